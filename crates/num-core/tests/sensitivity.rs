@@ -51,8 +51,7 @@ fn flows_on_one_link_share_what_is_added_by_weight() {
 }
 
 /// Proportional fairness on two links of capacity c: the long flow has c/3. One link's capacity raised by dc gives,
-/// with
-/// prices p = 3/(2c), (dp_1, dp_2) from the 2 × 2 system.
+/// with prices p = 3/(2c), (dp_1, dp_2) from the 2 × 2 system.
 #[test]
 fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {
     let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
@@ -130,7 +129,7 @@ fn capacities(capacities: &[f64]) -> ParameterChange {
     ParameterChange { capacities: capacities.to_vec(), ..ParameterChange::default() }
 }
 
-fn grouped(capacities: &[f64], paths: &[&[u32]], group: &[u32], utility: AlphaFair) -> Problem {
+fn grouped(capacities: &[f64], paths: &[&[u32]], group: &[u32], utility: impl Into<Utilities>) -> Problem {
     let paths = Paths::from_lists(paths.iter().map(|links| links.to_vec()).collect::<Vec<_>>());
     Problem::grouped(capacities.to_vec(), paths, group.to_vec(), utility).unwrap()
 }
@@ -249,6 +248,55 @@ fn a_flow_cap_at_what_a_link_carries_is_a_kink_of_the_flow() {
     let problem = grouped(&[2.0], &[&[0], &[0]], &[0, 1], AlphaFair::proportional());
     let problem = problem.with_rate_caps(vec![1.0, INF]).unwrap().with_flow_caps(vec![3.0, INF]).unwrap();
     assert_eq!(of(&problem).kinks(), [Kink::Path(0)]);
+}
+
+/// A flow at its cap has its rate from that cap on any side, also where the cap of its only path equals it: another
+/// path would take over.
+#[test]
+fn a_held_flow_keeps_a_path_that_follows_its_cap() {
+    let problem = grouped(&[10.0, 2.0], &[&[0], &[1], &[1]], &[0, 0, 1], AlphaFair::proportional());
+    let problem = problem.with_rate_caps(vec![1.0, INF, INF]).unwrap().with_flow_caps(vec![1.0, INF]).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), [Kink::Path(0)]);
+    let rate = OutcomeChange { flow_rates: vec![1.0, 0.0], ..OutcomeChange::default() };
+    for at_kink in [AtKink::Hold, AtKink::Release] {
+        let found = sensitivity.reverse(std::slice::from_ref(&rate), at_kink).unwrap();
+        assert_near(&found[0].flow_caps, &[1.0, 0.0], 1e-9);
+        assert_near(&found[0].rate_caps, &[0.0, 0.0, 0.0], 1e-9);
+    }
+}
+
+/// With more of its cap a flow would pass a breakpoint, above which its rate is worth what it pays or less.
+#[test]
+fn a_flow_cap_at_a_breakpoint_is_a_kink() {
+    let curve: Arc<dyn Utility> =
+        Arc::new(BandwidthFunction::new(&[0.0, 1.0, 2.0, 4.0], &[0.0, 1.0, 1.0, 3.0], 2.0, 0.0).unwrap());
+    let fair: Arc<dyn Utility> = Arc::new(AlphaFair::new(2.0, 1.0).unwrap());
+    let cap = |change: f64| ParameterChange { flow_caps: vec![change, 0.0], ..ParameterChange::default() };
+    let of_capacity = |capacity: f64| {
+        let utilities = Utilities::from(vec![curve.clone(), fair.clone()]);
+        let problem = grouped(&[capacity], &[&[0], &[0]], &[0, 1], utilities).with_flow_caps(vec![1.0, INF]).unwrap();
+        let sensitivity = of(&problem);
+        assert_eq!(sensitivity.kinks(), [Kink::Flow(0)]);
+        sensitivity
+    };
+    let mut worth_less = of_capacity(2.5);
+    assert_near(&worth_less.forward(&[cap(-1.0)]).unwrap()[0].flow_rates, &[-1.0, 1.0], 1e-7);
+    assert!(worth_less.forward(&[cap(1.0)]).unwrap()[0].flow_rates.iter().all(|rate| rate.abs() < 1e-7));
+    let mut worth_as_much = of_capacity(3.0);
+    assert_near(&worth_as_much.forward(&[cap(-1.0)]).unwrap()[0].flow_rates, &[-1.0, 1.0], 1e-7);
+    let error = worth_as_much.forward(&[cap(1.0)]).unwrap_err().to_string();
+    assert!(error.contains("flow 0 is at a cap or a breakpoint"), "{error}");
+}
+
+/// A link without capacity that no path crosses carries nothing with any capacity.
+#[test]
+fn an_unused_link_of_capacity_zero_is_no_kink() {
+    let problem = grouped(&[2.0, 0.0], &[&[0], &[0]], &[0, 1], AlphaFair::proportional());
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), []);
+    let found = sensitivity.forward(&[capacities(&[1.0, 1.0])]).unwrap();
+    assert_near(&found[0].flow_rates, &[0.5, 0.5], 1e-9);
 }
 
 #[test]

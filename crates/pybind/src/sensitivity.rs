@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use netnum_core::error::check_rate;
-use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange};
+use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange};
 use netnum_core::{Sensitivity as Core, Solution, Status, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 
 /// The largest number of entries of a dense derivative.
 const DENSE: usize = 10_000_000;
-/// Right-hand sides of a dense derivative that are solved at once.
+/// Right-hand sides of a dense derivative of which the outcomes are held at once.
 const AT_ONCE: usize = 64;
 
 /// The derivatives of the optimum: how rates, prices and objective move with capacities, caps and parameters.
@@ -92,7 +92,8 @@ pub(crate) struct Sensitivity {
     /// Where the optimum is not differentiable: tuple of str, empty where it is.
     ///
     /// Each names a link, path or flow whose constraint holds with a multiplier of 0, such as a link that is full at
-    /// price 0. More of it changes nothing and less of it does.
+    /// price 0: more of it changes nothing and less of it does. So does each failed link and cap of 0, of which any
+    /// more opens a path, and each link whose price is not unique.
     #[pyo3(get)]
     kinks: Py<PyTuple>,
 }
@@ -256,7 +257,8 @@ impl Sensitivity {
     /// at_kink : {"refuse", "hold", "release"}
     ///     The side that is taken where there are `kinks`: none, the one on which these constraints stay active, or the
     ///     one on which they are inactive. Links that are full by the same flows count alike with either of the two.
-    ///     The gradient of a network that is trained is usually taken on one side.
+    ///     Failed links and caps of 0 stay closed with either. The gradient of a network that is trained is usually
+    ///     taken on one side.
     ///
     /// Returns
     /// -------
@@ -357,9 +359,10 @@ impl Sensitivity {
         let capacities = self.problem.get().core.capacities();
         let mut guard = self.core()?;
         let core = &mut *guard;
+        let has_failed = |link: usize| capacities[link] == 0.0 && core.kinks().contains(&Kink::Link(link));
+        let served: Vec<usize> = (0..links).filter(|&link| !has_failed(link)).collect();
         let matrix = detach::run(py, || -> netnum_core::Result<_> {
             let mut matrix = vec![f64::NAN; flows * links];
-            let served: Vec<usize> = (0..links).filter(|&link| capacities[link] > 0.0).collect();
             for some in served.chunks(AT_ONCE) {
                 let more = |&link: &usize| {
                     let mut capacities = vec![0.0; links];

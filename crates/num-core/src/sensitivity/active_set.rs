@@ -72,6 +72,16 @@ impl ActiveSet {
         self.free_paths(problem, flow).nth(usize::from(self.holds(flow))).is_some()
     }
 
+    /// Whether this bound of a path would be that of the last free path of a flow whose rate is held.
+    pub(super) fn leaves_no_path(&self, problem: &Presolved, weak: Weak) -> bool {
+        match weak {
+            Weak::Zero { flow, path } | Weak::Cap { flow, path } => {
+                self.holds(flow) && self.free_paths(problem, flow).all(|free| free == path)
+            }
+            Weak::Link(_) | Weak::Flow { .. } | Weak::Above { .. } => false,
+        }
+    }
+
     pub(super) fn is_active(&self, weak: Weak) -> bool {
         match weak {
             Weak::Link(link) => self.links[link],

@@ -1,5 +1,6 @@
 //! Changes of parameters and of outcomes, in the caller's units and numbering.
 
+use super::kink;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::utility::ParameterName;
@@ -67,8 +68,10 @@ impl ParameterChange {
         check_list("rate_cap", &self.rate_caps, paths, "path")?;
         check_list("flow_cap", &self.flow_caps, flows, "flow")?;
         ParameterName::ALL.into_iter().try_for_each(|name| check_list(name.name(), self.of(name), flows, "flow"))?;
-        let failed = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
-        if let Some(link) = self.capacities.iter().enumerate().position(failed) {
+        let has_none = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
+        let failed =
+            if self.capacities.iter().enumerate().any(has_none) { kink::failed_links(problem) } else { Vec::new() };
+        if let Some(link) = failed.into_iter().find(|&link| self.capacities[link] != 0.0) {
             let what =
                 format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
             return Err(Error::NotDifferentiable { what });

@@ -228,7 +228,8 @@ impl Sensitivity {
             let is_saturated = (point.saturation(presolved, flow) - point.flow_rates[flow]).abs()
                 <= polish::WEAK * point.flow_rates[flow];
             let least = ROUNDING * (terms + cap.abs());
-            if total > cap + least || is_saturated && (total > least || cap > least) {
+            let is_bent = is_saturated || point.is_at_jump(presolved, flow);
+            if total > cap + least || is_saturated && cap > least || is_bent && total > least {
                 let what = kink::describe(&[super::Kink::Flow(caller)]);
                 return Err(Error::NotDifferentiable { what });
             }

@@ -82,10 +82,7 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
             kinks.push(Kink::Flow(caller));
         }
     }
-    let mut is_crossed = vec![false; problem.links()];
-    problem.paths().indices().iter().for_each(|&link| is_crossed[link as usize] = true);
-    let failed = |&link: &usize| is_crossed[link] && problem.capacities()[link] == 0.0;
-    kinks.extend((0..problem.links()).filter(failed).map(Kink::Link));
+    kinks.extend(failed_links(problem).into_iter().map(Kink::Link));
     kinks.extend((0..problem.paths().len()).filter(|&path| problem.rate_cap(path) == 0.0).map(Kink::Path));
     kinks.extend((0..problem.flows()).filter(|&flow| problem.flow_cap(flow) == 0.0).map(Kink::Flow));
     let mut seen = HashSet::new();
@@ -93,25 +90,35 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
     kinks
 }
 
+/// Links without capacity that paths cross, whose flows come back with any.
+pub(super) fn failed_links(problem: &Problem) -> Vec<usize> {
+    let mut is_failed = vec![false; problem.links()];
+    for &link in problem.paths().indices() {
+        is_failed[link as usize] = problem.capacities()[link as usize] == 0.0;
+    }
+    (0..problem.links()).filter(|&link| is_failed[link]).collect()
+}
+
 /// Whether the cap of a path is larger than that of its flow, which has no other path.
-fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: usize, path: usize) -> bool {
+pub(super) fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: usize, path: usize) -> bool {
     let (path, caller) = (presolved.original_paths[path] as usize, presolved.original_flows[flow] as usize);
     presolved.paths_of(flow).len() == 1
         && smaller_cap(problem.rate_cap(path), problem.flow_cap(caller)) == Ordering::Greater
 }
 
-/// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, or its saturation.
+/// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, its saturation, or a
+/// breakpoint of its utility.
 pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: &Point, flow: usize) -> bool {
     let (caller, rate) = (presolved.original_flows[flow] as usize, point.flow_rates[flow]);
     let own = presolved.paths_of(flow);
     let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
-    let is_saturated = || is_near(point.saturation(presolved, flow));
+    let is_bent = || is_near(point.saturation(presolved, flow)) || point.is_at_jump(presolved, flow);
     if own.len() == 1 {
-        return is_near(presolved.caps[own.start]) && is_saturated();
+        return is_near(presolved.caps[own.start]) && is_bent();
     }
     // Presolve leaves out a cap that the paths cannot exceed.
     let is_left_out = || presolved.flow_caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_err();
-    is_near(problem.flow_cap(caller) / presolved.units.rate) && (is_left_out() || is_saturated())
+    is_near(problem.flow_cap(caller) / presolved.units.rate) && (is_left_out() || is_bent())
 }
 
 /// Whether the cap of a path is less than the cap of its flow, or greater.

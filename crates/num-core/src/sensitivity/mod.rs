@@ -31,8 +31,8 @@
 //!   hold, and so are the equations without what regularizes them: what fails is refused with an error. So is a change
 //!   that decides which of two equal bounds holds a flow with several paths. Where the rate is at a point at which a
 //!   bandwidth function bends without a flat piece, the derivative is that to one side.
-//! - **Cost.** Two to three Newton steps with one factorization, or none where active links are many; two to three
-//!   rounds per product, each a scatter, a gather and a solve with the factor.
+//! - **Cost.** One or two Newton steps with one factorization, or none where active links are many, some ten with
+//!   several paths per flow; two to three rounds per product, each a scatter, a gather and a solve with the factor.
 //!
 //! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
 //! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of

@@ -2,7 +2,8 @@
 //!
 //! Newton's method on the optimality conditions of an active set. A step ends with constraints that were overstepped
 //! becoming active, and active ones whose multiplier is negative becoming inactive, until nothing changes. Quadratic
-//! from rates that are right to a few digits: 4 to 6 steps.
+//! from rates that are right to a few digits: one or two steps where each flow has one path. Some ten where the active
+//! paths of flows with several are still to be found.
 
 use std::collections::BTreeMap;
 
@@ -352,6 +353,12 @@ impl Point {
     pub(super) fn marginal_beyond(&self, problem: &Presolved, flow: usize) -> f64 {
         let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
         fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
+    }
+
+    /// Whether a flow is at a breakpoint of its utility.
+    pub(super) fn is_at_jump(&self, problem: &Presolved, flow: usize) -> bool {
+        let rate = self.flow_rates[flow];
+        jumps(problem, flow).into_iter().any(|(at, _)| (at - rate).abs() <= WEAK * rate)
     }
 
     /// The rate that saturates the utility of a flow, whatever its caps.

@@ -47,7 +47,9 @@ impl Sensitivity {
         let before = self.point.active.clone();
         if at_kink != AtKink::Refuse && !self.weak.is_empty() {
             for &weak in &self.weak {
-                self.point.active.set(weak, at_kink == AtKink::Hold);
+                // The rate of a held flow has a path that follows its bound.
+                let holds = at_kink == AtKink::Hold && !self.point.active.leaves_no_path(&self.presolved, weak);
+                self.point.active.set(weak, holds);
             }
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
@@ -148,7 +150,7 @@ impl Sensitivity {
                 let caller_path = presolved.original_paths[path] as usize;
                 let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
                 let slope = (force(path) - prices[path] - resisted) / unit + by_multipliers * multiplier;
-                match own.len() == 1 && problem.flow_cap(caller) < problem.rate_cap(caller_path) {
+                match kink::own_cap_is_larger(problem, presolved, flow, path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,
                 }
