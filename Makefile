@@ -42,13 +42,14 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test fuzz random-problems valgrind lint packages bench peers wide-area derivatives reproductions \
-        docs clean need-cargo
+.PHONY: help demo test torch fuzz random-problems valgrind lint packages bench peers wide-area derivatives \
+        reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
 	@echo 'make test    all tests: Rust, Python, stubs, pages, examples (SLOW=1: the slow ones too)'
+	@echo 'make torch   PyTorch into .venv (5 GB with its libraries), and the tests of its layer'
 	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; failures are kept in target/fuzz'
 	@echo 'make random-problems  COUNT=100000 problems, with SEED=1, judged by a second implementation;' \
 		'failures are kept in target/random-problems'
@@ -74,7 +75,8 @@ test: $(BUILT) $(TESTS)
 	$(call say,Python: pytest)
 	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest $(if $(slow),--slow) \
 		--ignore=python/tests/test_pages.py --ignore=python/tests/test_examples.py
-	@$(PY) -c 'import torch' 2>/dev/null || echo 'PyTorch is not installed in .venv: its layer was not tested'
+	@$(PY) -c 'import torch' 2>/dev/null || \
+		echo 'PyTorch is not installed in .venv: its layer was not tested, make torch does both'
 	$(call say,Stubs: _core.pyi agrees with _core)
 	$(PY) -m mypy.stubtest netnum._core
 	$(call say,Pages: the Python of README and docs runs (the Rust ran as documentation tests))
@@ -82,6 +84,12 @@ test: $(BUILT) $(TESTS)
 	$(call say,Examples: each one runs$(,) in Rust and in Python)
 	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_examples.py
 	$(call say,All tests passed)
+
+# Apart from the other tests, as PyTorch comes from PyPI with libraries of CUDA: 5 GB in .venv.
+torch: $(BUILT) $(TESTS)
+	$(call say,The layer of PyTorch)
+	@$(PY) -m pip install --quiet torch
+	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_torch.py
 
 # Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)
