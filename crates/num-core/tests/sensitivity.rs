@@ -125,6 +125,22 @@ fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
 }
 
+/// Two links side by side carry just what two flows over both of them demand: prices are any, and so is the split.
+#[test]
+fn more_on_one_of_two_links_that_just_suffice_together_changes_no_rate() {
+    let paths: [&[u32]; 4] = [&[0], &[1], &[0], &[1]];
+    let utility = AlphaFair::new(1.0, vec![1.0, 2.0]).unwrap();
+    for lacking in [0.0, 1e-7] {
+        let problem = grouped(&[10.0, 10.0], &paths, &[0, 0, 1, 1], utility.clone());
+        let problem = problem.with_flow_caps(vec![8.0 - lacking, 12.0]).unwrap();
+        let mut sensitivity = of(&problem);
+        let unchanged = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, 2.0], [2.0, -1.0]];
+        for change in sensitivity.forward(&unchanged.map(|by| capacities(&by))).unwrap() {
+            assert_near(&change.flow_rates, &[0.0, 0.0], 1e-300);
+        }
+    }
+}
+
 fn capacities(capacities: &[f64]) -> ParameterChange {
     ParameterChange { capacities: capacities.to_vec(), ..ParameterChange::default() }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::{Forces, NOISE, Solved};
+use super::equations::{Forces, Given, NOISE, Solved};
 use super::polish::Point;
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
 use crate::error::{Error, Result};
@@ -331,7 +331,8 @@ impl Sensitivity {
         }
         let none = vec![0.0; start.len()];
         let forces = Forces { flows: &right.forces, paths: &none };
-        self.equations.solve(presolved, forces, &right.capacities, start)
+        let given = Given { forces, targets: &right.capacities };
+        self.equations.solve(presolved, &self.scales, given, start)
     }
 
     /// The weakly active constraints that this change would break on the side that was tried.
