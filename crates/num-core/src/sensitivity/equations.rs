@@ -6,8 +6,8 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the path's active links,
-//! 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
+//! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the active links that
+//! not all of them cross, 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
 //! rule; a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end,
 //! every row compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no
 //! solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds drift
@@ -48,8 +48,9 @@ const DRIFT: f64 = 1e-7;
 /// The same of a drift, as a part of its largest entry: D over rounding.
 pub(super) const NOISE: f64 = 1e-6;
 /// A row that is left with more than this part of its terms is not solved; what is below that part of the largest
-/// relative change is rounding, and beside a drift of prices below the last.
+/// relative change is rounding, as rounds go on, after the last, and beside a drift of prices.
 const SOLVED: f64 = 1e-9;
+const AT_FIRST: f64 = 1e-14;
 const NOTHING: f64 = 1e-12;
 const BESIDE_DRIFT: f64 = 1e-8;
 /// A direction of drift is one that changes nothing, to this part of its terms.
@@ -226,7 +227,8 @@ impl Equations {
         routing.scatter(0..weights.len(), weights, softness);
         for (flow, &curvature) in curvatures.iter().enumerate().filter(|(flow, _)| self.several[*flow] != ABSENT) {
             for path in problem.paths_of(flow) {
-                let crossed = problem.paths.links(path).iter().map(|&link| link as usize);
+                // A split changes nothing on the links that all its paths cross.
+                let crossed = multipath.own_links(path).iter().map(|&link| link as usize);
                 let stiffness: f64 = crossed
                     .filter(|&link| self.active[link] && softness[link] > 0.0)
                     .map(|link| softness[link].recip())
@@ -299,7 +301,9 @@ impl Equations {
             let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size;
             let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
             if has_settled || stalls {
-                if self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), [false; 2]) {
+                let rounding = if stalls { NOTHING } else { AT_FIRST };
+                let point = (&*rates, &*flow_rates, &*prices);
+                if self.is_solved(problem, scales, given, asked, point, [false; 2], rounding) {
                     return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
                 }
                 again += usize::from(has_settled);
@@ -312,7 +316,8 @@ impl Equations {
                 .max(scales.of_prices(|link| price_step[link] - last.1[link]));
             let same = if round < MANY { SAME } else { NEARLY_SAME };
             let moves = [0, 1].map(|of| steps[of] > DRIFT * sizes[of].max(asked));
-            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, scales, moves) {
+            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, scales, moves)
+            {
                 let Scratch { step, flow_step, price_step, .. } = &self.scratch;
                 let without = |values: &[f64], steps: &[f64]| -> Vec<f64> {
                     values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
@@ -320,9 +325,9 @@ impl Equations {
                 let (rates, prices) = (without(&rates, step), without(&prices, price_step));
                 self.join(problem, &rates, &without(&totals, flow_step), &mut flow_rates);
                 // Beside a large drift, the rest may need more rounds.
-                if self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), moves) {
-                    let size =
-                        scales.of_rates(problem, |path| rates[path]).max(scales.of_prices(|link| prices[link]));
+                let rounding = if moves[1] { BESIDE_DRIFT } else { NOTHING };
+                if self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), moves, rounding) {
+                    let size = scales.of_rates(problem, |path| rates[path]).max(scales.of_prices(|link| prices[link]));
                     let least = (DRIFT * asked.max(size)).max(NOISE * steps[1]);
                     let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };
                     let mut drift = Vec::new();
@@ -338,7 +343,7 @@ impl Equations {
             last.1.copy_from_slice(price_step);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), [false; 2]) {
+        if !self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), [false; 2], NOTHING) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
@@ -393,9 +398,10 @@ impl Equations {
             match number {
                 ABSENT => step[own.start] *= system.weights[own.start],
                 number => {
-                    let number = number as usize;
+                    let (number, moves) = (number as usize, own.clone().any(|path| self.moves[path]));
                     let common = flow_left[number];
-                    (flow_step[number], _) = system.multipath.respond(number, &system.weights, common, &mut step[own]);
+                    let (total, _) = system.multipath.respond(number, &system.weights, common, &mut step[own]);
+                    flow_step[number] = if moves { total } else { 0.0 };
                 }
             }
         }
@@ -403,12 +409,7 @@ impl Equations {
 
     /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
     /// of a flow, no load and no price of a path.
-    fn changes_nothing(
-        &self,
-        problem: &Presolved,
-        scales: &Scales,
-        [rates_move, prices_move]: [bool; 2],
-    ) -> bool {
+    fn changes_nothing(&self, problem: &Presolved, scales: &Scales, [rates_move, prices_move]: [bool; 2]) -> bool {
         let Scratch { step, flow_step, price_step, .. } = &self.scratch;
         let most = NULL * scales.of_rates(problem, |path| step[path]);
         let most_priced = NULL * scales.of_prices(|link| price_step[link]);
@@ -457,16 +458,16 @@ impl Equations {
         asked: f64,
         (rates, flow_rates, prices): (&[f64], &[f64], &[f64]),
         [rates_drift, prices_drift]: [bool; 2],
+        rounding: f64,
     ) -> bool {
         let System { routing, weights, multipath, .. } = &self.system;
         let Scratch { step, price_step, .. } = &self.scratch;
         let stays = NOTHING.sqrt() * scales.of_rates(problem, |path| step[path]);
         let price_stays = NOTHING.sqrt() * scales.of_prices(|link| price_step[link]);
-        let most =
-            asked.max(scales.of_rates(problem, |path| rates[path])).max(scales.of_prices(|link| prices[link]));
+        let most = asked.max(scales.of_rates(problem, |path| rates[path])).max(scales.of_prices(|link| prices[link]));
         // Where prices drift, their differences have fewer digits.
-        let [part, nothing] = if prices_drift { [NOISE, BESIDE_DRIFT] } else { [SOLVED, NOTHING] };
-        let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + nothing * rounding;
+        let part = if prices_drift { NOISE } else { SOLVED };
+        let holds = |left: f64, terms: f64, unit: f64| left.abs() <= part * terms + rounding * unit;
         // Of every path, and of the links that all paths of a flow with several cross: they may be far dearer than what
         // the paths differ by.
         let gather = |values: &[f64]| {
@@ -477,7 +478,8 @@ impl Equations {
         let (path_prices, commons) = gather(prices);
         let (mut magnitudes, common_magnitudes) = gather(&absolute(prices));
         let of_active = scales.prices.iter().zip(&self.active);
-        let (units, _) = gather(&of_active.map(|(scale, active)| if *active { *scale } else { 0.0 }).collect::<Vec<_>>());
+        let (units, _) =
+            gather(&of_active.map(|(scale, active)| if *active { *scale } else { 0.0 }).collect::<Vec<_>>());
         magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
 
         let mut totals = vec![0.0; self.scratch.flow_step.len()];
