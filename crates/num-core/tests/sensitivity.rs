@@ -211,6 +211,17 @@ fn links_of_very_different_capacity_are_no_tie() {
     }
 }
 
+/// U' = x^(−1/2) is 1 where the flow with three paths has what the cap of the other leaves.
+#[test]
+fn the_refined_point_fills_links_to_rounding() {
+    let utility = AlphaFair::new(0.5, vec![1.0, 2.0]).unwrap();
+    let problem = grouped(&[3.0], &[&[0], &[0], &[0], &[0]], &[0, 0, 0, 1], utility);
+    let problem = problem.with_flow_caps(vec![f64::INFINITY, 2.0]).unwrap();
+    let sensitivity = Sensitivity::new(&problem, &solve(&problem, &Settings::default()).unwrap()).unwrap();
+    assert_near(&problem.flow_rates(&sensitivity.rates()).unwrap(), &[1.0, 2.0], 1e-11);
+    assert_near(&sensitivity.prices(), &[1.0], 1e-11);
+}
+
 /// A line card and a fiber of the same capacity: more on one alone is worth nothing.
 #[test]
 fn twins_in_series_have_derivatives_to_each_side() {

@@ -21,6 +21,8 @@ use crate::solve::{Settings, Solution, Solver, Stop};
 const STEPS: usize = 40;
 /// The refined point: the largest change of a rate, as a part of its flow's, that another step would make.
 const EXACT: f64 = 1e-12;
+/// Steps that are as small, after which links may still have an excess.
+const MOST_SETTLED: usize = 3;
 /// The matrix is factorized again when rates have changed by more than this part since.
 const STALE: f64 = 1e-2;
 /// Rounding of a multiplier relative to U', and of a load relative to the capacity.
@@ -45,6 +47,8 @@ const MULTIPLIER: f64 = 1e-5;
 const BELOW: f64 = 1e-9;
 /// The KKT residual to which the interior point solves where Newton's method does not converge.
 const TOLERANCE: f64 = 1e-9;
+/// The same where it does, with constraints that hold with a multiplier of 0.
+const CENTRAL: f64 = 1e-11;
 
 /// Rates and prices in natural units, with their active set.
 #[derive(Clone)]
@@ -75,20 +79,36 @@ impl Point {
             let rates = presolved.natural_rates(&solution.rates);
             Self::guess(presolved, equations.routing(), rates, presolved.natural_prices(&solution.prices))
         };
+        let mut found: Option<(usize, Self)> = None;
         let mut point = from(solution, equations)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
-            return Ok(point);
+            let weak = point.clone().weak(presolved).len();
+            if weak == 0 || presolved.is_single_path() {
+                return Ok(point);
+            }
+            found = Some((weak, point));
         }
-        let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
+        // Where the split of flows is not unique, Newton's method may end where constraints just hold. The interior
+        // point ends far from all that can be slack.
+        let tol = if found.is_some() { CENTRAL } else { TOLERANCE };
+        let settings = Settings { tol, stop: Stop::Kkt, ..Settings::default() };
         let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
-        point = from(&again, equations)?;
-        if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
+        let mut point = from(&again, equations)?;
+        let is_refined = point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED;
+        let Some((weak, first)) = found else {
+            return match is_refined {
+                true => Ok(point),
+                false => Err(Error::NoSensitivity {
+                    what: "a solution that Newton's method does not refine".into(),
+                    instead: "bring capacities and weights nearer to each other, or alpha nearer to 1",
+                }),
+            };
+        };
+        if is_refined && point.clone().weak(presolved).len() < weak {
             return Ok(point);
         }
-        Err(Error::NoSensitivity {
-            what: "a solution that Newton's method does not refine".into(),
-            instead: "bring capacities and weights nearer to each other, or alpha nearer to 1",
-        })
+        equations.set(presolved, &first.active, &first.curvatures);
+        Ok(first)
     }
 
     fn kkt_residual(&self, problem: &Presolved) -> Result<f64> {
@@ -241,6 +261,7 @@ impl Point {
         // By what part rates have changed since the matrix was factorized.
         let mut stale = f64::INFINITY;
         let none = vec![0.0; problem.flows()];
+        let mut settled = 0;
         for _ in 0..STEPS {
             interrupt::check()?;
             if stale > STALE {
@@ -285,7 +306,10 @@ impl Point {
                 self.update(problem, equations.routing())?;
             }
             let slows = stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL };
-            if stays && length == 1.0 && slows * change <= EXACT {
+            let is_exact = stays && length == 1.0 && slows * change <= EXACT;
+            settled += usize::from(is_exact);
+            // D leaves a part of a step of prices. Links that held flows fill keep an excess.
+            if is_exact && (settled == MOST_SETTLED || self.excess_of_active(problem) <= EXACT) {
                 self.no_excess = (UNSETTLED * slows * price_change).clamp(LEAST_EXCESS, WEAK);
                 equations.set_weights(problem, &self.active, &self.curvatures);
                 return Ok(true);
@@ -293,6 +317,13 @@ impl Point {
             stale = if stays { stale + change } else { f64::INFINITY };
         }
         Ok(false)
+    }
+
+    /// The largest excess of an active link, relative.
+    fn excess_of_active(&self, problem: &Presolved) -> f64 {
+        let links = self.loads.iter().zip(&problem.capacities).zip(&self.active.links);
+        let active = links.filter(|(_, active)| **active);
+        active.fold(0.0, |most, ((load, capacity), _)| most.max((load / capacity - 1.0).abs()))
     }
 
     /// Changes the active set as signs require. Returns whether it stayed as it was.
