@@ -101,7 +101,8 @@ impl<T: Send> InTurn<T> {
 
     /// Waits for the value, and runs the work on it, both without the GIL. Ctrl-C ends either.
     ///
-    /// An error where Python code that the work calls refers to the same value: its own end would be waited for.
+    /// An error where Python code within the work, such as the handler of a signal, refers to the same value: it would
+    /// wait for its own end.
     pub(crate) fn run<R: Send, E: Raise + Send>(
         &self,
         py: Python<'_>,

@@ -91,7 +91,7 @@ pub(crate) struct Sensitivity {
     ///
     /// Each names a link, path or flow whose constraint holds with a multiplier of 0, such as a link that is full at
     /// price 0: more of it changes nothing and less of it does. So does each failed link and cap of 0, of which any
-    /// more opens a path, and each link whose price is not unique.
+    /// more opens a path, and each link whose price is not unique. Links have their names where the network has.
     #[pyo3(get)]
     kinks: Py<PyTuple>,
 }
@@ -397,7 +397,7 @@ impl Sensitivity {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a link that does not exist.
+    ///     For a link that does not exist or is named twice, and for no link.
     /// SensitivityError
     ///     As `jvp`.
     /// ImportError
@@ -429,7 +429,8 @@ impl Sensitivity {
     /// added : float
     ///     The capacity that each link gets.
     /// most : int
-    ///     The largest number of flows that are drawn: those whose rates change most.
+    ///     The largest number of flows that are drawn: those that gain most and those that lose most, half of each, or
+    ///     more of one where there are fewer of the other.
     ///
     /// Returns
     /// -------
