@@ -63,8 +63,9 @@ def allocate(
         For an array of another shape.
     jax.errors.JaxRuntimeError, ValueError
         Where the solve itself raises: the first from a call that JAX compiles, the second from later ones. The text
-        ends with the error of netnum: `ProblemError` and `UtilityError` for values that make no problem,
-        `SensitivityError` as of `netnum.torch.allocate`.
+        ends with the error of netnum: `ProblemError` and `UtilityError` for values that make no problem, and
+        `SensitivityError`, in the forward pass for max-min and linear utilities and problems that are not solved to
+        optimality, in the backward pass at kinks and for the derivative of the objective in an ``alpha`` of 1.
     NotImplementedError
         For second derivatives, such as `jax.hessian`.
 

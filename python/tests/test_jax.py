@@ -100,7 +100,7 @@ def test_second_derivatives_are_refused(compiled):
         return jax.vmap(jax.hessian(first))(weight[None])
 
     for function in (jax.hessian(first), jax.grad(of_gradient), of_batch):
-        with pytest.raises(NotImplementedError, match="^netnum.jax has no second derivatives, only gradients"):
+        with pytest.raises(NotImplementedError, match="no second derivatives, only gradients"):
             (jax.jit(function) if compiled else function)(jax.numpy.asarray(WEIGHT))
     # What does not go through it has them.
     mixed = jax.hessian(lambda factor: factor**3 * first(jax.numpy.asarray(WEIGHT)))(2.0)

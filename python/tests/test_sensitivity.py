@@ -186,7 +186,7 @@ def test_kinks_say_what_they_are_by_the_names_of_links():
         sensitivity.gains("C -> D")
     assert str(caught.value) == (
         f"the optimum is not differentiable here: link {failed} (C -> D) has failed (capacity 0), "
-        "and its flows come back at once with any: give it a capacity first"
+        "and its flows come back at once with any capacity: give it one first"
     )
     alone = at_optimum(netnum.Problem(net, pairs[:2], FAIR))
     with pytest.raises(netnum.SensitivityError, match=rf"here: link {just} \(B -> C\) is full at price 0; at_kink"):

@@ -73,7 +73,7 @@ impl ParameterChange {
             if self.capacities.iter().enumerate().any(has_none) { kink::failed_links(problem) } else { Vec::new() };
         if let Some(link) = failed.into_iter().find(|&link| self.capacities[link] != 0.0) {
             let failed = Kink::FailedLink(link);
-            let what = format!("{failed}, and its flows come back at once with any: give it a capacity first");
+            let what = format!("{failed}, and its flows come back at once with any capacity: give it one first");
             return Err(Error::NotDifferentiable { what });
         }
         let closed = |change: f64, cap: f64, kink: Kink| match change != 0.0 && cap == 0.0 {
