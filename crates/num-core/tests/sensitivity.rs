@@ -125,6 +125,121 @@ fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
 }
 
+/// Two links side by side carry just what two flows over both of them demand: prices are any, and so is the split.
+#[test]
+fn more_on_one_of_two_links_that_just_suffice_together_changes_no_rate() {
+    let paths: [&[u32]; 4] = [&[0], &[1], &[0], &[1]];
+    let utility = AlphaFair::new(1.0, vec![1.0, 2.0]).unwrap();
+    for lacking in [0.0, 1e-7] {
+        let problem = grouped(&[10.0, 10.0], &paths, &[0, 0, 1, 1], utility.clone());
+        let problem = problem.with_flow_caps(vec![8.0 - lacking, 12.0]).unwrap();
+        let mut sensitivity = of(&problem);
+        let unchanged = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, 2.0], [2.0, -1.0]];
+        for change in sensitivity.forward(&unchanged.map(|by| capacities(&by))).unwrap() {
+            assert_near(&change.flow_rates, &[0.0, 0.0], 1e-300);
+        }
+    }
+}
+
+/// A scarce link that all paths of two flows cross: its price is 10⁷ times those by which their paths are chosen.
+#[test]
+fn paths_are_chosen_by_prices_far_below_those_that_they_have_in_common() {
+    let paths: [&[u32]; 7] = [&[0, 1], &[0, 2], &[1, 3], &[2], &[1], &[2, 3], &[3]];
+    for (alpha, scarce) in [(3.0, 0.005), (4.0, 0.01), (5.0, 0.01), (6.0, 0.01)] {
+        let utility = AlphaFair::new(alpha, 1.0).unwrap();
+        let at = |step: f64, by: &[f64]| {
+            let all: Vec<f64> = [scarce, 1.0, 1.4, 0.8].iter().zip(by).map(|(c, by)| c + step * by).collect();
+            solved(&grouped(&all, &paths, &[0, 0, 1, 1, 2, 3, 4], utility.clone()))
+        };
+        let problem = grouped(&[scarce, 1.0, 1.4, 0.8], &paths, &[0, 0, 1, 1, 2, 3, 4], utility.clone());
+        let mut sensitivity = of(&problem);
+        assert_eq!(sensitivity.kinks(), []);
+        for by in [[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.5]] {
+            let change = &sensitivity.forward(&[capacities(&by)]).unwrap()[0];
+            let step = 1e-4 * scarce;
+            let [[after, ..], [before, ..]] = [at(step, &by), at(-step, &by)];
+            for flow in 0..5 {
+                let expected = (after[flow] - before[flow]) / (2.0 * step);
+                let found = change.flow_rates[flow];
+                assert!((found - expected).abs() <= 1e-4 * expected.abs() + 1e-9, "{flow}: {found} for {expected}");
+            }
+        }
+    }
+}
+
+/// What hangs on access links of its own does not move with the others, whatever the rates are.
+#[test]
+fn the_rate_of_one_flow_has_a_gradient_where_most_of_it_is_zero() {
+    let cases: [(&[f64], &[&[u32]]); 3] = [
+        (&[1.0, 0.1, 0.4], &[&[0, 1], &[0], &[0, 2]]),
+        (&[1.0, 0.1], &[&[0, 1], &[0]]),
+        (&[10.0, 1.0, 2.0, 3.0], &[&[0, 1], &[0, 2], &[0, 3], &[0]]),
+    ];
+    for (given, paths) in cases {
+        for alpha in [0.5, 1.0, 2.0, 4.0] {
+            let group: Vec<u32> = (0..paths.len() as u32).collect();
+            let mut sensitivity = of(&grouped(given, paths, &group, AlphaFair::new(alpha, 1.0).unwrap()));
+            assert_eq!(sensitivity.kinks(), []);
+            let mut flow_rates = vec![0.0; paths.len()];
+            flow_rates[0] = 1.0;
+            let outcome = OutcomeChange { flow_rates, ..OutcomeChange::default() };
+            let mut expected = vec![0.0; given.len()];
+            expected[1] = 1.0;
+            assert_near(&sensitivity.reverse(&[outcome], AtKink::Refuse).unwrap()[0].capacities, &expected, 1e-12);
+        }
+    }
+    for scarce in [0.01, 0.003, 0.001, 0.0001] {
+        let problem = grouped(&[scarce, 1.0, 1.5], &[&[0, 1], &[1], &[2]], &[0, 1, 1], AlphaFair::proportional());
+        let changes = of(&problem).forward(&[capacity(0, 3), capacity(1, 3)]).unwrap();
+        assert_near(&changes[0].flow_rates, &[1.0, -1.0], 1e-9);
+        assert_near(&changes[1].flow_rates, &[0.0, 1.0], 1e-9);
+    }
+}
+
+/// Prices over five decades are unique as others are.
+#[test]
+fn links_of_very_different_capacity_are_no_tie() {
+    let paths: [&[u32]; 7] = [&[3, 0], &[4, 2], &[1], &[0], &[2, 0], &[1], &[0]];
+    let utility = AlphaFair::new(2.0, vec![0.709937, 0.584231, 0.682117, 0.93649]).unwrap();
+    for scarce in [1e-2, 4e-3, 1e-3, 1e-4] {
+        let all = [0.66, 1.7, 1.95, scarce, 0.4 * scarce];
+        let mut sensitivity = of(&grouped(&all, &paths, &[0, 1, 2, 2, 2, 3, 3], utility.clone()));
+        assert_eq!(sensitivity.kinks(), [], "{scarce}");
+        let outcome = OutcomeChange { flow_rates: vec![1.0, 0.0, 0.0, 0.0], ..OutcomeChange::default() };
+        let gradient = &sensitivity.reverse(&[outcome], AtKink::Refuse).unwrap()[0];
+        assert_near(&gradient.capacities, &[0.0, 0.0, 0.0, 1.0, 0.0], 1e-9);
+    }
+}
+
+/// A line card and a fiber of the same capacity: more on one alone is worth nothing.
+#[test]
+fn twins_in_series_have_derivatives_to_each_side() {
+    let paths: [&[u32]; 3] = [&[0, 1], &[0, 1, 2], &[0, 1, 2]];
+    let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 2.0]).unwrap();
+    let mut sensitivity = of(&grouped(&[2.0, 2.0, 1.0], &paths, &[0, 1, 2], utility));
+    for twin in [0, 1] {
+        let [mut more, mut less] = [[0.0; 3]; 2];
+        (more[twin], less[twin]) = (1.0, -1.0);
+        let changes = sensitivity.forward(&[capacities(&more), capacities(&less)]).unwrap();
+        assert_near(&changes[0].flow_rates, &[0.0, 0.0, 0.0], 1e-300);
+        assert_near(&changes[1].flow_rates, &[-1.0, 0.0, 0.0], 1e-9);
+    }
+}
+
+/// Both paths of a flow are at caps that their link equals.
+#[test]
+fn a_flow_whose_paths_are_all_at_caps_has_a_gradient_to_each_side() {
+    let problem = grouped(&[1.0], &[&[0], &[0]], &[0, 0], AlphaFair::proportional());
+    let mut sensitivity = of(&problem.with_rate_caps(vec![0.5, 0.5]).unwrap());
+    for side in [AtKink::Hold, AtKink::Release] {
+        let outcome = OutcomeChange { flow_rates: vec![1.0], ..OutcomeChange::default() };
+        let gradient = &sensitivity.reverse(&[outcome], side).unwrap()[0];
+        // Everything twice as large doubles the rate.
+        let total = gradient.capacities[0] + gradient.rate_caps.iter().sum::<f64>() / 2.0;
+        assert!((total - 1.0).abs() <= 1e-9, "{side:?}: {gradient:?}");
+    }
+}
+
 fn capacities(capacities: &[f64]) -> ParameterChange {
     ParameterChange { capacities: capacities.to_vec(), ..ParameterChange::default() }
 }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the path's active links,
-//! 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
+//! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the active links that
+//! not all of them cross, 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
 //! rule; a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end,
 //! every row compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no
 //! solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds drift
@@ -32,8 +32,10 @@ const ACCURACY: Accuracy = Accuracy { without_factor: 1e-9, with_factor: 1e-9 };
 const ROUNDS: usize = 200;
 /// Rounds after which steps that are nearly the same drift.
 const MANY: usize = 12;
-/// Rounds end when the next one would change no more than this part of the solution.
+/// Rounds end when the next one would change no more than this part of the solution, and go on a few times where its
+/// rows are not solved then.
 const CHANGE: f64 = 1e-14;
+const AGAIN: usize = 8;
 /// Steps that no longer shrink are rounding where they are no more than this part of it.
 const STALLED: f64 = 1e-10;
 /// Steps that shrink by no more than this factor, and differ by no more than this part of them, drift.
@@ -45,10 +47,12 @@ const NEARLY_SAME: f64 = 1e-4;
 const DRIFT: f64 = 1e-7;
 /// The same of a drift, as a part of its largest entry: D over rounding.
 pub(super) const NOISE: f64 = 1e-6;
-/// A row that is left with more than this part of its terms is not solved; terms below that part of the largest are
-/// rounding.
+/// A row that is left with more than this part of its terms is not solved; what is below that part of the largest
+/// relative change is rounding, as rounds go on, after the last, and beside a drift of prices.
 const SOLVED: f64 = 1e-9;
+const AT_FIRST: f64 = 1e-14;
 const NOTHING: f64 = 1e-12;
+const BESIDE_DRIFT: f64 = 1e-8;
 /// A direction of drift is one that changes nothing, to this part of its terms.
 const NULL: f64 = 1e-6;
 /// The matrix is factorized where active links, cubed, are no more than this per crossing: about where O(links³) costs
@@ -81,6 +85,13 @@ pub(super) struct Forces<'a> {
     pub(super) paths: &'a [f64],
 }
 
+/// The right-hand side: a, and g, the changes of loads.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) forces: Forces<'a>,
+    pub(super) targets: &'a [f64],
+}
+
 /// Room for one solve. What is common to the paths of a flow with several stands apart, as their differences may be
 /// many decades smaller.
 struct Scratch {
@@ -96,6 +107,31 @@ struct Scratch {
     price_step: Vec<f64>,
     /// The steps of the round before.
     last: (Vec<f64>, Vec<f64>),
+}
+
+/// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link and
+/// all for another.
+pub(super) struct Scales {
+    /// The rate of every flow, and U'.
+    pub(super) flow_rates: Vec<f64>,
+    pub(super) marginals: Vec<f64>,
+    /// Of the price of every link.
+    pub(super) prices: Vec<f64>,
+}
+
+impl Scales {
+    /// The largest change of the rate of a path, relative to that of its flow.
+    fn of_rates(&self, problem: &Presolved, change: impl Fn(usize) -> f64) -> f64 {
+        let of_flow = |(flow, rate): (usize, &f64)| {
+            problem.paths_of(flow).fold(0.0f64, |most, path| most.max(change(path).abs())) / rate
+        };
+        self.flow_rates.iter().enumerate().map(of_flow).fold(0.0, f64::max)
+    }
+
+    /// The largest change of a price, relative.
+    pub(super) fn of_prices(&self, change: impl Fn(usize) -> f64) -> f64 {
+        self.prices.iter().enumerate().fold(0.0, |most, (link, scale)| most.max(change(link).abs() / scale))
+    }
 }
 
 /// A solution, and by how much a round changes the prices where it drifts.
@@ -191,7 +227,8 @@ impl Equations {
         routing.scatter(0..weights.len(), weights, softness);
         for (flow, &curvature) in curvatures.iter().enumerate().filter(|(flow, _)| self.several[*flow] != ABSENT) {
             for path in problem.paths_of(flow) {
-                let crossed = problem.paths.links(path).iter().map(|&link| link as usize);
+                // A split changes nothing on the links that all its paths cross.
+                let crossed = multipath.own_links(path).iter().map(|&link| link as usize);
                 let stiffness: f64 = crossed
                     .filter(|&link| self.active[link] && softness[link] > 0.0)
                     .map(|link| softness[link].recip())
@@ -219,17 +256,17 @@ impl Equations {
     pub(super) fn solve(
         &mut self,
         problem: &Presolved,
-        forces: Forces<'_>,
-        targets: &[f64],
+        scales: &Scales,
+        given: Given<'_>,
         start: Vec<f64>,
     ) -> Result<Solved> {
+        let Given { forces, targets } = given;
         let links = targets.len();
         let (mut rates, mut prices) = (start, vec![0.0; links]);
         let mut flow_rates = problem.flow_totals(&rates).into_owned();
         // Of the flows with several paths, by their numbers.
         let mut totals = vec![0.0; self.scratch.flow_step.len()];
         self.take(problem, forces);
-        let push = self.push(problem);
         for (flow, &rate) in flow_rates.iter().enumerate() {
             let resisted = self.stiffness[flow] * rate;
             match self.several[flow] {
@@ -243,8 +280,8 @@ impl Equations {
                 }
             }
         }
-        let given = largest(targets).max(push);
-        let mut before = f64::INFINITY;
+        let asked = self.size_of(problem, scales, given);
+        let (mut before, mut again) = (f64::INFINITY, 0);
         for round in 1..=ROUNDS {
             interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
@@ -256,25 +293,31 @@ impl Equations {
             rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
             prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
             self.join(problem, &rates, &totals, &mut flow_rates);
-            let Scratch { step, price_step, .. } = &self.scratch;
-            let size = largest(&rates).max(largest(&prices));
-            let changed = largest(step).max(largest(price_step));
+            let Scratch { step, price_step, last, .. } = &self.scratch;
+            let sizes = [scales.of_rates(problem, |path| rates[path]), scales.of_prices(|link| prices[link])];
+            let steps = [scales.of_rates(problem, |path| step[path]), scales.of_prices(|link| price_step[link])];
+            let (size, changed) = (sizes[0].max(sizes[1]), steps[0].max(steps[1]));
             // What the next round would change, where steps shrink by a constant factor.
-            if changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size {
-                break;
-            }
+            let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size;
             let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
-            if stalls && self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), [false; 2]) {
-                return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
+            if has_settled || stalls {
+                let rounding = if stalls { NOTHING } else { AT_FIRST };
+                let point = (&*rates, &*flow_rates, &*prices);
+                if self.is_solved(problem, scales, given, asked, point, [false; 2], rounding) {
+                    return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
+                }
+                again += usize::from(has_settled);
+                if changed == 0.0 || again > AGAIN {
+                    break;
+                }
             }
-            let Scratch { step, price_step, last, .. } = &mut self.scratch;
-            let differs = distance(step, &last.0).max(distance(price_step, &last.1));
+            let differs = scales
+                .of_rates(problem, |path| step[path] - last.0[path])
+                .max(scales.of_prices(|link| price_step[link] - last.1[link]));
             let same = if round < MANY { SAME } else { NEARLY_SAME };
-            let moves = [
-                largest(step) > DRIFT * largest(&rates).max(largest(targets)),
-                largest(price_step) > DRIFT * largest(&prices).max(push),
-            ];
-            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, moves) {
+            let moves = [0, 1].map(|of| steps[of] > DRIFT * sizes[of].max(asked));
+            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, scales, moves)
+            {
                 let Scratch { step, flow_step, price_step, .. } = &self.scratch;
                 let without = |values: &[f64], steps: &[f64]| -> Vec<f64> {
                     values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
@@ -282,12 +325,14 @@ impl Equations {
                 let (rates, prices) = (without(&rates, step), without(&prices, price_step));
                 self.join(problem, &rates, &without(&totals, flow_step), &mut flow_rates);
                 // Beside a large drift, the rest may need more rounds.
-                if self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), moves) {
-                    let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
-                    let least = least.max(NOISE * largest(price_step));
+                let rounding = if moves[1] { BESIDE_DRIFT } else { NOTHING };
+                if self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), moves, rounding) {
+                    let size = scales.of_rates(problem, |path| rates[path]).max(scales.of_prices(|link| prices[link]));
+                    let least = (DRIFT * asked.max(size)).max(NOISE * steps[1]);
+                    let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };
                     let mut drift = Vec::new();
-                    if price_step.iter().any(|step| step.abs() > least) {
-                        drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
+                    if steps[1] > least {
+                        drift = price_step.iter().zip(&scales.prices).map(drifts).collect();
                     }
                     return Ok(Solved { rates, flow_rates, prices, drift });
                 }
@@ -298,11 +343,24 @@ impl Equations {
             last.1.copy_from_slice(price_step);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), [false; 2]) {
+        if !self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), [false; 2], NOTHING) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
         Ok(Solved { rates, flow_rates, prices, drift: Vec::new() })
+    }
+
+    /// The largest of what is given, relative: of the forces on what moves, and of the loads of active links.
+    fn size_of(&self, problem: &Presolved, scales: &Scales, Given { forces, targets }: Given<'_>) -> f64 {
+        let loads = targets.iter().zip(&problem.capacities).zip(&self.active).filter(|(_, active)| **active);
+        let mut most = loads.fold(0.0f64, |most, ((target, capacity), _)| most.max(target.abs() / capacity));
+        for (flow, marginal) in scales.marginals.iter().enumerate() {
+            let of_flow = if self.stiffness[flow] > 0.0 { forces.flows[flow].abs() } else { 0.0 };
+            for path in problem.paths_of(flow).filter(|&path| self.moves[path]) {
+                most = most.max((of_flow + forces.paths[path].abs()) / marginal);
+            }
+        }
+        most
     }
 
     /// The rates of all flows, from those of paths and of flows with several.
@@ -326,15 +384,6 @@ impl Equations {
         }
     }
 
-    /// The largest price by which one link alone would balance what these forces do to its load: one on a flow whose
-    /// rate is small does little.
-    fn push(&mut self, problem: &Presolved) -> f64 {
-        self.respond(problem);
-        let (_, sizes) = self.loads(&self.scratch.step, &self.scratch.flow_step);
-        let links = sizes.iter().zip(&self.system.diagonal).zip(&self.active).filter(|(_, active)| **active);
-        links.fold(0.0, |most, ((size, diagonal), _)| most.max(size * RAISED / diagonal))
-    }
-
     /// The step of all rates to what is left of the forces: of a held flow that of its split.
     fn respond(&mut self, problem: &Presolved) {
         let Scratch { left, step, flow_left, flow_step, .. } = &mut self.scratch;
@@ -349,9 +398,10 @@ impl Equations {
             match number {
                 ABSENT => step[own.start] *= system.weights[own.start],
                 number => {
-                    let number = number as usize;
+                    let (number, moves) = (number as usize, own.clone().any(|path| self.moves[path]));
                     let common = flow_left[number];
-                    (flow_step[number], _) = system.multipath.respond(number, &system.weights, common, &mut step[own]);
+                    let (total, _) = system.multipath.respond(number, &system.weights, common, &mut step[own]);
+                    flow_step[number] = if moves { total } else { 0.0 };
                 }
             }
         }
@@ -359,25 +409,32 @@ impl Equations {
 
     /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
     /// of a flow, no load and no price of a path.
-    fn changes_nothing(&self, problem: &Presolved, [rates_move, prices_move]: [bool; 2]) -> bool {
+    fn changes_nothing(&self, problem: &Presolved, scales: &Scales, [rates_move, prices_move]: [bool; 2]) -> bool {
         let Scratch { step, flow_step, price_step, .. } = &self.scratch;
-        let (most, most_priced) = (largest(step), largest(price_step));
+        let most = NULL * scales.of_rates(problem, |path| step[path]);
+        let most_priced = NULL * scales.of_prices(|link| price_step[link]);
         let (sums, _) = self.loads(step, flow_step);
-        let of_links = (0..sums.len()).filter(|&link| self.active[link]);
-        let mut is_null = !rates_move || of_links.into_iter().all(|link| sums[link].abs() <= NULL * most);
+        let mut of_links = (0..sums.len()).filter(|&link| self.active[link]);
+        let mut is_null = !rates_move || of_links.all(|link| sums[link].abs() <= most * problem.capacities[link]);
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
             let sum = match self.several[flow] {
                 ABSENT => step[own.start],
                 number => flow_step[number as usize],
             };
-            is_null &= !rates_move || self.stiffness[flow] == 0.0 || sum.abs() <= NULL * most;
-            let price =
-                |path: usize| -> f64 { problem.paths.links(path).iter().map(|&link| price_step[link as usize]).sum() };
+            let is_held = self.stiffness[flow] == 0.0;
+            is_null &= !rates_move || is_held || sum.abs() <= most * scales.flow_rates[flow];
+            let of = |values: &[f64], path: usize| -> f64 {
+                problem.paths.links(path).iter().map(|&link| values[link as usize]).sum()
+            };
             let mut moving = own.filter(|&path| self.moves[path]);
             // What holds a flow may drift with the prices of all its paths.
-            let level = if self.stiffness[flow] == 0.0 { moving.clone().next().map_or(0.0, price) } else { 0.0 };
-            is_null &= !prices_move || moving.all(|path| (price(path) - level).abs() <= NULL * most_priced);
+            let level = if is_held { moving.clone().next().map_or(0.0, |path| of(price_step, path)) } else { 0.0 };
+            is_null &= !prices_move
+                || moving.all(|path| {
+                    let scale = of(&scales.prices, path).min(scales.marginals[flow]);
+                    (of(price_step, path) - level).abs() <= most_priced * scale
+                });
         }
         is_null
     }
@@ -387,75 +444,96 @@ impl Equations {
         let System { routing, multipath, .. } = &self.system;
         let (mut sums, mut sizes) = (vec![0.0; self.active.len()], vec![0.0; self.active.len()]);
         multipath.scatter_all(routing, rates, totals, &mut sums);
-        let absolute = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.abs()).collect() };
         multipath.scatter_all(routing, &absolute(rates), &absolute(totals), &mut sizes);
         (sums, sizes)
     }
 
-    /// Whether a solution satisfies every row of the equations without what regularizes them, relative to its own
-    /// terms; where it `drifts`, the rows that the last step is not part of.
+    /// Whether a solution satisfies every row of the equations without what regularizes them, relative to its own terms
+    /// or to the largest change; where it `drifts`, the rows that the last step is not part of.
     fn is_solved(
         &self,
         problem: &Presolved,
-        forces: Forces<'_>,
-        push: f64,
-        targets: &[f64],
+        scales: &Scales,
+        Given { forces, targets }: Given<'_>,
+        asked: f64,
         (rates, flow_rates, prices): (&[f64], &[f64], &[f64]),
         [rates_drift, prices_drift]: [bool; 2],
+        rounding: f64,
     ) -> bool {
+        let System { routing, weights, multipath, .. } = &self.system;
         let Scratch { step, price_step, .. } = &self.scratch;
-        let (stays, price_stays) = (NOTHING.sqrt() * largest(step), NOTHING.sqrt() * largest(price_step));
-        let mut totals = vec![0.0; self.scratch.flow_step.len()];
-        for (&number, rate) in self.several.iter().zip(flow_rates).filter(|(number, _)| **number != ABSENT) {
-            totals[number as usize] = *rate;
-        }
-        let (sums, sizes) = self.loads(rates, &totals);
-        let most = largest(&sizes).max(largest(targets));
-        let mut magnitudes = vec![0.0; rates.len()];
-        let mut path_prices = vec![0.0; rates.len()];
-        self.system.routing.gather(0..rates.len(), prices, &mut path_prices);
-        let absolute: Vec<f64> = prices.iter().map(|price| price.abs()).collect();
-        self.system.routing.gather(0..rates.len(), &absolute, &mut magnitudes);
-        let most_priced = largest(&magnitudes).max(push);
+        let stays = NOTHING.sqrt() * scales.of_rates(problem, |path| step[path]);
+        let price_stays = NOTHING.sqrt() * scales.of_prices(|link| price_step[link]);
+        let most = asked.max(scales.of_rates(problem, |path| rates[path])).max(scales.of_prices(|link| prices[link]));
         // Where prices drift, their differences have fewer digits.
         let part = if prices_drift { NOISE } else { SOLVED };
-        let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + NOTHING * rounding;
+        let holds = |left: f64, terms: f64, unit: f64| left.abs() <= part * terms + rounding * unit;
+        // Of every path, and of the links that all paths of a flow with several cross: they may be far dearer than what
+        // the paths differ by.
+        let gather = |values: &[f64]| {
+            let (mut own, mut commons) = (vec![0.0; rates.len()], vec![0.0; self.scratch.commons.len()]);
+            multipath.gather_all(routing, values, &mut own, &mut commons);
+            (own, commons)
+        };
+        let (path_prices, commons) = gather(prices);
+        let (mut magnitudes, common_magnitudes) = gather(&absolute(prices));
+        let of_active = scales.prices.iter().zip(&self.active);
+        let (units, _) =
+            gather(&of_active.map(|(scale, active)| if *active { *scale } else { 0.0 }).collect::<Vec<_>>());
+        magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
+
+        let mut totals = vec![0.0; self.scratch.flow_step.len()];
         // The rates of which forces and prices are the difference: what rounds on one path of a flow moves its others.
         let mut opposing = magnitudes.clone();
-        for (flow, force) in forces.flows.iter().enumerate() {
+        for (flow, &number) in self.several.iter().enumerate() {
             let own = problem.paths_of(flow);
-            own.clone().for_each(|path| opposing[path] += force.abs() + forces.paths[path].abs());
-            if own.len() > 1 {
-                let most = PROXIMAL * largest(&opposing[own.clone()]);
-                opposing[own].fill(most);
+            match number {
+                ABSENT => opposing[own.start] += forces.flows[flow].abs(),
+                number => {
+                    totals[number as usize] = flow_rates[flow];
+                    let most = PROXIMAL * largest(&opposing[own.clone()]);
+                    opposing[own].fill(most);
+                }
             }
         }
-        opposing.iter_mut().zip(&self.system.weights).for_each(|(rate, weight)| *rate *= weight);
-        let mut opposed = vec![0.0; sums.len()];
-        self.system.routing.scatter(0..rates.len(), &opposing, &mut opposed);
-        let of_links = (0..sums.len()).filter(|&link| self.active[link]);
-        let mut is_solved =
-            of_links.filter(|&link| !(prices_drift && price_step[link].abs() > price_stays)).all(|link| {
-                let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
-                holds(left, terms, most + opposed[link])
-            });
+        opposing.iter_mut().zip(weights).for_each(|(rate, weight)| *rate *= weight);
+        let mut opposed = vec![0.0; targets.len()];
+        routing.scatter(0..rates.len(), &opposing, &mut opposed);
+        let (sums, sizes) = self.loads(rates, &totals);
+        let drifts = |link: usize| prices_drift && price_step[link].abs() > price_stays * scales.prices[link];
+        let mut of_links = (0..targets.len()).filter(|&link| self.active[link] && !drifts(link));
+        let mut is_solved = of_links.all(|link| {
+            let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
+            holds(left, terms, most * problem.capacities[link] + opposed[link])
+        });
+
         for (flow, rate) in flow_rates.iter().enumerate() {
             let own = problem.paths_of(flow);
-            let resisted = self.stiffness[flow] * rate;
-            let moving = own.filter(|&path| self.moves[path] && !(rates_drift && step[path].abs() > stays));
-            let given = |path: usize| forces.flows[flow] + forces.paths[path];
-            let force = |path: usize| given(path) - path_prices[path];
-            // What holds a flow is the same for all its paths, which the network alone resists.
-            let is_held = self.stiffness[flow] == 0.0;
-            let resists = |path: usize| (PROXIMAL * self.system.weights[path]).recip();
-            let rounding =
-                |path: usize| most_priced + most * if is_held { resists(path) } else { self.stiffness[flow] };
-            let (count, sum) = moving.clone().fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + force(path)));
-            let level = if is_held && count > 0.0 { sum / count } else { resisted };
+            let changes = |path: usize| rates_drift && step[path].abs() > stays * scales.flow_rates[flow];
+            let moving = own.filter(|&path| self.moves[path] && !changes(path));
+            let force = |path: usize| forces.paths[path] - path_prices[path];
+            let (count, sum, terms, unit) =
+                moving.clone().fold((0.0, 0.0, 0.0, 0.0f64), |(count, sum, terms, unit), path| {
+                    (count + 1.0, sum + force(path), terms + magnitudes[path], unit.max(units[path]))
+                });
+            if count == 0.0 {
+                continue;
+            }
+            let mean = sum / count;
             is_solved &= moving.into_iter().all(|path| {
-                let terms = given(path).abs() + magnitudes[path] + level.abs();
-                holds(force(path) - level, terms, rounding(path))
+                holds(force(path) - mean, magnitudes[path] + mean.abs(), most * unit.min(scales.marginals[flow]))
             });
+            // What holds a flow is whatever its paths have in common.
+            if self.stiffness[flow] > 0.0 {
+                let [common, common_terms] = match self.several[flow] {
+                    ABSENT => [0.0, 0.0],
+                    number => [&commons, &common_magnitudes].map(|values| values[number as usize]),
+                };
+                let resisted = self.stiffness[flow] * rate;
+                let terms = terms / count + common_terms + forces.flows[flow].abs() + resisted.abs();
+                let left = forces.flows[flow] - common + mean - resisted;
+                is_solved &= holds(left, terms, most * scales.marginals[flow]);
+            }
         }
         is_solved
     }
@@ -505,18 +583,18 @@ impl Equations {
     ///
     /// # Errors
     /// Those of [`solve`](Self::solve).
-    pub(super) fn tied(&mut self, problem: &Presolved) -> Result<Vec<u32>> {
+    pub(super) fn tied(&mut self, problem: &Presolved, scales: &Scales) -> Result<Vec<u32>> {
         // A null vector v leaves a pivot of at most D |v|²/v_i².
         let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > INDEPENDENT);
         if independent && !self.any_free_price {
             return Ok(Vec::new());
         }
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
-        let targets: Vec<f64> =
-            (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
+        let parts = (1..).map(|i| 0.5 + (f64::from(i) * 0.618_033_988_749_895).fract());
+        let targets: Vec<f64> = problem.capacities.iter().zip(parts).map(|(capacity, part)| part * capacity).collect();
         let none = vec![0.0; self.moves.len()];
         let forces = Forces { flows: &none[..problem.flows()], paths: &none };
-        Ok(self.solve(problem, forces, &targets, none.clone())?.drifting())
+        Ok(self.solve(problem, scales, Given { forces, targets: &targets }, none.clone())?.drifting())
     }
 }
 
@@ -524,6 +602,6 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, value| value.abs().max(most))
 }
 
-fn distance(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).fold(0.0, |most, (one, other)| (one - other).abs().max(most))
+fn absolute(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.abs()).collect()
 }

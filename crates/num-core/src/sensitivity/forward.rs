@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::{Forces, NOISE, Solved};
+use super::equations::{Forces, Given, NOISE, Solved};
 use super::polish::Point;
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
 use crate::error::{Error, Result};
@@ -48,29 +48,31 @@ impl Multipliers {
         of.equations.routing().gather(0..by.len(), drift, &mut by);
         let (mut nearest, mut leaves) = (f64::INFINITY, None);
         // Prices of paths that move stay equal: a difference is rounding.
-        let least = NOISE * drift.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-        let mut look = |weak: Weak, multiplier: f64, change: f64| {
-            if change < -least && multiplier.max(0.0) / -change < nearest {
+        let least = NOISE * of.scales.of_prices(|link| drift[link]);
+        let mut look = |weak: Weak, scale: f64, multiplier: f64, change: f64| {
+            if change < -least * scale && multiplier.max(0.0) / -change < nearest {
                 (nearest, leaves) = (multiplier.max(0.0) / -change, Some(weak));
             }
         };
         for (link, &change) in drift.iter().enumerate().filter(|(link, _)| active.links[*link]) {
-            look(Weak::Link(link), self.prices[link], change);
+            look(Weak::Link(link), of.scales.prices[link], self.prices[link], change);
         }
         for flow in 0..presolved.flows() {
             let (bound, marginal) = (active.flows[flow], point.marginals[flow]);
             let level = polish::level(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
             let level_by = polish::level(presolved, active, flow, &by).unwrap_or(0.0);
             if bound.is_finite() {
-                look(Weak::Flow { flow, bound }, marginal - level, -level_by);
-                look(Weak::Above { flow, bound }, level - point.marginal_beyond(presolved, flow), level_by);
+                look(Weak::Flow { flow, bound }, marginal, marginal - level, -level_by);
+                let beyond = level - point.marginal_beyond(presolved, flow);
+                look(Weak::Above { flow, bound }, marginal, beyond, level_by);
             }
             for path in presolved.paths_of(flow) {
                 let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);
+                let scale = point.excess_scale(presolved, &of.scales.prices, (flow, path), level);
                 match active.paths[path] {
                     Place::Free => {}
-                    Place::Zero => look(Weak::Zero { flow, path }, excess, change),
-                    Place::Cap => look(Weak::Cap { flow, path }, -excess, -change),
+                    Place::Zero => look(Weak::Zero { flow, path }, scale, excess, change),
+                    Place::Cap => look(Weak::Cap { flow, path }, scale, -excess, -change),
                 }
             }
         }
@@ -331,7 +333,8 @@ impl Sensitivity {
         }
         let none = vec![0.0; start.len()];
         let forces = Forces { flows: &right.forces, paths: &none };
-        self.equations.solve(presolved, forces, &right.capacities, start)
+        let given = Given { forces, targets: &right.capacities };
+        self.equations.solve(presolved, &self.scales, given, start)
     }
 
     /// The weakly active constraints that this change would break on the side that was tried.
@@ -350,39 +353,30 @@ impl Sensitivity {
             let held = if any_free { polish::level(presolved, active, flow, &prices) } else { None };
             held.unwrap_or_else(|| marginal(flow))
         };
-        // Rounding, of a flow or a link: relative to the largest change, and to the largest relative change.
-        let least = |found: f64, relative: f64, scale: f64| ROUNDING * found.min(relative * scale);
-        let (mut most, mut most_relative) = (0.0f64, 0.0f64);
-        let (mut most_priced, mut most_priced_relative) = (0.0f64, 0.0f64);
-        let scales = point.price_scales(presolved);
+        // Rounding is relative: what is 0 has digits of the largest change of any other quantity.
+        let mut most = 0.0f64;
+        let scales = &self.scales.prices;
         for (link, scale) in scales.iter().enumerate() {
-            let (change, price) = (right.capacities[link].abs(), solved.prices[link].abs());
-            most = most.max(change);
-            most_relative = most_relative.max(change / presolved.capacities[link]);
-            most_priced = most_priced.max(price);
-            most_priced_relative = most_priced_relative.max(price / scale);
+            let change = right.capacities[link].abs() / presolved.capacities[link];
+            most = most.max(change).max(solved.prices[link].abs() / scale);
         }
         for flow in 0..presolved.flows() {
+            let (rate, force) = (point.flow_rates[flow], right.forces[flow].abs());
             for path in presolved.paths_of(flow) {
                 let change = solved.rates[path].abs().max(right.caps[path].abs()).max(right.bounds[flow].abs());
-                most = most.max(change);
-                most_relative = most_relative.max(change / point.flow_rates[flow]);
+                most = most.max(change / rate);
             }
-            let force = right.forces[flow].abs();
-            most_priced = most_priced.max(force);
-            most_priced_relative = most_priced_relative.max(force / point.marginals[flow]);
+            most = most.max(force / point.marginals[flow]);
         }
-        let in_flow = |flow: usize| least(most, most_relative, point.flow_rates[flow]);
-        let in_price = |flow: usize| least(most_priced, most_priced_relative, point.marginals[flow]);
+        let least = |scale: f64| ROUNDING * most * scale;
+        let in_flow = |flow: usize| least(point.flow_rates[flow]);
+        let in_price = |flow: usize| least(point.marginals[flow]);
         let in_excess = |flow: usize, path: usize| {
-            let scale = point.excess_scale(presolved, &scales, (flow, path), point.level(presolved, flow));
-            least(most_priced, most_priced_relative, scale)
+            least(point.excess_scale(presolved, scales, (flow, path), point.level(presolved, flow)))
         };
         let breaks = |weak: &Weak| match (*weak, active.is_active(*weak)) {
-            (Weak::Link(link), true) => solved.prices[link] < -least(most_priced, most_priced_relative, scales[link]),
-            (Weak::Link(link), false) => {
-                loads[link] - right.capacities[link] > least(most, most_relative, presolved.capacities[link])
-            }
+            (Weak::Link(link), true) => solved.prices[link] < -least(scales[link]),
+            (Weak::Link(link), false) => loads[link] - right.capacities[link] > least(presolved.capacities[link]),
             (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_excess(flow, path),
             (Weak::Zero { flow, path }, false) => solved.rates[path] < -in_flow(flow),
             (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_excess(flow, path),

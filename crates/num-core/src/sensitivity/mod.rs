@@ -52,7 +52,7 @@ pub use changes::{OutcomeChange, ParameterChange};
 pub use kink::{AtKink, Kink};
 
 use self::active_set::Weak;
-use self::equations::Equations;
+use self::equations::{Equations, Scales};
 use self::polish::Point;
 use crate::certify::certify;
 use crate::error::{Error, Result};
@@ -96,6 +96,7 @@ pub struct Sensitivity {
     weak: Vec<Weak>,
     kinks: Vec<Kink>,
     equations: Equations,
+    scales: Scales,
     /// Full links whose prices are not unique, by their numbers here.
     tied: Vec<u32>,
 }
@@ -144,7 +145,8 @@ impl Sensitivity {
             return refuse(what, "its paths cannot be told apart: bring weights nearer to each other");
         }
         let weak = point.weak(&presolved);
-        let tied = match equations.tied(&presolved) {
+        let scales = point.scales(&presolved);
+        let tied = match equations.tied(&presolved, &scales) {
             // What cannot be told counts as tied.
             Err(Error::NoSensitivity { .. }) => {
                 let links = 0..point.active.links.len() as u32;
@@ -159,7 +161,7 @@ impl Sensitivity {
             problem.blocks().iter().any(|block| !block.flows.is_empty() && of_first(block).is_some())
         };
         let parameters = ParameterName::ALL.into_iter().filter(has).collect();
-        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, tied })
+        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, scales, tied })
     }
 
     /// Where the optimum is not differentiable: constraints that hold with a multiplier of 0.

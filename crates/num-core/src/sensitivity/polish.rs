@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::active_set::{ActiveSet, Place, Weak};
-use super::equations::{Equations, Forces, PROXIMAL};
+use super::equations::{Equations, Forces, PROXIMAL, Scales};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -196,6 +196,12 @@ impl Point {
         self.loads.fill(0.0);
         routing.scatter(0..self.rates.len(), &self.rates, &mut self.loads);
         Ok(())
+    }
+
+    /// With what changes are compared.
+    pub(super) fn scales(&self, problem: &Presolved) -> Scales {
+        let (flow_rates, marginals) = (self.flow_rates.clone(), self.marginals.clone());
+        Scales { flow_rates, marginals, prices: self.price_scales(problem) }
     }
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
@@ -391,7 +397,9 @@ impl Point {
             }
             for path in problem.paths_of(flow) {
                 let excess = self.path_prices[path] - level;
-                let least = -MULTIPLIER * self.excess_scale(problem, &scales, (flow, path), level);
+                // What a held flow pays may be rounding of 0.
+                let scale = self.excess_scale(problem, &scales, (flow, path), level);
+                let least = -MULTIPLIER * scale - ROUNDING * marginal;
                 is_optimal &= match self.active.paths[path] {
                     Place::Free => excess.abs() <= -least,
                     Place::Zero => excess >= least,

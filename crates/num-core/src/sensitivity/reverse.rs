@@ -1,7 +1,7 @@
 //! Jᵀ w: the derivative of a function of the optimum in every parameter.
 
 use super::changes::entry;
-use super::equations::Forces;
+use super::equations::{Forces, Given};
 use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -71,7 +71,7 @@ impl Sensitivity {
         let mut all = self.point.active.clone();
         self.weak.iter().for_each(|&weak| all.set(weak, true));
         self.equations.set(&self.presolved, &all, &self.point.curvatures);
-        let tied = self.equations.tied(&self.presolved);
+        let tied = self.equations.tied(&self.presolved, &self.scales);
         self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         match tied {
             Err(Error::NoSensitivity { .. }) => Ok(false),
@@ -100,7 +100,8 @@ impl Sensitivity {
             }
         };
         let forces = Forces { flows: &flow_forces, paths: &path_forces };
-        let solved = self.equations.solve(presolved, forces, &targets, vec![0.0; path_forces.len()])?;
+        let given = Given { forces, targets: &targets };
+        let solved = self.equations.solve(presolved, &self.scales, given, vec![0.0; path_forces.len()])?;
         if at_kink == AtKink::Refuse && !solved.drift.is_empty() {
             return Err(take_a_side(&self.describe_tie(&solved.drifting())));
         }

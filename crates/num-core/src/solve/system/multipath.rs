@@ -72,6 +72,11 @@ impl Multipath {
         self.split(flow, weights, self.forces[flow] + common, forces)
     }
 
+    /// The links of a path of a flow here that not all paths of the flow cross.
+    pub(crate) fn own_links(&self, path: usize) -> &[u32] {
+        self.link_sets.own(path)
+    }
+
     /// Σ of values over the common links of a flow (the result), and over the own links of each path (`sums`).
     pub(crate) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
         for (sum, path) in sums.iter_mut().zip(self.paths[flow].clone()) {
