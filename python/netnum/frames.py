@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ._core import NumError, Problem, ProblemError, Sensitivity, Solution, Solutions, Topology
-from .link_sets import link_sets
+from .link_sets import one_set
 
 if TYPE_CHECKING:
     import pandas
@@ -164,7 +164,7 @@ def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame
 def change_of_rates(sensitivity: Sensitivity, link: Any, added: float) -> tuple[str, NDArray[np.float64]]:
     """The name of a link, or of some, and the change of every flow's rate when each of them gets more capacity."""
     problem = sensitivity.problem
-    (name,), (links,) = link_sets(problem, [link], "link", "link")
+    name, links = one_set(problem, link, "link")
     changes = np.zeros(problem.links)
     changes[list(links)] = added
     return name, sensitivity.jvp(capacities=changes)["flow_rates"]

@@ -31,8 +31,8 @@ def allocate(
 ) -> Any:
     """The optimum of a problem as a differentiable function of its parameters.
 
-    `jax.grad`, `jax.vjp`, `jax.jit` and `jax.vmap` take it, the last as one batch. Forward mode (`jax.jvp`) is
-    `Sensitivity.jvp`.
+    `jax.grad`, `jax.vjp`, `jax.jacrev`, `jax.jit` and `jax.vmap` take it, the last as one batch. Forward mode
+    (`jax.jvp`, `jax.jacfwd`) is a TypeError of JAX: it is `Sensitivity.jvp`.
 
     Parameters
     ----------
@@ -61,9 +61,13 @@ def allocate(
         ``jax.config.update("jax_enable_x64", True)``.
     ProblemError
         For an array of another shape.
-    jax.errors.JaxRuntimeError
-        Where the solve itself raises, with the error of netnum in its text: `ProblemError` and `UtilityError` for
-        values that make no problem, `SensitivityError` as `netnum.torch.allocate`.
+    jax.errors.JaxRuntimeError, ValueError
+        Where the solve itself raises: the first from a call that JAX compiles, the second from later ones. The text
+        ends with the error of netnum: `ProblemError` and `UtilityError` for values that make no problem, and
+        `SensitivityError`, in the forward pass for max-min and linear utilities and problems that are not solved to
+        optimality, in the backward pass at kinks and for the derivative of the objective in an ``alpha`` of 1.
+    NotImplementedError
+        For second derivatives, such as `jax.hessian`.
 
     Notes
     -----
@@ -160,6 +164,17 @@ class _Differentiate:
         return tuple(self.layer.gradients(optima, self.names, toward, rates.shape[:-1]))
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _call(work: _Solve | _Differentiate, shapes: tuple[jax.ShapeDtypeStruct, ...], *arrays: Any) -> tuple[Any, ...]:
+    """Work outside of JAX. First derivatives are those of `_allocate`, so that others are second ones."""
+    return jax.pure_callback(work, shapes, *arrays, vmap_method="broadcast_all")
+
+
+@_call.defjvp
+def _derivative_of_call(*_: Any) -> Any:
+    raise NotImplementedError("netnum.jax has no second derivatives, only gradients")
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def _allocate(layer: Layer, names: tuple[str, ...], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     return _forward(layer, names, arrays)[0]
@@ -168,19 +183,14 @@ def _allocate(layer: Layer, names: tuple[str, ...], arrays: tuple[Any, ...]) -> 
 def _forward(layer: Layer, names: tuple[str, ...], arrays: tuple[Any, ...]) -> tuple[Any, Any]:
     batch = arrays[0].shape[:-1]
     shapes = [jax.ShapeDtypeStruct(layer.shape(name, batch), np.float64) for name in (*layer.of, "rates", "prices")]
-    *outcomes, rates, prices = jax.pure_callback(
-        _Solve(layer, names), tuple(shapes), *arrays, vmap_method="broadcast_all"
-    )
+    *outcomes, rates, prices = _call(_Solve(layer, names), tuple(shapes), *arrays)
     return tuple(outcomes), (arrays, rates, prices)
 
 
 def _backward(layer: Layer, names: tuple[str, ...], residuals: Any, gradients: Any) -> Any:
     arrays, rates, prices = residuals
     shapes = tuple(jax.ShapeDtypeStruct(array.shape, np.float64) for array in arrays)
-    found = jax.pure_callback(
-        _Differentiate(layer, names), shapes, *arrays, rates, prices, *gradients, vmap_method="broadcast_all"
-    )
-    return (found,)
+    return (_call(_Differentiate(layer, names), shapes, *arrays, rates, prices, *gradients),)
 
 
 _allocate.defvjp(_forward, _backward)

@@ -40,6 +40,19 @@ def link_sets(
     return tuple(name for name, _ in named), tuple(links for _, links in named)
 
 
+def one_set(problem: Problem, given: Link | Sequence[Link], argument: str) -> tuple[str, tuple[int, ...]]:
+    """The name and the links of one set, in which there are links and each is named once."""
+    read = _Reader(problem, problem.network if isinstance(problem.network, Topology) else None)
+    listed = read.listed(argument, given)
+    links = tuple(dict.fromkeys(listed))
+    if not links:
+        raise ProblemError(f"{argument} names no link, expected one or more")
+    if len(links) < len(listed):
+        twice = next(link for link in links if listed.count(link) > 1)
+        raise ProblemError(f"{argument} names {read.label(twice)} twice, expected each link once")
+    return given if isinstance(given, str) else read.name(links), links
+
+
 def _every(
     word: str, problem: Problem, net: Topology | None, read: _Reader, argument: str
 ) -> list[tuple[str, tuple[int, ...]]]:
@@ -77,12 +90,20 @@ class _Reader:
         more = [f"{len(links) - NAMED} more"] if len(links) > NAMED else []
         return ", ".join(names + more) or "no link"
 
+    def label(self, link: int) -> str:
+        """The number of a link, with its name if it has one."""
+        return f"link {link}" if self._net is None else f"link {link} ({self._names[link]})"
+
     def links(self, what: str, given: Any) -> tuple[int, ...]:
         """The links of one set, each once."""
+        return tuple(dict.fromkeys(self.listed(what, given)))
+
+    def listed(self, what: str, given: Any) -> list[int]:
+        """The links of one set, as often as it names them."""
         _refuse_masked(what, given)
         given = given.tolist() if isinstance(given, np.ndarray) else given
-        listed = [given] if self._is_one(given) else given
-        return tuple(dict.fromkeys(link for entry in listed for link in self._links(what, entry)))
+        entries = [given] if self._is_one(given) else given
+        return [link for entry in entries for link in self._links(what, entry)]
 
     @functools.cached_property
     def _fibers(self) -> dict[str, tuple[int, ...]]:

@@ -261,20 +261,22 @@ def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
 
 
 def gains(sensitivity: Sensitivity, link: Any, ax: Axes | None, added: float, most: int) -> Axes:
-    """Draws the flows whose rates change most when a link gets more capacity, the largest gain at the top."""
+    """Draws the flows that gain and lose most when a link gets more capacity, the largest gain at the top."""
     name, change = frames.change_of_rates(sensitivity, link, added)
-    largest = np.argsort(-np.abs(change), kind="stable")[: _at_least_1("most", most)]
-    order = largest[np.argsort(-change[largest], kind="stable")]
     # Beside the largest change, others are rounding.
     least = 1e-9 * np.max(np.abs(change), initial=0.0)
-    order = order[np.abs(change[order]) > least]
+    order = np.argsort(-change, kind="stable")
+    up, down = order[change[order] > least], order[change[order] < -least]
+    # Half of the bars for each, and what one of them leaves for the other.
+    half = _at_least_1("most", most) // 2
+    gainers = up[: most - min(half, len(down))]
+    order = np.concatenate([gainers, down[max(len(down) - (most - len(gainers)), 0) :]])
     names = frames.flow_names(sensitivity.problem)
     ax = _bars(ax, [names[flow] for flow in order])
     colours = np.where(change[order] > 0, style.BLUE, style.ORANGE)
     ax.barh(np.arange(len(order)), change[order], color=colours)
-    up, down = (change > least).sum(), (change < -least).sum()
     ax.set_xlabel(f"change of rate for {added:+g} of capacity, to first order")
-    ax.set_title(f"{name}: {counted(int(up), 'flow')} up, {down} down", color=style.ink(ax), fontsize=10)
+    ax.set_title(f"{name}: {counted(len(up), 'flow')} up, {len(down)} down", color=style.ink(ax), fontsize=10)
     return ax
 
 

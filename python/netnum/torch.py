@@ -63,14 +63,14 @@ def allocate(
         For a tensor of another shape, and for values that make no problem; the number of the problem in the batch
         stands in front.
     SensitivityError
-        For max-min and linear utilities, problems that are not solved to optimality, at kinks, and for the derivative
-        of the objective in an ``alpha`` of 1.
+        In the forward pass for max-min and linear utilities and problems that are not solved to optimality; in the
+        backward pass at kinks, and for the derivative of the objective in an ``alpha`` of 1.
 
     Notes
     -----
     Rates and prices are refined to rounding, and derivatives are exact: `torch.autograd.gradcheck` passes. Second
-    derivatives and the transforms of `torch.func` are errors; `torch.compile` leaves it as it is. Tested with PyTorch
-    1.13, 2.1 and 2.15.
+    derivatives and the transforms of `torch.func` are errors (in place of `torch.func.vmap` give a batch);
+    `torch.compile` leaves it as it is. Tested with PyTorch 1.13, 2.1 and 2.15.
 
     Examples
     --------

@@ -88,6 +88,38 @@ def test_an_outcome_that_is_not_used_needs_no_derivative():
     assert np.isfinite(jax.grad(first)(jax.numpy.array([1.0, 2.0, 1.0, 1.5]))).all()
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_second_derivatives_are_refused(compiled):
+    def first(weight):
+        return netnum.jax.allocate(problem(), weight=weight)[0]
+
+    def of_gradient(weight):
+        return (jax.grad(first)(weight) ** 2).sum()
+
+    def of_batch(weight):
+        return jax.vmap(jax.hessian(first))(weight[None])
+
+    for function in (jax.hessian(first), jax.grad(of_gradient), of_batch):
+        with pytest.raises(NotImplementedError, match="no second derivatives, only gradients"):
+            (jax.jit(function) if compiled else function)(jax.numpy.asarray(WEIGHT))
+    # What does not go through it has them.
+    mixed = jax.hessian(lambda factor: factor**3 * first(jax.numpy.asarray(WEIGHT)))(2.0)
+    np.testing.assert_allclose(mixed, 12.0 * first(WEIGHT))
+
+
+def test_errors_of_the_solve_are_those_of_jax():
+    def rates(weight):
+        return netnum.jax.allocate(template, weight=weight)
+
+    template, weight = problem(), jax.numpy.asarray(WEIGHT)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="UtilityError: flow 1 has weight -2"):
+        rates(weight.at[1].set(-2.0))
+    for _ in range(2):
+        rates(weight)
+    with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="UtilityError: flow 1 has weight -2"):
+        rates(weight.at[1].set(-2.0))
+
+
 def test_memory_does_not_grow():
     template, compiled = problem(), []
     gradient = jax.grad(lambda weight: netnum.jax.allocate(template, weight=weight)[0])

@@ -1,6 +1,10 @@
 """Derivatives of the optimum: closed forms, central differences of problems solved again, tables, and bad input."""
 
 import pickle
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -138,7 +142,7 @@ def test_a_kink_has_two_sides():
     # The cap of flow 0 is what it would get without one.
     problem = netnum.Problem([2.0], [[0], [0]], FAIR, flow_cap=[1.0, np.inf])
     sensitivity = at_optimum(problem)
-    assert sensitivity.kinks == ("flow 0 is at a cap or a breakpoint with a multiplier of 0, or at two bounds",)
+    assert sensitivity.kinks == ("flow 0 is at a cap or a breakpoint with a multiplier of 0",)
     assert repr(sensitivity) == "Sensitivity(2 flows, 1 link, 1 kink)"
     np.testing.assert_allclose(sensitivity.jvp(capacities=1.0)["flow_rates"], [0.0, 1.0], atol=1e-9)
     np.testing.assert_allclose(sensitivity.jvp(capacities=-1.0)["flow_rates"], [-0.5, -0.5], atol=1e-9)
@@ -163,6 +167,72 @@ def test_an_objective_whose_multipliers_are_not_unique_has_two_sides():
 def test_a_failed_link_has_no_derivative():
     matrix = at_optimum(netnum.Problem([2.0, 0.0], [[0], [0], [1]], FAIR)).d_rates_d_capacity
     np.testing.assert_allclose(matrix, [[0.5, np.nan], [0.5, np.nan], [0.0, np.nan]])
+
+
+def test_kinks_say_what_they_are_by_the_names_of_links():
+    # The second link just suffices, the third has failed, and two links in a row have the same flow.
+    net = netnum.topology.from_edges("A B 2\nB C 1\nC D 0\nD E 3\nE F 3")
+    pairs = [["A", "B"], ["A", "B", "C"], ["C", "D"], ["D", "E", "F"]]
+    sensitivity = at_optimum(netnum.Problem(net, pairs, FAIR))
+    just, failed, first, second = (net.link(*pair) for pair in ("BC", "CD", "DE", "EF"))
+    expected = {
+        f"link {just} (B -> C) is full at price 0",
+        f"link {failed} (C -> D) has failed (capacity 0)",
+        f"link {first} (D -> E) is full at a price that is not unique",
+        f"link {second} (E -> F) is full at a price that is not unique",
+    }
+    assert set(sensitivity.kinks) == expected
+    with pytest.raises(netnum.SensitivityError) as caught:
+        sensitivity.gains("C -> D")
+    assert str(caught.value) == (
+        f"the optimum is not differentiable here: link {failed} (C -> D) has failed (capacity 0), "
+        "and its flows come back at once with any capacity: give it one first"
+    )
+    alone = at_optimum(netnum.Problem(net, pairs[:2], FAIR))
+    with pytest.raises(netnum.SensitivityError, match=rf"here: link {just} \(B -> C\) is full at price 0; at_kink"):
+        alone.vjp(flow_rates=1.0)
+
+
+def crowded():
+    random = np.random.default_rng(4)
+    return netnum.Problem(random.uniform(1, 2, 30), [random.choice(30, 5, replace=False) for _ in range(300)], FAIR)
+
+
+def test_threads_take_turns():
+    sensitivity = at_optimum(crowded())
+    rows = np.random.default_rng(5).normal(size=(60, 300))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: sensitivity.vjp(flow_rates=rows)["capacities"], range(8)))
+    for one in found:
+        np.testing.assert_array_equal(one, found[0])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of signals")
+def test_a_thread_that_waits_heeds_signals_and_one_does_not_wait_for_itself():
+    sensitivity = at_optimum(crowded())
+    rows = np.ones((8_000, 30))
+    work = threading.Thread(target=lambda: sensitivity.vjp(prices=rows))
+
+    def again(number, frame):
+        sensitivity.vjp(prices=1.0)
+
+    for handler, kind, message in (
+        (signal.default_int_handler, KeyboardInterrupt, None),
+        (again, RuntimeError, "this Sensitivity is in use already"),
+    ):
+        old = signal.signal(signal.SIGALRM, handler)
+        try:
+            if handler is not again:
+                work.start()
+                time.sleep(0.05)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(kind, match=message):
+                sensitivity.vjp(prices=rows)
+            assert handler is again or work.is_alive()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+        work.join()
 
 
 def test_it_pickles_at_its_point():
@@ -194,8 +264,13 @@ def test_who_gains_by_name():
     # A fiber is both of its directions.
     both = 0.5 * (matrix[:, net.link("A", "B")] + matrix[:, net.link("B", "A")])
     np.testing.assert_allclose(sensitivity.gains("A - B", 0.5)["change"].sort_index(), both, atol=1e-12)
-    with pytest.raises(netnum.ProblemError, match="'A -> C'"):
-        sensitivity.gains("A -> C")
+    for link, message in (
+        ("A -> C", "^link names link 'A -> C', expected the name of one of the 4 links"),
+        (["A - B", "A -> B"], r"^link names link 0 \(A -> B\) twice, expected each link once$"),
+        ([], "^link names no link, expected one or more$"),
+    ):
+        with pytest.raises(netnum.ProblemError, match=message):
+            sensitivity.gains(link)
 
 
 def test_a_plot_has_a_bar_for_every_flow_that_changes():
@@ -206,7 +281,12 @@ def test_a_plot_has_a_bar_for_every_flow_that_changes():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["flow 1", "flow 0", "flow 2"]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [5 / 6, 1 / 6, -1 / 6])
     assert ax.get_title() == "link 0: 2 flows up, 1 down"
-    assert len(at_optimum(problem).plot(0, most=1).patches) == 1
+    for most, drawn in ((1, [1]), (2, [1, 2]), (3, [1, 0, 2])):
+        labels = at_optimum(problem).plot(0, most=most).get_yticklabels()
+        assert [label.get_text() for label in labels] == [f"flow {flow}" for flow in drawn]
+    # Where one gains, the others may have the bars.
+    star = at_optimum(netnum.Problem([1.0, 1.0], [[1]] + [[0, 1]] * 9, FAIR, flow_cap=[np.inf] + [0.05] * 9))
+    assert len(star.plot(1, most=4).patches) == 1
 
 
 def test_a_table_for_notebooks():
@@ -252,7 +332,11 @@ def test_solutions_without_derivatives_say_what_to_use_instead(problem, settings
             lambda s: s.vjp(objective=np.eye(2)),
         ),
         (netnum.NumError, "prices of link 1 is NaN", lambda s: s.vjp(prices=[0.0, np.nan])),
-        (netnum.SensitivityError, "no sensitivity of the size of flow 0", lambda s: s.jvp(size=1.0)),
+        (
+            netnum.SensitivityError,
+            "no sensitivity of the scale of flow 0, whose parameters are weight, alpha; name one of these",
+            lambda s: s.jvp(scale=1.0),
+        ),
         (netnum.NumError, 'at_kink is "up"', lambda s: s.vjp(objective=1.0, at_kink="up")),
         (netnum.NumError, "most is 0", lambda s: s.plot(0, most=0)),
         (TypeError, "capacities must be an array of numbers", lambda s: s.jvp(capacities=["a"])),

@@ -3,6 +3,7 @@
 import doctest
 import gc
 import resource
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -159,6 +160,20 @@ def test_second_derivatives_are_refused():
     weight.requires_grad_()
     (slope,) = torch.autograd.grad(rates(weight)[0] + (weight**3).sum(), weight, create_graph=True)
     np.testing.assert_allclose(slope.detach(), [0.375 + 3.0, -0.125 + 27.0])
+
+
+def test_threads_take_gradients_of_one_graph():
+    weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
+    rates = netnum.torch.allocate(problem(), weight=weight)
+
+    def gradients(flow):
+        found = [torch.autograd.grad(rates[flow], weight, retain_graph=True)[0].numpy() for _ in range(50)]
+        return np.array(found)
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(gradients, range(4)))
+    for flow, found in enumerate(together):
+        np.testing.assert_array_equal(found, gradients(flow))
 
 
 def test_without_gradients_the_rates_are_the_same():

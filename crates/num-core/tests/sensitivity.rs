@@ -318,7 +318,7 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
     let problem = problem.with_rate_caps(vec![1.0, 1.0, INF, INF]).unwrap();
     let problem = problem.with_flow_caps(vec![2.0, INF, INF]).unwrap();
     let mut sensitivity = of(&problem);
-    assert_eq!(sensitivity.kinks(), [Kink::Flow(0)]);
+    assert_eq!(sensitivity.kinks(), [Kink::TwiceBoundFlow(0)]);
     let less = ParameterChange { flow_caps: vec![-1.0, 0.0, 0.0], ..ParameterChange::default() };
     let more = ParameterChange { rate_caps: vec![1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
     for change in [less, more] {
@@ -336,7 +336,7 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
 fn a_flow_cap_that_full_links_equal_is_a_kink() {
     let problem = grouped(&[2.0, 1.0, 1.0], &[&[2], &[0, 1], &[0]], &[0, 0, 1], AlphaFair::proportional());
     let mut sensitivity = of(&problem.with_flow_caps(vec![2.0, 0.5]).unwrap());
-    assert!(sensitivity.kinks().contains(&Kink::Flow(0)), "{:?}", sensitivity.kinks());
+    assert!(sensitivity.kinks().contains(&Kink::TwiceBoundFlow(0)), "{:?}", sensitivity.kinks());
     let less = ParameterChange { flow_caps: vec![-1.0, -1.0], ..ParameterChange::default() };
     let error = sensitivity.forward(&[less]).unwrap_err().to_string();
     assert!(error.contains("flow 0 is at a cap"), "{error}");
@@ -463,7 +463,7 @@ fn what_is_closed_is_a_kink() {
     let problem = problem.with_flow_caps(vec![0.0, INF, INF, INF]).unwrap();
     let problem = problem.with_rate_caps(vec![INF, INF, INF, 0.0]).unwrap();
     let mut sensitivity = of(&problem);
-    assert_eq!(sensitivity.kinks(), [Kink::Link(1), Kink::Path(3), Kink::Flow(0)]);
+    assert_eq!(sensitivity.kinks(), [Kink::FailedLink(1), Kink::ClosedPath(3), Kink::ClosedFlow(0)]);
     let cap = |cap: f64| ParameterChange { rate_caps: vec![0.0, 0.0, 0.0, cap], ..ParameterChange::default() };
     let error = sensitivity.forward(&[cap(1.0)]).unwrap_err().to_string();
     assert_eq!(error, "the optimum is not differentiable here: path 3 has a cap of 0, which closes it");
@@ -842,7 +842,10 @@ fn what_has_no_derivatives_is_refused() {
     let change = ParameterChange { capacities: vec![1.0, 2.0], ..ParameterChange::default() };
     assert_eq!(error(change, &mut sensitivity), "capacities has 2 entries, expected 1, one per link");
     let change = ParameterChange { size: vec![0.0, 1.0], ..ParameterChange::default() };
-    assert_eq!(error(change, &mut sensitivity), "no sensitivity of the size of flow 1; its utility has none");
+    assert_eq!(
+        error(change, &mut sensitivity),
+        "no sensitivity of the size of flow 1, whose parameters are weight, alpha; name one of these"
+    );
     let change = ParameterChange { weight: vec![0.0, f64::NAN], ..ParameterChange::default() };
     assert_eq!(error(change, &mut sensitivity), "the change of weight of flow 1 is NaN, expected a finite number");
     let mut solution = solve(&problem, &Settings::default()).unwrap();
@@ -928,7 +931,7 @@ fn a_path_that_is_alone_on_its_link_has_what_that_carries() {
 /// digits. A difference of 1e-12 is one.
 #[test]
 fn paths_of_nearly_the_same_price_are_a_kink_only_where_rounding_hides_the_difference() {
-    for (excess, kinks) in [(5e-8, vec![]), (1e-12, vec![Kink::Path(1)])] {
+    for (excess, kinks) in [(5e-8, vec![]), (1e-12, vec![Kink::UnusedPath(1)])] {
         let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 1.0 + excess]).unwrap();
         let problem = grouped(&[2.0, 1.0], &[&[0], &[1], &[0], &[1]], &[0, 0, 1, 2], utility);
         let mut sensitivity = of(&problem);

@@ -7,7 +7,8 @@
 //! keeps the exception of a signal handler in the same slot. The call then ends, and the kept exception is raised.
 
 use std::cell::RefCell;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use netnum_core::{StopToken, interrupt};
@@ -75,7 +76,58 @@ pub(crate) fn lock<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard
     match lock.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!("this {what} is in use already"))),
+        Err(TryLockError::WouldBlock) => Err(in_use(what)),
+    }
+}
+
+fn in_use(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("this {what} is in use already"))
+}
+
+/// A value that one call uses at a time, while calls of other threads wait.
+pub(crate) struct InTurn<T> {
+    value: Mutex<T>,
+    /// The thread whose call it is.
+    user: Mutex<Option<ThreadId>>,
+}
+
+impl<T: Send> InTurn<T> {
+    /// The time between two looks whether it is free.
+    const PAUSE: Duration = Duration::from_millis(1);
+
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: Mutex::new(value), user: Mutex::new(None) }
+    }
+
+    /// Waits for the value, and runs the work on it, both without the GIL. Ctrl-C ends either.
+    ///
+    /// An error where Python code within the work, such as the handler of a signal, refers to the same value: it would
+    /// wait for its own end.
+    pub(crate) fn run<R: Send, E: Raise + Send>(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        work: impl FnOnce(&mut T) -> Result<R, E> + Send,
+    ) -> PyResult<R> {
+        let own = Some(thread::current().id());
+        let mut value = loop {
+            match self.value.try_lock() {
+                Ok(value) => break value,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if *self.user() == own => return Err(in_use(what)),
+                Err(TryLockError::WouldBlock) => py.detach(|| thread::sleep(Self::PAUSE)),
+            }
+            py.check_signals()?;
+        };
+        *self.user() = own;
+        let value: &mut T = &mut value;
+        let result = run(py, || work(value));
+        *self.user() = None;
+        result
+    }
+
+    fn user(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,17 +1,15 @@
 //! `Sensitivity`.
 
-use std::sync::{Mutex, MutexGuard};
-
 use netnum_core::error::check_rate;
 use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange};
-use netnum_core::{Sensitivity as Core, Solution, Status, memory};
+use netnum_core::{Error, Sensitivity as Core, Solution, Status, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::detach;
+use crate::detach::{self, InTurn};
 use crate::error::{NumError, ProblemError, raise, setting};
 use crate::numbers::{self, counted};
 use crate::problem::Problem;
@@ -74,7 +72,7 @@ const AT_ONCE: usize = 64;
 /// {'capacities': [0.5], 'weight': [1.5, -1.5], 'alpha': [-1.647918, 1.647918]}
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Sensitivity {
-    core: Mutex<Core>,
+    core: InTurn<Core>,
     /// The problem that it is of: `Problem`.
     #[pyo3(get)]
     problem: Py<Problem>,
@@ -93,7 +91,7 @@ pub(crate) struct Sensitivity {
     ///
     /// Each names a link, path or flow whose constraint holds with a multiplier of 0, such as a link that is full at
     /// price 0: more of it changes nothing and less of it does. So does each failed link and cap of 0, of which any
-    /// more opens a path, and each link whose price is not unique.
+    /// more opens a path, and each link whose price is not unique. Links have their names where the network has.
     #[pyo3(get)]
     kinks: Py<PyTuple>,
 }
@@ -109,22 +107,27 @@ impl Sensitivity {
         let py = problem.py();
         let held = &problem.get().core;
         let core = detach::run(py, || Core::new(held, &Solution::kept(held, status, rates, prices)))?;
-        let rates = core.rates();
-        let flow_rates = held.flow_rates(&rates).map_err(raise)?;
-        let kinks = PyTuple::new(py, core.kinks().iter().map(ToString::to_string))?;
+        let names = names_of(problem.get(), core.kinks());
+        let kinks = PyTuple::new(py, core.kinks().iter().map(|kink| describe(*kink, &names)))?;
         let array = |values| numbers::read_only(py, values).unbind();
         Ok(Self {
             problem: problem.clone().unbind(),
-            rates: array(rates),
-            flow_rates: array(flow_rates),
+            rates: array(core.rates()),
+            flow_rates: array(core.flow_rates()),
             prices: array(core.prices()),
             kinks: kinks.unbind(),
-            core: Mutex::new(core),
+            core: InTurn::new(core),
         })
     }
 
-    fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
-        detach::lock(&self.core, "Sensitivity")
+    /// Runs the work on the core, once calls of other threads have ended. Kinks in its errors have names.
+    fn on_core<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Core) -> netnum_core::Result<T> + Send,
+    ) -> PyResult<T> {
+        let problem = self.problem.get();
+        self.core.run(py, "Sensitivity", |core| work(core).map_err(|error| with_names(error, core.kinks(), problem)))
     }
 
     /// Flows, paths and links.
@@ -227,10 +230,8 @@ impl Sensitivity {
             size: size.row(row),
             epsilon: epsilon.row(row),
         };
-        let mut guard = self.core()?;
-        let core = &mut *guard;
         let changes: Vec<_> = (0..rows.number()).map(change).collect();
-        let found = detach::run(py, || core.forward(&changes))?;
+        let found = self.on_core(py, |core| core.forward(&changes))?;
         let out = PyDict::new(py);
         out.set_item("rates", rows.stacked(py, found.iter().map(|one| &one.rates), paths)?)?;
         out.set_item("flow_rates", rows.stacked(py, found.iter().map(|one| &one.flow_rates), flows)?)?;
@@ -318,13 +319,12 @@ impl Sensitivity {
             prices: prices.row(row),
             objective: objective.row(row).first().copied().unwrap_or_default(),
         };
-        let mut guard = self.core()?;
-        let core = &mut *guard;
         let outcomes: Vec<_> = (0..rows.number()).map(outcome).collect();
-        let found = detach::run(py, || core.reverse(&outcomes, at_kink))?;
+        let (found, parameters) =
+            self.on_core(py, |core| Ok((core.reverse(&outcomes, at_kink)?, core.parameters())))?;
         let (problem, out) = (&self.problem.get().core, PyDict::new(py));
         out.set_item("capacities", rows.stacked(py, found.iter().map(|one| &one.capacities), links)?)?;
-        for name in core.parameters() {
+        for name in parameters {
             out.set_item(name.name(), rows.stacked(py, found.iter().map(|one| one.of(name)), flows)?)?;
         }
         if problem.has_rate_caps() {
@@ -356,12 +356,9 @@ impl Sensitivity {
                  jvp has the columns that are asked for, vjp the rows"
             )));
         }
-        let capacities = self.problem.get().core.capacities();
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        let has_failed = |link: usize| capacities[link] == 0.0 && core.kinks().contains(&Kink::Link(link));
-        let served: Vec<usize> = (0..links).filter(|&link| !has_failed(link)).collect();
-        let matrix = detach::run(py, || -> netnum_core::Result<_> {
+        let matrix = self.on_core(py, |core| {
+            let served: Vec<usize> =
+                (0..links).filter(|&link| !core.kinks().contains(&Kink::FailedLink(link))).collect();
             let mut matrix = vec![f64::NAN; flows * links];
             for some in served.chunks(AT_ONCE) {
                 let more = |&link: &usize| {
@@ -400,7 +397,7 @@ impl Sensitivity {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a link that does not exist.
+    ///     For a link that does not exist or is named twice, and for no link.
     /// SensitivityError
     ///     As `jvp`.
     /// ImportError
@@ -432,7 +429,8 @@ impl Sensitivity {
     /// added : float
     ///     The capacity that each link gets.
     /// most : int
-    ///     The largest number of flows that are drawn: those whose rates change most.
+    ///     The largest number of flows that are drawn: those that gain most and those that lose most, half of each, or
+    ///     more of one where there are fewer of the other.
     ///
     /// Returns
     /// -------
@@ -477,6 +475,33 @@ impl Sensitivity {
 
     fn __getnewargs__(&self, py: Python<'_>) -> (Py<Problem>, Py<PyArray1<f64>>, Py<PyArray1<f64>>) {
         (self.problem.clone_ref(py), self.rates.clone_ref(py), self.prices.clone_ref(py))
+    }
+}
+
+/// The names of the links of a network, where there are kinks that may need them.
+fn names_of(problem: &Problem, kinks: &[Kink]) -> Vec<String> {
+    let net = problem.topology.as_ref().filter(|_| !kinks.is_empty());
+    net.map_or_else(Vec::new, |net| net.get().core.link_names())
+}
+
+/// What a kink is, with the name of its link, if links have names.
+fn describe(kink: Kink, names: &[String]) -> String {
+    let text = kink.to_string();
+    match kink.link().and_then(|link| Some((format!("link {link}"), names.get(link)?))) {
+        Some((link, name)) => text.replacen(&link, &format!("{link} ({name})"), 1),
+        None => text,
+    }
+}
+
+/// The same error, with the names of the links whose kinks it describes.
+fn with_names(error: Error, kinks: &[Kink], problem: &Problem) -> Error {
+    match error {
+        Error::NotDifferentiable { what } => {
+            let names = names_of(problem, kinks);
+            let named = |what: String, kink: &Kink| what.replace(&kink.to_string(), &describe(*kink, &names));
+            Error::NotDifferentiable { what: kinks.iter().fold(what, named) }
+        }
+        error => error,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of parameters and of outcomes, in the caller's units and numbering.
 
-use super::kink;
+use super::kink::{self, Kink};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::utility::ParameterName;
@@ -72,26 +72,30 @@ impl ParameterChange {
         let failed =
             if self.capacities.iter().enumerate().any(has_none) { kink::failed_links(problem) } else { Vec::new() };
         if let Some(link) = failed.into_iter().find(|&link| self.capacities[link] != 0.0) {
-            let what =
-                format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
+            let failed = Kink::FailedLink(link);
+            let what = format!("{failed}, and its flows come back at once with any capacity: give it one first");
             return Err(Error::NotDifferentiable { what });
         }
-        let closed = |(place, change): (usize, &f64), cap: f64, what: &str| match *change != 0.0 && cap == 0.0 {
-            true => Err(Error::NotDifferentiable { what: format!("{what} {place} has a cap of 0, which closes it") }),
+        let closed = |change: f64, cap: f64, kink: Kink| match change != 0.0 && cap == 0.0 {
+            true => Err(Error::NotDifferentiable { what: format!("{kink}, which closes it") }),
             false => Ok(()),
         };
         let mut caps = self.rate_caps.iter().enumerate();
-        caps.try_for_each(|change| closed(change, problem.rate_cap(change.0), "path"))?;
+        caps.try_for_each(|(path, &change)| closed(change, problem.rate_cap(path), Kink::ClosedPath(path)))?;
         let mut caps = self.flow_caps.iter().enumerate();
-        caps.try_for_each(|change| closed(change, problem.flow_cap(change.0), "flow"))?;
+        caps.try_for_each(|(flow, &change)| closed(change, problem.flow_cap(flow), Kink::ClosedFlow(flow)))?;
         for name in ParameterName::ALL {
-            let lacks = |flow: usize| {
-                let (utility, place) = problem.utility(flow);
-                utility.log_marginal_slope(place, name, 1.0).is_none()
-            };
             let changed = self.of(name).iter().enumerate().filter(|(_, change)| **change != 0.0);
-            if let Some(flow) = changed.map(|(flow, _)| flow).find(|&flow| lacks(flow)) {
-                let (what, instead) = (format!("the {} of flow {flow}", name.name()), "its utility has none");
+            if let Some(flow) = changed.map(|(flow, _)| flow).find(|&flow| !has(problem, flow, name)) {
+                let own = ParameterName::ALL.into_iter().filter(|&name| has(problem, flow, name));
+                let own: Vec<&str> = own.map(ParameterName::name).collect();
+                let (what, instead) = match own.is_empty() {
+                    true => (format!("the {} of flow {flow}", name.name()), "its utility has none"),
+                    false => (
+                        format!("the {} of flow {flow}, whose parameters are {}", name.name(), own.join(", ")),
+                        "name one of these",
+                    ),
+                };
                 return Err(Error::NoSensitivity { what, instead });
             }
         }
@@ -111,6 +115,12 @@ impl OutcomeChange {
         check_list("prices", &self.prices, problem.links(), "link")?;
         check_list("objective", &[self.objective], 1, "problem")
     }
+}
+
+/// Whether the utility of a flow has a parameter.
+fn has(problem: &Problem, flow: usize, name: ParameterName) -> bool {
+    let (utility, place) = problem.utility(flow);
+    utility.log_marginal_slope(place, name, 1.0).is_some()
 }
 
 /// The right number of finite entries, or none.

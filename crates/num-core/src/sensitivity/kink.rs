@@ -13,12 +13,24 @@ use crate::problem::Problem;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kink {
-    /// A link that is full at price 0, or whose price is not unique, or that has failed.
+    /// A link that is full at price 0.
     Link(usize),
-    /// A path that is about to be used, or at a cap that costs nothing or is 0.
+    /// A full link whose price is not unique.
+    TiedLink(usize),
+    /// A link that has failed, over which there are paths: any capacity opens them.
+    FailedLink(usize),
+    /// A path at a cap that costs nothing.
     Path(usize),
-    /// A flow at a cap or a breakpoint of its utility that costs nothing, at two equal bounds, or with a cap of 0.
+    /// A path that is about to be used.
+    UnusedPath(usize),
+    /// A path with a cap of 0.
+    ClosedPath(usize),
+    /// A flow at a cap or a breakpoint of its utility that costs nothing.
     Flow(usize),
+    /// A flow at two equal bounds.
+    TwiceBoundFlow(usize),
+    /// A flow with a cap of 0.
+    ClosedFlow(usize),
 }
 
 /// Which derivative [`Sensitivity::reverse`](super::Sensitivity::reverse) takes at a [`Kink`].
@@ -34,32 +46,54 @@ pub enum AtKink {
 }
 
 impl Kink {
-    /// Whether it is a failed link, or a cap of 0.
-    pub(super) fn is_closed(self, problem: &Problem) -> bool {
+    /// The link that it is of.
+    pub fn link(self) -> Option<usize> {
         match self {
-            Self::Link(link) => problem.capacities()[link] == 0.0,
-            Self::Path(path) => problem.rate_cap(path) == 0.0,
-            Self::Flow(flow) => problem.flow_cap(flow) == 0.0,
+            Self::Link(link) | Self::TiedLink(link) | Self::FailedLink(link) => Some(link),
+            _ => None,
         }
+    }
+
+    /// The path that it is of.
+    pub fn path(self) -> Option<usize> {
+        match self {
+            Self::Path(path) | Self::UnusedPath(path) | Self::ClosedPath(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The flow that it is of.
+    pub fn flow(self) -> Option<usize> {
+        match self {
+            Self::Flow(flow) | Self::TwiceBoundFlow(flow) | Self::ClosedFlow(flow) => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a failed link, or a cap of 0.
+    pub(super) fn is_closed(self) -> bool {
+        matches!(self, Self::FailedLink(_) | Self::ClosedPath(_) | Self::ClosedFlow(_))
     }
 }
 
 impl fmt::Display for Kink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Link(link) => write!(f, "link {link} is full at price 0 or at one that is not unique, or has failed"),
-            Self::Path(path) => {
-                write!(f, "path {path} is at 0 or at its cap with a multiplier of 0, or has a cap of 0")
-            }
-            Self::Flow(flow) => {
-                write!(f, "flow {flow} is at a cap or a breakpoint with a multiplier of 0, or at two bounds")
-            }
+            Self::Link(link) => write!(f, "link {link} is full at price 0"),
+            Self::TiedLink(link) => write!(f, "link {link} is full at a price that is not unique"),
+            Self::FailedLink(link) => write!(f, "link {link} has failed (capacity 0)"),
+            Self::Path(path) => write!(f, "path {path} is at its cap with a multiplier of 0"),
+            Self::UnusedPath(path) => write!(f, "path {path} is unused, at nearly the price of those that are used"),
+            Self::ClosedPath(path) => write!(f, "path {path} has a cap of 0"),
+            Self::Flow(flow) => write!(f, "flow {flow} is at a cap or a breakpoint with a multiplier of 0"),
+            Self::TwiceBoundFlow(flow) => write!(f, "flow {flow} is at two bounds"),
+            Self::ClosedFlow(flow) => write!(f, "flow {flow} has a cap of 0"),
         }
     }
 }
 
 /// Those of the weakly active constraints, of links whose prices are not unique, of flows at two equal bounds, and of
-/// failed links and caps of 0, which any increase opens; each once.
+/// failed links and caps of 0, which any increase opens; each link, path and flow once.
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
@@ -67,11 +101,12 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
         Weak::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
             Kink::Flow(presolved.original_flows[flow] as usize)
         }
-        Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
+        Weak::Zero { path, .. } => Kink::UnusedPath(presolved.original_paths[path] as usize),
+        Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
         Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
-    kinks.extend(tied.iter().map(|&link| Kink::Link(presolved.links[link as usize] as usize)));
+    kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.links[link as usize] as usize)));
     for flow in 0..presolved.flows() {
         let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
         let path = presolved.original_paths[own.start] as usize;
@@ -79,14 +114,14 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
         let is_capped_twice =
             own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal;
         if is_capped_twice || has_equal_bounds(problem, presolved, point, flow) {
-            kinks.push(Kink::Flow(caller));
+            kinks.push(Kink::TwiceBoundFlow(caller));
         }
     }
-    kinks.extend(failed_links(problem).into_iter().map(Kink::Link));
-    kinks.extend((0..problem.paths().len()).filter(|&path| problem.rate_cap(path) == 0.0).map(Kink::Path));
-    kinks.extend((0..problem.flows()).filter(|&flow| problem.flow_cap(flow) == 0.0).map(Kink::Flow));
+    kinks.extend(failed_links(problem).into_iter().map(Kink::FailedLink));
+    kinks.extend((0..problem.paths().len()).filter(|&path| problem.rate_cap(path) == 0.0).map(Kink::ClosedPath));
+    kinks.extend((0..problem.flows()).filter(|&flow| problem.flow_cap(flow) == 0.0).map(Kink::ClosedFlow));
     let mut seen = HashSet::new();
-    kinks.retain(|kink| seen.insert(*kink));
+    kinks.retain(|kink| seen.insert((kink.link(), kink.path(), kink.flow())));
     kinks
 }
 

@@ -174,6 +174,15 @@ impl Sensitivity {
         self.presolved.caller_rates(&self.point.rates)
     }
 
+    /// The rate of every flow at the refined point.
+    pub fn flow_rates(&self) -> Vec<f64> {
+        let mut flow_rates = vec![0.0; self.problem.flows()];
+        for (&flow, rate) in self.presolved.original_flows.iter().zip(&self.point.flow_rates) {
+            flow_rates[flow as usize] = rate * self.presolved.units.rate;
+        }
+        flow_rates
+    }
+
     /// The price of every link at the refined point.
     pub fn prices(&self) -> Vec<f64> {
         self.presolved.caller_prices(&self.point.prices)

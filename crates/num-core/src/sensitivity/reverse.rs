@@ -65,7 +65,7 @@ impl Sensitivity {
     /// names as well: failed links and caps of 0.
     fn has_unique_multipliers(&mut self, opens: bool) -> Result<bool> {
         let others = kink::of(&self.problem, &self.presolved, &self.point, &[], &self.tied);
-        if others.iter().any(|kink| opens || !kink.is_closed(&self.problem)) {
+        if others.iter().any(|kink| opens || !kink.is_closed()) {
             return Ok(false);
         }
         let mut all = self.point.active.clone();
