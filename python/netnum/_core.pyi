@@ -279,7 +279,6 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
-
 def solve_part(
     problem: Problem,
     comm: Any,
