@@ -326,6 +326,33 @@ def constructed():
     assert netnum.distributed.solve(one_link(), comm=comm).is_optimal
 
 
+class LateSums(MPI.Intracomm):
+    """Rank 1 waits for the sums of the others."""
+
+    wait = False
+
+    def Allreduce(self, *arguments):
+        if LateSums.wait and RANK != 1:
+            time.sleep(1)
+        super().Allreduce(*arguments)
+
+
+def ticked():
+    """A signal comes to rank 1 in the last reduction of a tick."""
+    allocator = netnum.Allocator([1.0], comm=LateSums(COMM.Dup()))
+    allocator.tick()
+    COMM.Barrier()
+    LateSums.wait = True
+    if RANK == 1:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def work():
+        allocator.tick()
+        allocator.tick()
+
+    say(raised(work))
+
+
 class Logarithm:
     """A utility that raises on rank 1 in one of its functions."""
 

@@ -142,9 +142,11 @@ def test_an_interrupt_after_the_last_reduction_is_of_one_rank():
     assert sorted(done.stdout.splitlines()) == ["0 nothing", "1 KeyboardInterrupt: ", "2 nothing"]
 
 
-@pytest.mark.parametrize("call", ["solve", "allocator", "allocator again"])
-def test_an_interrupt_where_a_call_begins_is_told_to_the_others(call):
-    done = run(3, "constructed", call, timeout=60)
+@pytest.mark.parametrize(
+    "program", [("constructed", "solve"), ("constructed", "allocator"), ("constructed", "allocator again"), ("ticked",)]
+)
+def test_an_interrupt_where_a_rank_waits_is_told_to_the_others(program):
+    done = run(3, *program, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     told = "NumError: rank 1 has failed: KeyboardInterrupt"
     assert sorted(done.stdout.splitlines()) == [f"0 {told}", "1 KeyboardInterrupt: ", f"2 {told}"]
