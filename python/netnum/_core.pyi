@@ -29,7 +29,6 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Progress",
-    "Ranks",
     "Report",
     "Routing",
     "Sensitivity",
@@ -280,18 +279,10 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
-
-@final
-class Ranks:
-    def __new__(cls, comm: Any) -> Ranks: ...
-    @property
-    def rank(self) -> int: ...
-    def fail(self, message: str) -> None: ...
-
 def solve_part(
     problem: Problem,
-    ranks: Ranks,
-    method: str = "auto",
+    comm: Any,
+    method: str,
     *,
     tol: float = 1e-6,
     stop: Literal["rates", "gap", "kkt"] = "rates",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import Problem, Ranks, Solution, solve_part
+from ._core import Problem, Solution, solve_part
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -35,6 +35,7 @@ def solve(
         ``"fgm"``, ``"newton-like"`` or ``"rcp"``.
     comm : mpi4py.MPI.Intracomm, optional
         By default ``MPI.COMM_WORLD``. Numbers go over a duplicate of it, which all ranks make at their first call.
+        One thread at a time uses a communicator; others have one of their own.
     progress : bool
         Whether rank 0 shows a progress bar on stderr.
     **settings
@@ -73,13 +74,7 @@ def solve(
     >>> netnum.distributed.solve(part, comm=MPI.COMM_WORLD).rates[0].round(3)  # doctest: +SKIP
     1.0
     """
-    ranks = Ranks(_communicator(comm, method))
-    try:
-        return solve_part(problem, ranks, method, progress=progress and ranks.rank == 0, **settings)
-    except BaseException as error:
-        # The other ranks wait for this one at their next reduction.
-        ranks.fail(f"{type(error).__name__}: {error}")
-        raise
+    return solve_part(problem, _communicator(comm, method), method, progress=progress, **settings)
 
 
 def _communicator(comm: Any, method: Any = None) -> Any:

@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from itertools import product
@@ -183,12 +184,23 @@ def three():
     """What three ranks raise that were given different things, or make different calls."""
     solve = netnum.distributed.solve
     allocator = netnum.Allocator([1.0], comm=COMM)
+    first, second = netnum.Allocator([1.0, 2.0], comm=COMM), netnum.Allocator([1.0, 2.0], comm=COMM)
+
+    def leave():
+        with first:
+            if RANK == 1:
+                first.tick()
+
     tries = {
         "tol": lambda: solve(one_link(), tol=1e-4 if RANK == 2 else 1e-6),
         "capacity": lambda: solve(one_link(1.0 + RANK)),
         "calls": lambda: allocator.tick() if RANK == 1 else solve(one_link()),
+        "leaves": leave,
+        "swapped": lambda: (second if RANK == 1 else first).tick(),
     }
     say(raised(tries[sys.argv[2]]))
+    # The next call is one of all ranks again.
+    assert solve(one_link()).is_optimal
 
 
 def refusals():
@@ -262,20 +274,116 @@ def interrupted():
     say(raised(solve))
 
 
+class Votes(MPI.Intracomm):
+    """Counts the votes, and raises on rank 1 at the end of one of them."""
+
+    count = 0
+    interrupted = None
+
+    def Iallreduce(self, *arguments):
+        Votes.count += 1
+        request = super().Iallreduce(*arguments)
+        return Interrupted(request) if Votes.count == Votes.interrupted and RANK == 1 else request
+
+
+class Interrupted:
+    def __init__(self, request):
+        self.request = request
+
+    def Wait(self):
+        self.request.Wait()
+        raise KeyboardInterrupt
+
+
 def late():
-    """Rank 1 is interrupted after the last reduction: the others have their answer, and the next call works."""
-    inner = netnum.distributed.solve_part
+    """Rank 1 is interrupted in the last reduction: the others have their answer, and the next call works."""
+    comm = Votes(COMM.Dup())
+    solve = lambda: netnum.distributed.solve(one_link(), comm=comm)  # noqa: E731
+    solve()
+    Votes.interrupted = 2 * Votes.count
+    say(raised(solve))
+    assert Votes.count == Votes.interrupted and solve().is_optimal
 
-    def interrupted_at_the_end(*arguments, **settings):
-        solution = inner(*arguments, **settings)
-        if RANK == 1:
-            raise KeyboardInterrupt
-        return solution
 
-    netnum.distributed.solve_part = interrupted_at_the_end
-    say(raised(lambda: netnum.distributed.solve(one_link())))
-    netnum.distributed.solve_part = inner
-    assert netnum.distributed.solve(one_link()).is_optimal
+def constructed():
+    """A signal comes to rank 1 while it waits for the others, where a communicator is duplicated or has been before."""
+    comm = COMM.Dup()
+    if sys.argv[2] == "allocator again":
+        netnum.Allocator([1.0], comm=comm)
+
+    def work():
+        if sys.argv[2] == "solve":
+            return netnum.distributed.solve(one_link(), comm=comm)
+        with netnum.Allocator([1.0], comm=comm) as allocator:
+            return allocator.tick(3)
+
+    COMM.Barrier()
+    if RANK == 1:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        time.sleep(1.5)
+    say(raised(work))
+    assert netnum.distributed.solve(one_link(), comm=comm).is_optimal
+
+
+class LateSums(MPI.Intracomm):
+    """Its sums come late, after the first ones."""
+
+    wait = False
+
+    def Allreduce(self, *arguments):
+        if LateSums.wait:
+            time.sleep(1)
+        super().Allreduce(*arguments)
+
+
+def ticked():
+    """A signal comes to rank 1 in the last reduction of a tick."""
+    comm = COMM.Dup()
+    # No Python code runs on rank 1 between two reductions.
+    allocator = netnum.Allocator([1.0], comm=comm if RANK == 1 else LateSums(comm))
+    allocator.tick()
+    COMM.Barrier()
+    LateSums.wait = True
+    if RANK == 1:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def work():
+        allocator.tick()
+        allocator.tick()
+
+    say(raised(work))
+
+
+class Logarithm:
+    """A utility that raises on rank 1 in one of its functions."""
+
+    def __init__(self, raises):
+        self.raises = raises
+
+    def answer(self, name, answer):
+        if RANK == 1 and name == self.raises:
+            raise FileNotFoundError("no such file")
+        return answer
+
+    def value(self, rate):
+        return self.answer("value", np.log(rate))
+
+    def marginal(self, rate):
+        return self.answer("marginal", 1 / rate)
+
+    def demand(self, price):
+        return self.answer("demand", 1 / price)
+
+    def demand_slope(self, price):
+        return self.answer("demand_slope", -1 / price**2)
+
+
+def user():
+    """What the ranks raise where a utility does on rank 1, in each of its functions."""
+    for name in ("value", "marginal", "demand", "demand_slope"):
+        problem = netnum.Problem([1.0, 2.0], [[0], [0, 1]], Logarithm(name))
+        say(name, raised(lambda problem=problem: netnum.distributed.solve(problem)))
 
 
 def killed():

@@ -57,5 +57,11 @@ def killed(path):
     netnum.sim.sweep(dies, {"x": [0, 1]}, checkpoint=path)
 
 
+def forked(path):
+    """A sweep on processes that are forked while its checkpoint is open."""
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+        netnum.sim.sweep(slow, {"x": [0, 1, 2, 3, 4, 5]}, executor=pool, checkpoint=path)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,7 +1,9 @@
 """`netnum.sim.sweep`: the same rows on every executor, errors by task, checkpoints, Ctrl-C."""
 
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -311,6 +313,34 @@ def test_a_process_that_was_killed_leaves_its_checkpoint_free(tmp_path):
     assert len(netnum.sim.sweep(dies, {"x": [0, 2]}, checkpoint=file).rows) == 2
 
 
+def test_workers_that_were_forked_do_not_keep_the_checkpoint_of_a_process_that_was_killed(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    command = [sys.executable, str(Path(__file__).with_name("sweep_program.py")), "forked", str(file)]
+    with subprocess.Popen(command, start_new_session=True) as process:
+        end = time.time() + 60
+        while (not file.exists() or file.stat().st_size == 0) and time.time() < end:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        try:
+            # Its workers live.
+            os.killpg(process.pid, 0)
+            assert len(netnum.sim.sweep(slow, {"x": [0, 1, 2, 3, 4, 5]}, checkpoint=file).rows) == 6
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [({1: 2}, {"1": 2}), ((1, 2), [1, 2]), ([(1,)], [[1]]), ({"a": (1,)}, {"a": [1]})]
+)
+def test_values_that_are_alike_in_json_are_points_of_their_own(tmp_path, one, other):
+    file = tmp_path / "sweep.jsonl"
+    for _ in range(2):
+        sweep = netnum.sim.sweep(named, {"x": [one, other, math.nan], "kind": ["a"]}, checkpoint=file)
+        assert len(sweep.rows) == 3 and len(file.read_text().splitlines()) == 3
+    assert len(sweep.ratios(to={"x": other}).index) == 2
+
+
 def breaks_at_2(x, seed):
     if x == 2:
         raise ValueError("on purpose")
@@ -539,6 +569,27 @@ def test_ratios_leave_out_seeds_that_have_failed_and_know_no_sign():
     assert np.isnan([row["y_low"], row["y_high"], row["zero"]]).all() and "name_low" not in row
 
 
+def test_numbers_that_no_float_adds_up_are_nan_and_the_others_stay():
+    """Infinities of both signs, sums beyond what a float holds, and integers beyond it."""
+    huge = {"both": [math.inf, -math.inf], "sum": [1.7e308, 1.7e308], "integer": [10**400, 1], "one": [math.inf, 1.0]}
+
+    def task(x, seed):
+        return {name: values[seed] for name, values in huge.items()} | {"y": 1.0 + x}
+
+    sweep = netnum.sim.sweep(task, {"x": [0, 1]}, seeds=2)
+    means = sweep.means()
+    assert means.y.tolist() == [1.0, 2.0] and means.y_ci.tolist() == [0.0, 0.0] and means.one.tolist() == 2 * [math.inf]
+    assert means[["both", "both_ci", "sum", "sum_ci", "integer", "integer_ci", "one_ci"]].isna().all(axis=None)
+    spread = netnum.sim.sweep(lambda x, seed: {"y": [1.7e308, -1.7e308][seed]}, {"x": [0]}, seeds=2).means()
+    assert spread.y.tolist() == [0.0] and not math.isfinite(spread.y_ci[0])
+
+    def zero_and_infinite(x, seed):
+        return {"y": 1.0 + x, "z": [[math.inf, 1.0], [1.0, math.inf]][x][seed]}
+
+    (ratios,) = netnum.sim.sweep(zero_and_infinite, {"x": [0, 1]}, seeds=2).ratios(to={"x": 0}).to_dict("records")
+    assert ratios["y"] == pytest.approx(2.0) and np.isnan([ratios["z"], ratios["z_low"], ratios["z_high"]]).all()
+
+
 def test_bad_ratios_are_named():
     sweep = netnum.sim.sweep(delay, {"policy": ["max-min", "srpt"], "load": [0.5]}, seeds=2)
     with pytest.raises(netnum.NumError, match=r"the grid has no parameter 'polcy', did you mean 'policy'\?"):
@@ -550,6 +601,8 @@ def test_bad_ratios_are_named():
     for to in ({}, {"load": 0.5}):
         with pytest.raises(netnum.NumError, match=f"no point of the grid is left to divide by those of to={to}"):
             sweep.ratios(to=to)
+    with pytest.raises(TypeError, match=r"to must be a mapping of names to values, not \{1: 'srpt'\}"):
+        sweep.ratios(to={1: "srpt"})
     with pytest.raises(TypeError, match="to must be a mapping of names to values, not 'srpt'"):
         sweep.ratios(to="srpt")
 
@@ -585,8 +638,12 @@ def test_bad_input_is_named():
         sweep(square, ["x"])
     with pytest.raises(netnum.NumError, match="no seeds"):
         sweep(square, {"x": [1]}, seeds=0)
-    with pytest.raises(TypeError, match=r"seeds must be a number or a sequence of them, not 2\.0"):
-        sweep(square, {"x": [1]}, seeds=2.0)
+    for seeds in (2.0, "12", [None, 1.5], [0, 1.0]):
+        message = f"seeds must be an integer or a sequence of them, not {seeds!r}"
+        with pytest.raises(TypeError, match=re.escape(message)):
+            sweep(square, {"x": [1]}, seeds=seeds)
+    with pytest.raises(TypeError, match="the grid has a parameter named 1, expected a string"):
+        sweep(square, {1: [1]})
     with pytest.raises(TypeError, match="the function of a sweep must be callable, not 'square'"):
         sweep("square", {"x": [1]})
     with pytest.raises(TypeError, match=r"executor must be an Executor of concurrent\.futures, not <class"):

@@ -78,7 +78,7 @@ pub use normalize::{FNorm, Fill, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;
-pub use ranks::{AllReduce, Ranks};
+pub use ranks::{AllReduce, Call, Ranks};
 pub use sensitivity::Sensitivity;
 pub use solve::price::{self, PriceRule};
 pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};

@@ -3,6 +3,9 @@
 //! To build it takes an MPI with `mpicc` on the path and libclang. An error of MPI ends all processes, as is its
 //! custom.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, LazyLock};
+
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
@@ -56,5 +59,10 @@ impl AllReduce for MpiWorld {
     fn max(&mut self, values: &mut [f64]) -> Result<()> {
         self.reduce(values, SystemOperation::max());
         Ok(())
+    }
+
+    fn begun(&self) -> Arc<AtomicUsize> {
+        static BEGUN: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+        Arc::clone(&BEGUN)
     }
 }

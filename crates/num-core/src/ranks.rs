@@ -5,13 +5,14 @@
 //! and decide alike. With one rank nothing is exchanged.
 //!
 //! **No rank waits for one that has failed.** Before the numbers of a reduction go the votes: whether a rank has
-//! failed, and which reduction it is at. A rank that fails says so in its next vote ([`Ranks::fail`]), every other rank
-//! learns of it in its own next one, and returns [`Error::RankFailed`] with the rank's number and its message. Ranks
-//! that are not at the same reduction return [`Error::RanksDiffer`]. Votes are reduced on their own, because a rank
-//! that fails does not know how many numbers the others are about to add up. The largest of a few numbers travels with
-//! them.
+//! failed, and of what and in which call the reduction is. A rank that fails says so in its next vote
+//! ([`Ranks::fail`]), every other rank learns of it in its own next one, and returns [`Error::RankFailed`] with the
+//! rank's number and its message. Ranks that are not at the same reduction return [`Error::RanksDiffer`]. Votes are
+//! reduced on their own, because a rank that fails does not know how many numbers the others are about to add up. The
+//! largest of a few numbers travels with them.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
@@ -19,7 +20,8 @@ use crate::error::{Error, Result};
 /// Reductions over ranks: one process each, as a rule.
 ///
 /// The reductions of one communicator follow on each other in the same order on all ranks, which call them with slices
-/// of the same length. Every rank is given the same result, bit by bit. After an error no more are called.
+/// of the same length: from one thread at a time. Every rank is given the same result, bit by bit. After an error no
+/// more are called.
 ///
 /// ```
 /// use netnum_core::{AllReduce, Result};
@@ -61,6 +63,51 @@ pub trait AllReduce: Send {
     fn max_of_failed(&mut self, values: &mut [f64], _why: &str) -> Result<()> {
         self.max(values)
     }
+
+    /// Why this rank cannot go on, where something has failed that no error says: an exception in code of another
+    /// language, say, which has returned NaN. It is asked before every reduction; None by default.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// How many [`Ranks`] have begun on this communicator, where several do, such as two allocators: one counter for
+    /// all of them, so that their reductions do not mix. By default there is one.
+    fn begun(&self) -> Arc<AtomicUsize> {
+        Arc::default()
+    }
+}
+
+/// A call of all ranks, which messages name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Call {
+    /// A reduction of the program.
+    Reduction,
+    /// A solve of parts.
+    Solve,
+    /// An allocator is put over ranks.
+    Allocator,
+    /// A tick of an allocator.
+    Tick,
+    /// A response of an allocator.
+    Respond,
+    /// The end of a block in which an allocator is used.
+    Leave,
+}
+
+impl Call {
+    const ALL: [Self; 6] = [Self::Reduction, Self::Solve, Self::Allocator, Self::Tick, Self::Respond, Self::Leave];
+
+    fn say(self) -> &'static str {
+        match self {
+            Self::Reduction => "a reduction is called",
+            Self::Solve => "solve is called",
+            Self::Allocator => "an allocator is made",
+            Self::Tick => "tick is called",
+            Self::Respond => "respond is called",
+            Self::Leave => "a with block of an allocator ends",
+        }
+    }
 }
 
 /// The ranks that hold the flows of a problem; or one process that holds them all. Clones are the same ranks.
@@ -69,20 +116,28 @@ pub struct Ranks(Option<Arc<Mutex<Group>>>);
 
 struct Group {
     comm: Box<dyn AllReduce>,
+    /// How many have begun on the communicator.
+    begun: Arc<AtomicUsize>,
+    /// How many had begun before these, once they have.
+    number: Option<usize>,
+    call: Call,
     /// Why there is no further reduction.
     ended: Option<Error>,
     /// Whether a [call](Ranks::call) has ended well: no rank waits for another.
     called: bool,
 }
 
-const VOTES: usize = 3;
-/// So many numbers at most travel with the votes: five flags of a tick, and of each whether it is NaN.
-const WITH_VOTES: usize = 10;
+const VOTES: usize = 7;
+/// So many numbers at most travel with the votes: three flags of a tick, and of each whether it is NaN.
+const WITH_VOTES: usize = 6;
 
-/// Who has failed, and the step at which this rank is, of both signs.
-fn votes(failed: f64, code: f64, negative: f64) -> [f64; VOTES + WITH_VOTES] {
+/// Who has failed, and of both signs where this rank is.
+fn votes(failed: f64, place: Option<[f64; 3]>) -> [f64; VOTES + WITH_VOTES] {
     let mut votes = [f64::NEG_INFINITY; VOTES + WITH_VOTES];
-    [votes[0], votes[1], votes[2]] = [failed, code, negative];
+    votes[0] = failed;
+    for (at, value) in place.into_iter().flatten().enumerate() {
+        [votes[1 + at], votes[4 + at]] = [value, -value];
+    }
     votes
 }
 
@@ -123,7 +178,9 @@ impl Ranks {
 
     /// The ranks of a communicator.
     pub fn new(comm: impl AllReduce + 'static) -> Self {
-        Self(Some(Arc::new(Mutex::new(Group { comm: Box::new(comm), ended: None, called: false }))))
+        let (begun, call) = (comm.begun(), Call::Reduction);
+        let comm = Box::new(comm);
+        Self(Some(Arc::new(Mutex::new(Group { comm, begun, number: None, call, ended: None, called: false }))))
     }
 
     /// Whether there is no communicator.
@@ -203,12 +260,12 @@ impl Ranks {
     ///
     /// # Errors
     /// [`Error::RanksDiffer`] about the first place at which they do not, with the values there and the ranks that have
-    /// them; and as [`sum`](Self::sum).
+    /// them, which every later reduction returns too; and as [`sum`](Self::sum).
     pub fn check_same(&self, values: &[f64], say: impl Fn(usize, f64) -> String) -> Result<()> {
         match self.first_that_differs(values)? {
             None => Ok(()),
             Some((place, all)) => {
-                Err(Error::RanksDiffer { link: None, what: by_rank(&all, |value| say(place, value)) })
+                self.end(Error::RanksDiffer { link: None, what: by_rank(&all, |value| say(place, value)) })
             }
         }
     }
@@ -222,9 +279,14 @@ impl Ranks {
             None => Ok(()),
             Some((link, all)) => {
                 let what = by_rank(&all, |value| format!("{name} {value}"));
-                Err(Error::RanksDiffer { link: Some(link), what })
+                self.end(Error::RanksDiffer { link: Some(link), what })
             }
         }
+    }
+
+    /// An error of all ranks, after which there is no further reduction.
+    fn end(&self, error: Error) -> Result<()> {
+        self.group().map_or(Ok(()), |mut group| group.end(error))
     }
 
     /// The first place at which the ranks do not have the same number, and what each of them has there.
@@ -263,10 +325,9 @@ impl Ranks {
     ///
     /// # Errors
     /// Those of the work, and as [`sum`](Self::sum).
-    pub fn call<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub fn call<T>(&self, call: Call, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.set_called(false);
-        let done = self.together(work)?;
-        self.agree()?;
+        let done = self.together(call, || work().and_then(|done| self.agree().map(|()| done)))?;
         self.set_called(true);
         Ok(done)
     }
@@ -277,11 +338,18 @@ impl Ranks {
         }
     }
 
-    /// Does work of all ranks. If it fails or panics on this one, the others learn of it at their next reduction.
+    fn set_call(&self, call: Call) {
+        if let Some(mut group) = self.group() {
+            group.call = call;
+        }
+    }
+
+    /// Does work of all ranks. If it fails or panics on this one, the others learn of it at their next reduction. Ranks
+    /// that are in different calls return [`Error::RanksDiffer`], which names these.
     ///
     /// # Errors
     /// Those of the work.
-    pub fn together<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub fn together<T>(&self, call: Call, work: impl FnOnce() -> Result<T>) -> Result<T> {
         /// Tells the others of a panic.
         struct Watch<'a>(&'a Ranks);
         impl Drop for Watch<'_> {
@@ -292,7 +360,10 @@ impl Ranks {
             }
         }
         let _watch = Watch(self);
-        work().inspect_err(|error| self.fail(&error.to_string()))
+        self.set_call(call);
+        let done = work().inspect_err(|error| self.fail(&error.to_string()));
+        self.set_call(Call::Reduction);
+        done
     }
 
     /// Tells the other ranks, at their next reduction, that this one has failed. Does nothing when a rank has failed
@@ -328,30 +399,52 @@ impl Group {
     /// # Errors
     /// As [`Ranks::sum`].
     fn vote(&mut self, step: Step, values: &mut [f64]) -> Result<()> {
+        if let Some(what) = self.comm.failure() {
+            self.called = false;
+            self.fail(&what);
+        }
         if let Some(error) = &self.ended {
             return Err(error.clone());
         }
-        let code = step.code();
-        let mut votes = votes(0.0, code, -code);
+        let number = self.number.unwrap_or_else(|| self.begun.load(Ordering::Relaxed));
+        let place = [f64::from(self.call as u8), number as f64, step.code()];
+        let mut votes = votes(0.0, Some(place));
         votes[VOTES..][..values.len()].copy_from_slice(values);
         self.reduce(|comm| comm.max(&mut votes))?;
         values.copy_from_slice(&votes[VOTES..][..values.len()]);
-        let [failed, most, least, ..] = votes;
-        let error = if failed > 0.0 {
-            let (rank, what) = self.failure(failed, "")?;
-            Error::RankFailed { rank, what }
-        } else if most != -least {
-            let mut codes = vec![0.0; self.comm.ranks()];
-            codes[self.comm.rank()] = code;
-            self.reduce(|comm| comm.sum(&mut codes))?;
-            let steps = by_rank(&codes, Step::say);
-            Error::RanksDiffer {
-                link: None,
-                what: format!("they are in different calls, or at different steps of one: {steps}"),
+        if votes[0] > 0.0 {
+            let (rank, what) = self.message(votes[0], "")?;
+            return self.end(Error::RankFailed { rank, what });
+        }
+        if let Some(first) = (0..place.len()).find(|at| votes[1 + at] != -votes[4 + at]) {
+            let what = self.different_places(first, place)?;
+            return self.end(Error::RanksDiffer { link: None, what });
+        }
+        if self.number.is_none() {
+            // They have begun on all ranks, or on none.
+            self.number = Some(number);
+            self.begun.store(number + 1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Where the ranks are that do not vote at the same place, in words.
+    fn different_places(&mut self, first: usize, place: [f64; 3]) -> Result<String> {
+        let mut values = vec![0.0; self.comm.ranks()];
+        values[self.comm.rank()] = place[first];
+        self.reduce(|comm| comm.sum(&mut values))?;
+        Ok(match first {
+            0 => by_rank(&values, |call| Call::ALL[call as usize].say().into()),
+            1 => {
+                let numbers = by_rank(&values, |number| format!("that of number {}", number + 1.0));
+                let call = self.call.say();
+                format!("{call} for different allocators or solves, by the order in which these were made: {numbers}")
             }
-        } else {
-            return Ok(());
-        };
+            _ => format!("they are at different steps of one call: {}", by_rank(&values, Step::say)),
+        })
+    }
+
+    fn end<T>(&mut self, error: Error) -> Result<T> {
         self.ended = Some(error.clone());
         Err(error)
     }
@@ -360,18 +453,19 @@ impl Group {
         if self.ended.is_some() || self.called {
             return;
         }
-        let rank = self.comm.rank();
-        // Infinity of both signs: a vote that goes with every step.
-        let mut votes = votes((self.comm.ranks() - rank) as f64, f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let (rank, failure) = (self.comm.rank(), self.comm.failure());
+        let message = failure.as_deref().unwrap_or(message);
+        // No place: a vote that goes with every step.
+        let mut votes = votes((self.comm.ranks() - rank) as f64, None);
         self.ended = Some(Error::RankFailed { rank, what: message.into() });
         if self.comm.max_of_failed(&mut votes, message).is_ok() {
             // The message is lost with its communicator.
-            let _ = self.failure(votes[0], message);
+            let _ = self.message(votes[0], message);
         }
     }
 
     /// The number and the message of the first rank that has failed, given its vote.
-    fn failure(&mut self, vote: f64, own: &str) -> Result<(usize, String)> {
+    fn message(&mut self, vote: f64, own: &str) -> Result<(usize, String)> {
         let rank = self.comm.ranks() - vote as usize;
         let own = if rank == self.comm.rank() { own.as_bytes() } else { &[] };
         let mut length = [own.len() as f64];

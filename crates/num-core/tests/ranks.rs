@@ -6,8 +6,10 @@ mod random;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use common::read_case;
 use netnum_core::parts::InTurn;
@@ -300,13 +302,104 @@ fn a_panic_of_a_rank_is_told_to_the_others() {
 #[test]
 fn ranks_at_different_steps_do_not_mix_their_numbers() {
     let found = on_ranks(2, |rank, ranks| if rank == 0 { ranks.sum(&mut [1.0]) } else { ranks.sum(&mut [1.0, 2.0]) });
-    let what = "they are in different calls, or at different steps of one: the sum of 1 number on rank 0, and the sum \
+    let what = "they are at different steps of one call: the sum of 1 number on rank 0, and the sum \
                 of 2 numbers on rank 1"
         .to_string();
     assert_eq!(found, vec![Err(Error::RanksDiffer { link: None, what }); 2]);
     let found = on_ranks(2, |rank, ranks| if rank == 0 { ranks.agree() } else { ranks.max(&mut [1.0, 2.0]) });
     let text = found[0].as_ref().unwrap_err().to_string();
     assert!(text.ends_with("the end of a call on rank 0, and the largest of 2 numbers on rank 1"), "{text}");
+    let found = on_ranks(2, |rank, ranks| {
+        ranks.together([Call::Solve, Call::Tick][rank], || ranks.sum(&mut [1.0])).map_err(|error| error.to_string())
+    });
+    assert_eq!(found, vec![Err("the ranks differ: solve is called on rank 0, and tick is called on rank 1".into()); 2]);
+}
+
+/// A communicator that several `Ranks` share; it fails where its text is set.
+#[derive(Clone)]
+struct Shared {
+    ranks: Ranks,
+    begun: Arc<AtomicUsize>,
+    failure: Arc<OnceLock<String>>,
+}
+
+impl Shared {
+    fn new(ranks: &Ranks) -> Self {
+        Self { ranks: ranks.clone(), begun: Arc::default(), failure: Arc::default() }
+    }
+}
+
+impl AllReduce for Shared {
+    fn rank(&self) -> usize {
+        self.ranks.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks.ranks()
+    }
+
+    fn sum(&mut self, values: &mut [f64]) -> Result<()> {
+        self.ranks.sum(values)
+    }
+
+    fn max(&mut self, values: &mut [f64]) -> Result<()> {
+        self.ranks.max(values)
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.get().cloned()
+    }
+
+    fn begun(&self) -> Arc<AtomicUsize> {
+        self.begun.clone()
+    }
+}
+
+#[test]
+fn several_on_one_communicator_do_not_mix_their_numbers() {
+    let found = on_ranks(2, |rank, ranks| {
+        let comm = Shared::new(ranks);
+        let [one, other] = [Ranks::new(comm.clone()), Ranks::new(comm)];
+        // Whichever begins first is the first one: here the other.
+        other.sum(&mut [1.0]).unwrap();
+        one.sum(&mut [1.0]).unwrap();
+        let (first, second) = if rank == 0 { (&one, &other) } else { (&other, &one) };
+        let tick = |ranks: &Ranks| ranks.together(Call::Tick, || ranks.sum(&mut [1.0])).unwrap_err().to_string();
+        [tick(first), tick(second)]
+    });
+    let text = |one, other| {
+        format!(
+            "the ranks differ: tick is called for different allocators or solves, by the order in which these were \
+             made: that of number {one} on rank 0, and that of number {other} on rank 1"
+        )
+    };
+    assert_eq!(found, vec![[text(2, 1), text(1, 2)]; 2]);
+}
+
+#[test]
+fn what_has_failed_without_an_error_is_told_before_the_next_reduction() {
+    let found = on_ranks(2, |rank, ranks| {
+        let comm = Shared::new(ranks);
+        let failure = comm.failure.clone();
+        let ranks = Ranks::new(comm);
+        ranks.sum(&mut [1.0]).unwrap();
+        if rank == 1 {
+            failure.set("its utility has raised".into()).unwrap();
+        }
+        // What else goes wrong on that rank follows from it.
+        let wrong = || if rank == 1 { Err(Error::Stopped) } else { ranks.sum(&mut [1.0]) };
+        [ranks.together(Call::Solve, wrong), ranks.sum(&mut [1.0])]
+    });
+    let told = Err(Error::RankFailed { rank: 1, what: "its utility has raised".into() });
+    assert_eq!(found, [[told.clone(), told.clone()], [Err(Error::Stopped), told.clone()]]);
+    let found = on_ranks(2, |rank, ranks| {
+        let comm = Shared::new(ranks);
+        if rank == 1 {
+            comm.failure.set("its utility has raised".into()).unwrap();
+        }
+        Ranks::new(comm).sum(&mut [1.0])
+    });
+    assert_eq!(found, vec![told; 2]);
 }
 
 #[test]
@@ -337,8 +430,8 @@ fn values_that_differ_are_named_with_their_ranks() {
     let said = |values: &[f64]| {
         let found = on_ranks(values.len(), |rank, ranks| {
             let found = ranks.check_same(&[7.0, values[rank]], |_, value| value.to_string());
-            // All ranks go on alike.
-            ranks.agree().unwrap();
+            // All that follows returns the same.
+            assert_eq!(ranks.agree(), found);
             found.unwrap_err().to_string()
         });
         assert!(found.iter().all(|text| *text == found[0]));
@@ -381,11 +474,12 @@ fn a_solution_says_whose_part_it_is() {
 #[test]
 fn a_failure_after_a_call_is_not_told_and_one_before_it_ends_is() {
     let found = on_ranks(2, |rank, ranks| {
-        ranks.call(|| ranks.sum(&mut [1.0]))?;
+        let sum = || ranks.call(Call::Solve, || ranks.sum(&mut [1.0]));
+        sum()?;
         // Nobody is there to be told.
         ranks.fail("too late");
-        let after = ranks.call(|| ranks.sum(&mut [1.0]));
-        let failed = ranks.call(|| if rank == 1 { Err(Error::Stopped) } else { Ok(()) });
+        let after = sum();
+        let failed = ranks.call(Call::Solve, || if rank == 1 { Err(Error::Stopped) } else { Ok(()) });
         after.map(|()| failed)
     });
     let what = Error::Stopped.to_string();
@@ -395,8 +489,11 @@ fn a_failure_after_a_call_is_not_told_and_one_before_it_ends_is() {
 #[test]
 fn a_time_limit_ends_all_ranks_together() {
     let (problem, _) = read_case("leafspine-n1500-a1-up10");
-    let limit = std::time::Duration::from_millis(50);
+    let limit = Duration::from_millis(50);
     let settings = Settings::default().with_tol(1e-15).with_time_limit(limit).with_max_iterations(usize::MAX);
     let found = solve_on(&problem, 2, "gradient", &settings).unwrap();
     assert_eq!(found.status, Status::TimeLimit);
+    // So little time that there is no answer: it still says whose part it is.
+    let found = solve_on(&problem, 2, "gradient", &settings.with_time_limit(Duration::ZERO)).unwrap();
+    assert_eq!((found.status, found.part), (Status::TimeLimit, Some((0, 2))));
 }

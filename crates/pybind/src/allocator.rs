@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::PowerLaw;
-use netnum_core::{Error, Normalization, Parameter, Paths, Ranks};
+use netnum_core::{Call, Error, Normalization, Parameter, Paths, Ranks};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -139,7 +139,7 @@ impl Allocator {
         let ranks = match comm {
             Some(comm) => {
                 let comm = py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?;
-                ranks::Ranks::new(&comm)?.core
+                ranks::ranks_of(&comm)?
             }
             None => Ranks::alone(),
         };
@@ -170,7 +170,7 @@ impl Allocator {
             let topology = topology.map(|topology| topology.clone().unbind());
             Ok(Self { core: Mutex::new(core), topology, method, single, threads: threads.get(), ranks: ranks.clone() })
         };
-        made().inspect_err(|error: &PyErr| fail(py, &ranks, &error.to_string()))
+        ranks::together(py, &ranks, made)
     }
 
     /// Start flowlets, which get a rate at the next tick. If one is invalid, none starts.
@@ -477,8 +477,8 @@ impl Allocator {
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         match exception {
-            Some(exception) => fail(py, &self.ranks, &PyErr::from_value(exception.clone()).to_string()),
-            None => detach::run(py, || self.ranks.agree())?,
+            Some(exception) => fail(py, &self.ranks, &PyErr::from_value(exception.clone())),
+            None => detach::run(py, || self.ranks.together(Call::Leave, || self.ranks.agree()))?,
         }
         Ok(())
     }
@@ -527,7 +527,7 @@ impl Allocator {
 impl Allocator {
     /// A call of all ranks, whose error is told to the others.
     fn together(&self, py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
-        work().inspect_err(|error| fail(py, &self.ranks, &error.to_string()))
+        ranks::together(py, &self.ranks, work)
     }
 
     /// The allocator, unless it is in use in another thread.

@@ -71,6 +71,20 @@ pub(crate) fn has_raised() -> bool {
     RAISED.with_borrow(Option::is_some)
 }
 
+/// The exception that Python code has raised in this call, as text.
+pub(crate) fn raised() -> Option<String> {
+    if !has_raised() {
+        return None;
+    }
+    let clone = |py: Python<'_>| RAISED.with_borrow(|raised| raised.as_ref().map(|error| error.clone_ref(py)));
+    Python::attach(clone).map(|error| text_of(&error))
+}
+
+/// An exception with its name, as tracebacks end: without a colon where it has no message.
+pub(crate) fn text_of(error: &PyErr) -> String {
+    error.to_string().trim_end_matches(": ").into()
+}
+
 /// The content of a lock, unless it is in use: in another thread, or around Python code that refers to it.
 pub(crate) fn lock<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
     match lock.try_lock() {

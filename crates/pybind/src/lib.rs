@@ -65,7 +65,7 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::ranks::{Ranks, solve_part};
+    use crate::ranks::solve_part;
     #[pymodule_export]
     use crate::sensitivity::Sensitivity;
     #[pymodule_export]

@@ -1,10 +1,11 @@
-//! `Ranks` and `solve_part`: the communicator of Python, and a solve over its ranks.
+//! The communicator of Python, and `solve_part`, a solve over its ranks.
 
-use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use netnum_core::solve::{Cadence, Observer, PartSetup, solve_part as solve_core};
+use netnum_core::solve::{PartSetup, solve_part as solve_core};
 use netnum_core::{AllReduce, Error};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -28,6 +29,7 @@ struct PythonComm {
     max: Py<PyAny>,
     rank: usize,
     ranks: usize,
+    begun: Arc<AtomicUsize>,
     /// As many numbers as the longest reduction had: memory that is new costs more than the copies.
     buffer: Py<PyArray1<f64>>,
 }
@@ -107,64 +109,89 @@ impl AllReduce for PythonComm {
     fn max_of_failed(&mut self, values: &mut [f64], why: &str) -> netnum_core::Result<()> {
         self.reduce(values, |comm, part| comm.wait_or_abort(&comm.begin_max(part)?, why))
     }
+
+    fn failure(&self) -> Option<String> {
+        detach::raised()
+    }
+
+    fn begun(&self) -> Arc<AtomicUsize> {
+        self.begun.clone()
+    }
+}
+
+/// What a communicator keeps as an attribute.
+#[pyclass(frozen)]
+struct Duplicate {
+    comm: Py<PyAny>,
+    /// How many have begun on it.
+    begun: Arc<AtomicUsize>,
 }
 
 /// A duplicate of the communicator, for the numbers of netnum alone. All ranks make it at their first call with that
 /// communicator, which keeps it as an attribute; it is freed with it.
-fn own<'py>(comm: &Bound<'py, PyAny>, mpi: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyAny>> {
+fn own<'py>(comm: &Bound<'py, PyAny>, mpi: &Bound<'py, PyModule>) -> PyResult<Bound<'py, Duplicate>> {
     static KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = comm.py();
     let key = KEY.get_or_try_init(py, || {
         let free = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
-            args.get_item(2)?.call_method0("Free").map(Bound::unbind)
+            args.get_item(2)?.cast::<Duplicate>()?.get().comm.call_method0(args.py(), "Free")
         };
         let free = PyCFunction::new_closure(py, None, None, free)?;
         mpi.getattr("Comm")?.call_method1("Create_keyval", (py.None(), free)).map(Bound::unbind)
     })?;
     let found = comm.call_method1("Get_attr", (key,))?;
     if !found.is_none() {
-        return Ok(found);
+        return Ok(found.cast_into::<Duplicate>()?);
     }
-    let made = comm.call_method0("Dup")?;
+    let made = Duplicate { comm: comm.call_method0("Dup")?.unbind(), begun: Arc::default() };
+    let made = Bound::new(py, made)?;
     comm.call_method1("Set_attr", (key, &made))?;
     Ok(made)
 }
 
-/// The ranks of an mpi4py communicator, for `netnum.distributed` and allocators.
-#[pyclass(frozen, module = "netnum._core")]
-pub(crate) struct Ranks {
-    pub(crate) core: netnum_core::Ranks,
-    /// The number of this rank.
-    #[pyo3(get)]
-    rank: usize,
+/// The ranks of an mpi4py communicator: a call of all ranks.
+pub(crate) fn ranks_of(comm: &Bound<'_, PyAny>) -> PyResult<netnum_core::Ranks> {
+    let py = comm.py();
+    let mpi = py.import("mpi4py.MPI")?;
+    let own = own(comm, &mpi)?;
+    let Duplicate { comm, begun } = own.get();
+    let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
+    let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
+    let number = |name: &str| comm.call_method0(py, name)?.extract(py);
+    Ok(netnum_core::Ranks::new(PythonComm {
+        comm: comm.clone_ref(py),
+        in_place,
+        sum,
+        max,
+        rank: number("Get_rank")?,
+        ranks: number("Get_size")?,
+        begun: begun.clone(),
+        buffer: PyArray1::zeros(py, 0, false).unbind(),
+    }))
 }
 
-#[pymethods]
-impl Ranks {
-    #[new]
-    pub(crate) fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mpi = comm.py().import("mpi4py.MPI")?;
-        let comm = own(comm, &mpi)?;
-        let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
-        let rank = comm.call_method0("Get_rank")?.extract()?;
-        let ranks = comm.call_method0("Get_size")?.extract()?;
-        let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
-        let buffer = PyArray1::zeros(mpi.py(), 0, false).unbind();
-        let comm = PythonComm { comm: comm.unbind(), in_place, sum, max, rank, ranks, buffer };
-        Ok(Self { core: netnum_core::Ranks::new(comm), rank })
-    }
-
-    /// Tell the other ranks that this one has failed, unless they know of a failure.
-    fn fail(&self, py: Python<'_>, message: &str) {
-        fail(py, &self.core, message);
-    }
+/// Does work of all ranks. Where it raises, the other ranks learn of it, unless they know of a failure; so they do of a
+/// signal that has come by its end or while the ranks were made.
+pub(crate) fn together<T>(
+    py: Python<'_>,
+    ranks: &netnum_core::Ranks,
+    work: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    let work = || {
+        py.check_signals()?;
+        let done = work()?;
+        py.check_signals()?;
+        Ok(done)
+    };
+    work().inspect_err(|error| fail(py, ranks, error))
 }
 
 /// Tells the other ranks that this one has failed, unless they know of a failure.
-pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, message: &str) {
+pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, error: &PyErr) {
+    let message = detach::text_of(error);
     // Where the communicator fails too, the others learn of it from that.
     let _ = detach::run(py, || -> netnum_core::Result<()> {
-        ranks.fail(message);
+        ranks.fail(&message);
         Ok(())
     });
 }
@@ -180,34 +207,32 @@ pub(crate) fn with_link_name(error: Error, net: Option<&Topology>) -> Error {
     }
 }
 
-/// Tells the other ranks of an exception of the callback.
-struct ObserverOfPart<'a> {
-    observer: PythonObserver<'a>,
-    ranks: &'a netnum_core::Ranks,
-}
+/// What `solve_part` hands to `solve_with`, whose arguments are converted where the other ranks learn of an error.
+#[pyclass(frozen)]
+struct Ranks(netnum_core::Ranks);
 
-impl Observer for ObserverOfPart<'_> {
-    fn cadence(&self) -> Cadence {
-        self.observer.cadence()
-    }
-
-    fn observe(&mut self, progress: &netnum_core::Progress) -> ControlFlow<()> {
-        let control = self.observer.observe(progress);
-        if detach::has_raised() {
-            self.ranks.fail("its callback has raised an exception, or a signal has interrupted it");
-        }
-        control
-    }
-}
-
-/// Solve a problem of which every rank holds a part: `netnum.distributed.solve`, given the ranks.
+/// Solve a problem of which every rank holds a part: `netnum.distributed.solve`, given a communicator.
 #[pyfunction]
+#[pyo3(signature = (problem, comm, method, **settings))]
+pub(crate) fn solve_part<'py>(
+    problem: &Bound<'py, PyAny>,
+    comm: &Bound<'py, PyAny>,
+    method: &Bound<'py, PyAny>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = problem.py();
+    let ranks = ranks_of(comm)?;
+    let given = (problem, Ranks(ranks.clone()), method);
+    together(py, &ranks, || wrap_pyfunction!(solve_with, py)?.call(given, settings))
+}
+
+#[pyfunction(name = "solve")]
 #[pyo3(signature = (
     problem, ranks, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
     callback=None, progress=false, trace=false, threads=None, **options
 ))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
-pub(crate) fn solve_part(
+fn solve_with(
     problem: &Bound<'_, Problem>,
     ranks: &Bound<'_, Ranks>,
     method: &str,
@@ -222,11 +247,11 @@ pub(crate) fn solve_part(
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Solution> {
-    let (py, core, ranks) = (problem.py(), &problem.get().core, &ranks.get().core);
+    let (py, core, ranks) = (problem.py(), &problem.get().core, &ranks.get().0);
     let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
     let threads = threads_of(threads)?;
-    let bar = solve_bar(py, progress, &settings)?;
-    let mut observer = ObserverOfPart { observer: PythonObserver::new(callback, &bar)?, ranks };
+    let bar = solve_bar(py, progress && ranks.rank() == 0, &settings)?;
+    let mut observer = PythonObserver::new(callback, &bar)?;
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
     let (respond, parts) = (Some(netnum_parallel::respond(threads)), netnum_parallel::parts(threads));

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import os
 import pickle
 import sys
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ else:
 
 
 def key_of(value: Any, is_lasting: bool = False) -> str:
-    """The same for equal values: of their JSON, or of their pickle.
+    """The same for equal values: of their JSON where it says all of them, or of their pickle.
 
     What does not pickle is known by where it stands in memory, or where the key has to last raises what pickle does.
     """
@@ -33,7 +34,10 @@ def key_of(value: Any, is_lasting: bool = False) -> str:
         value = int(value)
     try:
         content = json.dumps(value, sort_keys=True).encode()
+        says_all = _are_same(value, json.loads(content))
     except (TypeError, ValueError):
+        says_all = False
+    if not says_all:
         try:
             content = pickle.dumps(value)
         except Exception:
@@ -41,6 +45,35 @@ def key_of(value: Any, is_lasting: bool = False) -> str:
                 raise
             content = str(id(value)).encode()
     return hashlib.sha256(content).hexdigest()
+
+
+def _are_same(value: Any, other: Any) -> bool:
+    """Whether values of JSON are equal and of the same types: JSON has no tuples, and names are strings."""
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, dict):
+        return value.keys() == other.keys() and all(_are_same(each, other[name]) for name, each in value.items())
+    if isinstance(value, list):
+        return len(value) == len(other) and all(map(_are_same, value, other))
+    # NaN is not equal to itself.
+    return bool(value == other or value != value)
+
+
+_open_files: set[IO[bytes]] = set()
+
+
+def _leave_to_parent() -> None:
+    """In a forked process: its copies of the files would keep them locked when the sweep's process has ended."""
+    if _open_files:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file in _open_files:
+            os.dup2(nothing, file.fileno(), inheritable=False)
+        os.close(nothing)
+        _open_files.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 class Checkpoint:
@@ -64,6 +97,7 @@ class Checkpoint:
         known = (json.dumps([*head, *sorted(task)]).encode() for task in itertools.product(*keys))
         self._keys = [hashlib.sha256(task).hexdigest()[:16] for task in known]
         self._file = Path(path).open("ab+")  # noqa: SIM115 (it stays open)
+        _open_files.add(self._file)
         try:
             _lock(self._file, path)
             self._read(self._file, path)
@@ -110,6 +144,7 @@ class Checkpoint:
     def close(self) -> None:
         if self._file is not None:
             _unlock(self._file)
+            _open_files.discard(self._file)
             self._file.close()
 
 
@@ -136,7 +171,7 @@ def _lock(file: IO[bytes], path: str | Path) -> None:
 
 
 def _unlock(file: IO[bytes]) -> None:
-    """Processes that were forked meanwhile hold the lock as well, so that closing the file is not enough."""
+    """A process that was forked meanwhile, but not by Python, holds the lock as well: closing is not enough."""
     if sys.platform == "win32":
         with contextlib.suppress(OSError):
             msvcrt.locking(_at_end(file), msvcrt.LK_UNLCK, 1)

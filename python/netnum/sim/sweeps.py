@@ -6,13 +6,14 @@ import inspect
 import itertools
 import json
 import math
+import operator
 import pickle
 import statistics
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,7 +86,7 @@ class Sweep:
         pandas.DataFrame
             The parameters, ``seeds`` (tasks that have not failed), and for every number that the function returns its
             mean and, as ``…_ci``, the half width: nan for a single seed. Both are nan where one of these tasks has
-            returned no number under the name.
+            returned no number under the name, and where no float holds their sum.
 
         Raises
         ------
@@ -142,7 +143,7 @@ class Sweep:
             For a parameter or a value that the grid does not have, where no point is left to divide or all tasks have
             failed, two columns of one name, and a level that is not between 0 and 1.
         TypeError
-            For a `to` that is no mapping.
+            For a `to` that is no mapping of names.
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
 
@@ -163,7 +164,7 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        if not isinstance(to, Mapping):
+        if not isinstance(to, Mapping) or not all(isinstance(name, str) for name in to):
             raise TypeError(f"to must be a mapping of names to values, not {to!r}")
         divisor: dict[int, int] = {}
         for name, value in to.items():
@@ -272,8 +273,8 @@ def sweep(
         pickle where it must, a checkpoint of another sweep or one that another process writes, or an executor that was
         shut down or whose Dask client is closed.
     TypeError
-        For a function that cannot be called, a `grid` that is no mapping, `seeds` that are no numbers, and an
-        `executor` that is none.
+        For a function that cannot be called, a `grid` that is no mapping or whose names are no strings, `seeds` that
+        are no integers, and an `executor` that is none.
 
     Examples
     --------
@@ -353,14 +354,17 @@ def _axes(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> dict
     if not isinstance(grid, Mapping):
         raise TypeError(f"grid must be a mapping of names to sequences of values, not {type(grid).__name__}")
     for name, values in grid.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the grid has a parameter named {name!r}, expected a string")
         if name in _OWN:
             raise NumError(f"a parameter of the grid is named {name!r}, which a sweep uses itself")
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
             raise NumError(f"the grid has {values!r} for {name!r}, expected one value at least, in a sequence")
     try:
         every = list(seeds if isinstance(seeds, Iterable) else range(seeds))
+        _ = [operator.index(seed) for seed in every]
     except TypeError:
-        raise TypeError(f"seeds must be a number or a sequence of them, not {seeds!r}") from None
+        raise TypeError(f"seeds must be an integer or a sequence of them, not {seeds!r}") from None
     if not every:
         raise NumError("there are no seeds, expected one at least")
     axes = {name: list(values) for name, values in grid.items()} | {"seed": every}
@@ -427,10 +431,14 @@ def _log_ratio(number: Any, divisor: Any) -> float:
 
 def _mean(numbers: list[float], level: float) -> tuple[float, float]:
     """And the half width of its confidence interval, Student's."""
-    mean = statistics.fmean(numbers) if numbers else math.nan
-    if len(numbers) < 2 or not math.isfinite(mean):
-        return mean, math.nan
-    return mean, _quantile(0.5 + level / 2, len(numbers) - 1) * statistics.stdev(numbers) / math.sqrt(len(numbers))
+    mean = half = math.nan
+    # There are none, infinities of both signs, or numbers whose sum no float holds.
+    with suppress(ValueError, OverflowError):
+        mean = statistics.fmean(numbers)
+        if len(numbers) > 1 and math.isfinite(mean):
+            quantile = _quantile(0.5 + level / 2, len(numbers) - 1)
+            half = quantile * statistics.stdev(numbers) / math.sqrt(len(numbers))
+    return mean, half
 
 
 def _quantile(part: float, degrees: int) -> float:

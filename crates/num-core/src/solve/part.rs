@@ -10,7 +10,7 @@ use super::{METHODS, Observer, Settings, Solution, Solver, Stop};
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::problem::Problem;
-use crate::ranks::Ranks;
+use crate::ranks::{Call, Ranks};
 
 /// How a part is solved: the same on all ranks, but for `respond`.
 pub struct PartSetup<'a> {
@@ -53,7 +53,7 @@ pub fn solve_part(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Solution> {
-    setup.ranks.call(|| run(problem, setup, settings, observer))
+    setup.ranks.call(Call::Solve, || run(problem, setup, settings, observer))
 }
 
 fn run(problem: &Problem, setup: &PartSetup<'_>, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {

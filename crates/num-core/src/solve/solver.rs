@@ -389,7 +389,7 @@ impl Solver {
             None => {
                 let (method, iterations) = (self.method_name.into(), self.iteration - first);
                 let unsolved = Solution::unsolved(&self.problem, began.elapsed());
-                Ok(Solution { status, method, iterations, trace, ..unsolved })
+                Ok(Solution { status, method, iterations, trace, part: self.part(), ..unsolved })
             }
         }
     }
@@ -480,6 +480,12 @@ impl Solver {
         Ok(score)
     }
 
+    /// The rank whose flows these are, and how many ranks there are.
+    fn part(&self) -> Option<(usize, usize)> {
+        let ranks = &self.presolved.ranks;
+        (ranks.ranks() > 1).then(|| (ranks.rank(), ranks.ranks()))
+    }
+
     /// A demand of a user-defined utility that is not a number >= 0 ends the solve.
     fn check(&self) -> Result<()> {
         for block in self.presolved.blocks.iter().filter(|block| block.is_user_defined) {
@@ -552,7 +558,7 @@ impl Solver {
             iterations,
             seconds: began.elapsed().as_secs_f64(),
             failed_flows,
-            part: (presolved.ranks.ranks() > 1).then(|| (presolved.ranks.rank(), presolved.ranks.ranks())),
+            part: self.part(),
             trace,
         })
     }

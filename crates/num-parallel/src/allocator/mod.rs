@@ -22,14 +22,13 @@ use std::num::NonZeroUsize;
 use netnum_core::error::check_capacity;
 use netnum_core::interrupt::{self, Pacer};
 use netnum_core::price::Rule;
-use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
+use netnum_core::{Call, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, FlowId};
 use crate::flow_blocks::Real;
 pub use by_name::{allocator, restore_allocator};
-use over_ranks::Call;
 pub use snapshot::AllocatorSnapshot;
 
 /// Settings of an allocator.
@@ -206,7 +205,9 @@ pub trait Allocate: Send + Sync {
     /// checks them. A tick adds up two numbers per link over the ranks; the first after an idle link has been taken
     /// again, once more, and the first after a capacity has changed compares them all. O(links).
     ///
-    /// After an error of a tick or a response the allocators of all ranks have ended: each further tick returns it.
+    /// Several allocators over one communicator take [`Ranks`] of their own each, by whose numbers ranks that tick them
+    /// in different orders learn of it. After an error of a tick or a response the allocators of all ranks have ended:
+    /// each further tick returns it.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -521,20 +522,20 @@ impl<R: Real> Allocate for Allocator<R> {
     }
 
     fn over(&mut self, ranks: Ranks) -> Result<()> {
-        ranks.together(|| self.check_ranks(&ranks))?;
+        ranks.together(Call::Allocator, || self.check_ranks(&ranks))?;
         self.engine.set_ranks(ranks);
         Ok(())
     }
 
     fn tick(&mut self) -> Result<()> {
-        self.engine.ranks().clone().together(|| {
+        self.engine.ranks().clone().together(Call::Tick, || {
             interrupt::check()?;
             let flows = self.engine.flows();
             if flows.max(self.laid_out) >= FEW && (flows >= 2 * self.laid_out || 8 * flows <= self.laid_out) {
                 self.engine.lay_out()?;
                 self.laid_out = flows;
             }
-            self.meet(Call::Tick)?;
+            self.meet()?;
             self.engine.step()?;
             self.normalize();
             Ok(())
@@ -546,8 +547,8 @@ impl<R: Real> Allocate for Allocator<R> {
     }
 
     fn respond(&mut self) -> Result<()> {
-        self.engine.ranks().clone().together(|| {
-            self.meet(Call::Respond)?;
+        self.engine.ranks().clone().together(Call::Respond, || {
+            self.meet()?;
             self.engine.respond()?;
             match self.settings.normalizer {
                 Some(Normalization::Fill) => self.engine.fill_by_demand(),

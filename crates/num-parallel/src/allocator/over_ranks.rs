@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! over       links, capacities, prices, method and settings are the same
-//! tick       five flags, with the votes:  the same call;  has a capacity changed, an idle link been taken, the rule
-//!            to start again?
+//! tick       three flags, with the votes: has a capacity changed, an idle link been taken, the rule to start again?
 //!            capacities are the same                                        where one has changed
 //!            p_l ← Σ_ranks of what new flows pay for idle links             where one has been taken
 //!            [y, H] ← Σ_ranks                                               two numbers per link
@@ -18,28 +17,16 @@ use serde_json::Value;
 use super::Allocator;
 use crate::flow_blocks::Real;
 
-/// A call of all ranks.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Call {
-    Tick,
-    Respond,
-}
-
 impl<R: Real> Allocator<R> {
     /// The beginning of a tick or a response, at the prices that new flows give to idle links.
     ///
     /// # Errors
-    /// Those of [`Ranks`], and [`Error::RanksDiffer`] where ranks make different calls or have different capacities.
-    pub(super) fn meet(&mut self, call: Call) -> Result<()> {
+    /// Those of [`Ranks`], and [`Error::RanksDiffer`] where ranks have different capacities.
+    pub(super) fn meet(&mut self) -> Result<()> {
         let ranks = self.engine.ranks().clone();
-        let (call, flag) = (f64::from(call as u8), f64::from);
-        let mut all = [call, -call, flag(!self.agreed), flag(!self.fresh.is_empty()), flag(!self.engine.has_started())];
+        let mut all = [!self.agreed, !self.fresh.is_empty(), !self.engine.has_started()].map(f64::from);
         ranks.max(&mut all)?;
-        let [most, least, changed, fresh, starts] = all;
-        if most != -least {
-            let calls = ["tick", "respond"];
-            ranks.check_same(&[call], |_, call| format!("{} is called", calls[call as usize]))?;
-        }
+        let [changed, fresh, starts] = all;
         if changed > 0.0 {
             self.check_capacities(&ranks)?;
             self.agreed = true;
