@@ -323,7 +323,7 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
     let more = ParameterChange { rate_caps: vec![1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
     for change in [less, more] {
         let error = sensitivity.forward(&[change]).unwrap_err().to_string();
-        assert!(error.contains("flow 0 is at a cap"), "{error}");
+        assert!(error.contains("flow 0 is at two bounds"), "{error}");
     }
     let lower = ParameterChange { rate_caps: vec![-1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
     assert_near(&sensitivity.forward(&[lower]).unwrap()[0].flow_rates, &[-1.0, 1.0, 0.0], 1e-9);
@@ -339,7 +339,7 @@ fn a_flow_cap_that_full_links_equal_is_a_kink() {
     assert!(sensitivity.kinks().contains(&Kink::TwiceBoundFlow(0)), "{:?}", sensitivity.kinks());
     let less = ParameterChange { flow_caps: vec![-1.0, -1.0], ..ParameterChange::default() };
     let error = sensitivity.forward(&[less]).unwrap_err().to_string();
-    assert!(error.contains("flow 0 is at a cap"), "{error}");
+    assert!(error.contains("flow 0 is at two bounds"), "{error}");
 }
 
 /// Where a link is full by flows at caps, what is gained by more of it depends on what else changes: to a side the
@@ -412,7 +412,7 @@ fn a_flow_cap_at_a_breakpoint_is_a_kink() {
     let mut worth_as_much = of_capacity(3.0);
     assert_near(&worth_as_much.forward(&[cap(-1.0)]).unwrap()[0].flow_rates, &[-1.0, 1.0], 1e-7);
     let error = worth_as_much.forward(&[cap(1.0)]).unwrap_err().to_string();
-    assert!(error.contains("flow 0 is at a cap or a breakpoint"), "{error}");
+    assert!(error.contains("flow 0 is at two bounds"), "{error}");
 }
 
 /// A link without capacity that no path crosses carries nothing with any capacity.

@@ -303,7 +303,7 @@ impl Equations {
             if has_settled || stalls {
                 let rounding = if stalls { NOTHING } else { AT_FIRST };
                 let point = (&*rates, &*flow_rates, &*prices);
-                if self.is_solved(problem, scales, given, asked, point, [false; 2], rounding) {
+                if self.is_solved(problem, scales, given, point, [false; 2], rounding) {
                     return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
                 }
                 again += usize::from(has_settled);
@@ -326,7 +326,7 @@ impl Equations {
                 self.join(problem, &rates, &without(&totals, flow_step), &mut flow_rates);
                 // Beside a large drift, the rest may need more rounds.
                 let rounding = if moves[1] { BESIDE_DRIFT } else { NOTHING };
-                if self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), moves, rounding) {
+                if self.is_solved(problem, scales, given, (&rates, &flow_rates, &prices), moves, rounding) {
                     let size = scales.of_rates(problem, |path| rates[path]).max(scales.of_prices(|link| prices[link]));
                     let least = (DRIFT * asked.max(size)).max(NOISE * steps[1]);
                     let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };
@@ -343,7 +343,7 @@ impl Equations {
             last.1.copy_from_slice(price_step);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, scales, given, asked, (&rates, &flow_rates, &prices), [false; 2], NOTHING) {
+        if !self.is_solved(problem, scales, given, (&rates, &flow_rates, &prices), [false; 2], NOTHING) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
@@ -454,8 +454,7 @@ impl Equations {
         &self,
         problem: &Presolved,
         scales: &Scales,
-        Given { forces, targets }: Given<'_>,
-        asked: f64,
+        given: Given<'_>,
         (rates, flow_rates, prices): (&[f64], &[f64], &[f64]),
         [rates_drift, prices_drift]: [bool; 2],
         rounding: f64,
@@ -464,7 +463,13 @@ impl Equations {
         let Scratch { step, price_step, .. } = &self.scratch;
         let stays = NOTHING.sqrt() * scales.of_rates(problem, |path| step[path]);
         let price_stays = NOTHING.sqrt() * scales.of_prices(|link| price_step[link]);
-        let most = asked.max(scales.of_rates(problem, |path| rates[path])).max(scales.of_prices(|link| prices[link]));
+        let Given { forces, targets } = given;
+        let most = [
+            self.size_of(problem, scales, given),
+            scales.of_rates(problem, |path| rates[path]),
+            scales.of_prices(|link| prices[link]),
+        ];
+        let most = largest(&most);
         // Where prices drift, their differences have fewer digits.
         let part = if prices_drift { NOISE } else { SOLVED };
         let holds = |left: f64, terms: f64, unit: f64| left.abs() <= part * terms + rounding * unit;

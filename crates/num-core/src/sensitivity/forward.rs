@@ -232,7 +232,7 @@ impl Sensitivity {
             let least = ROUNDING * (terms + cap.abs());
             let is_bent = is_saturated || point.is_at_jump(presolved, flow);
             if total > cap + least || is_saturated && cap > least || is_bent && total > least {
-                let what = kink::describe(&[super::Kink::Flow(caller)]);
+                let what = kink::describe(&[super::Kink::TwiceBoundFlow(caller)]);
                 return Err(Error::NotDifferentiable { what });
             }
         }
