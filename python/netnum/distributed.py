@@ -86,6 +86,8 @@ def _communicator(comm: Any, method: Any = None) -> Any:
         raise TypeError("a communicator is given as the method: it is netnum.distributed.solve(part, comm=comm)")
     if comm is None:
         return MPI.COMM_WORLD
-    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+    if isinstance(comm, MPI.Comm) and comm == MPI.COMM_NULL:
+        raise TypeError("comm is MPI.COMM_NULL: this rank is outside of the group, or the communicator was freed")
+    if not isinstance(comm, MPI.Intracomm):
         raise TypeError(f"comm must be an intracommunicator of mpi4py, not {comm!r}")
     return comm

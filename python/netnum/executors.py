@@ -17,7 +17,7 @@ import uuid
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -80,6 +80,8 @@ def outcomes(
     digest, ended = shared.digest, SimpleQueue[Future[Any]]()
     # Processes that end after some calls cannot keep anything for long.
     is_kept = getattr(executor, "_max_tasks_per_child", None) is None
+    # Such a pool keeps no call back that it has more than workers for: after Ctrl-C it would begin that.
+    most = getattr(executor, "_max_workers", _OPEN) if isinstance(executor, ProcessPoolExecutor) else _OPEN
     along = None if is_kept and len(shared.packed) > _SMALL else shared.packed
     waiting, held = deque(range(len(tasks))), list[int]()
     running, sending = dict[Future[Any], int](), dict[Future[Any], str]()
@@ -112,7 +114,7 @@ def outcomes(
         # skips `finally` for a KeyboardInterrupt at the jump to a loop that is the first statement there.
         _KEPT[digest] = shared
         while waiting or running or sending:
-            while waiting and len(running) < _OPEN:
+            while waiting and len(running) < most:
                 place = waiting.popleft()
                 packed = shared.packed if place in travels else along
                 running[submit(_call, function, digest, packed, tasks[place])] = place

@@ -57,6 +57,24 @@ def killed(path):
     netnum.sim.sweep(dies, {"x": [0, 1]}, checkpoint=path)
 
 
+def twice(x, seed):
+    return {"y": 2 * x}
+
+
+class Times:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x, seed):
+        return {"y": self.factor * x}
+
+
+def written(path):
+    """Checkpoints of what stands in this program."""
+    netnum.sim.sweep(twice, {"x": [1, 2]}, checkpoint=path)
+    netnum.sim.sweep(Times(3), {"x": [1, 2]}, checkpoint=path + ".times")
+
+
 def forked(path):
     """A sweep on processes that are forked while its checkpoint is open."""
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:

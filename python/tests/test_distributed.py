@@ -85,7 +85,7 @@ NO_COMM = (
 #: What ranks 0 and 1 raise, or how it begins.
 REFUSALS = {
     "comm": 2 * [NOT_ONE + "3"],
-    "null": 2 * [NOT_ONE + "<mpi4py.MPI.Comm object"],
+    "null": 2 * ["TypeError: comm is MPI.COMM_NULL: this rank is outside of the group, or the communicator was freed"],
     "intercomm": 2 * [NOT_ONE + "<mpi4py.MPI.Intercomm object"],
     "problem": fails("TypeError: 'list' object is not an instance of 'Problem'"),
     "capacity": differ("link 0 has capacity 1", "capacity 2"),

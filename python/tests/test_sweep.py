@@ -405,6 +405,21 @@ def test_a_checkpoint_knows_what_a_function_holds(tmp_path, made):
         netnum.sim.sweep(made(2), {"x": [lambda: 1]}, checkpoint=file)
 
 
+def test_a_checkpoint_of_a_program_is_that_of_a_module(tmp_path):
+    import sweep_program  # imports this module
+
+    file = tmp_path / "sweep.jsonl"
+    subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("sweep_program.py")), "written", str(file)], check=True
+    )
+    lines = file.read_text()
+    for function, path in ((sweep_program.twice, file), (sweep_program.Times(3), f"{file}.times")):
+        assert len(netnum.sim.sweep(function, {"x": [1, 2]}, checkpoint=path).rows) == 2
+    assert file.read_text() == lines
+    with pytest.raises(netnum.NumError, match="another function"):
+        netnum.sim.sweep(sweep_program.Times(2), {"x": [1, 2]}, checkpoint=f"{file}.times")
+
+
 def test_a_checkpoint_that_was_cut_off_is_resumed_twice_and_other_files_stay(tmp_path):
     file, grid = tmp_path / "sweep.jsonl", {"x": [1, 2, 3]}
     whole = netnum.sim.sweep(square, grid, checkpoint=file).rows
@@ -530,6 +545,23 @@ def test_ctrl_c_ends_it_within_a_second(executor, reaches):
         word, when = program.stdout.readline().split()
         assert word == "interrupted" and float(when) - pressed < 1
         program.communicate(timeout=60)
+
+
+class Watched(ProcessPoolExecutor):
+    """Notes the largest number of calls that it has at a time."""
+
+    most = 0
+
+    def submit(self, *arguments):
+        future = super().submit(*arguments)
+        self.most = max(self.most, len(self._pending_work_items))
+        return future
+
+
+def test_no_call_waits_in_a_pool_of_processes_where_it_would_begin_after_ctrl_c():
+    with Watched(2, mp_context=get_context("spawn")) as pool:
+        assert len(netnum.sim.sweep(square, {"x": list(range(20))}, executor=pool).rows) == 20
+    assert pool.most == 2
 
 
 def delay(policy, load, seed):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import itertools
 import json
 import os
 import pickle
 import sys
+import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -39,12 +41,32 @@ def key_of(value: Any, is_lasting: bool = False) -> str:
         says_all = False
     if not says_all:
         try:
-            content = pickle.dumps(value)
+            content = _pickled(value)
         except Exception:
             if is_lasting:
                 raise
             content = str(id(value)).encode()
     return hashlib.sha256(content).hexdigest()
+
+
+class _Pickler(pickle.Pickler):
+    """Names what stands in the program that runs as a program that imports it does."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, (type, types.FunctionType)) or "<" in value.__qualname__:
+            return NotImplemented
+        module = value.__module__
+        if module == "__main__":
+            main = sys.modules[module]
+            spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
+            module = spec.name if spec else Path(file).stem if file else module
+        return getattr, (module, value.__qualname__)
+
+
+def _pickled(value: Any) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file).dump(value)
+    return file.getvalue()
 
 
 def _are_same(value: Any, other: Any) -> bool:

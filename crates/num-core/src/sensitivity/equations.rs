@@ -7,11 +7,15 @@
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
 //! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the active links that
-//! not all of them cross, 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
-//! rule; a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end,
-//! every row compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no
-//! solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds drift
-//! by a constant step, which is taken out: that is the solution for the projected right-hand side.
+//! not all of them cross, 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are
+//! exact to rounding, as a rule; a factor of earlier weights costs a few more. What the equations themselves leave is
+//! computed at the end, every row compared with its own terms: where it is no rounding, the solution is refused. Where
+//! the equations have no solution (a right-hand side that asks for a part of the split or of the prices that is not
+//! unique), the rounds drift by a constant step, which is taken out: that is the solution for the projected right-hand
+//! side.
+//!
+//! Rates, prices and loads are compared with those of the point ([`Scales`]), and the paths of a flow without the links
+//! that all of them cross: a price there may be ten decades above those by which they differ.
 
 use std::ops::Range;
 
@@ -109,8 +113,8 @@ struct Scratch {
     last: (Vec<f64>, Vec<f64>),
 }
 
-/// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link and
-/// all for another.
+/// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link
+/// and all for another.
 pub(super) struct Scales {
     /// The rate of every flow, and U'.
     pub(super) flow_rates: Vec<f64>,
