@@ -96,6 +96,16 @@ pub(super) struct Given<'a> {
     pub(super) targets: &'a [f64],
 }
 
+/// How much of a row may be left, beside [`SOLVED`] of its terms.
+#[derive(Clone, Copy)]
+struct Allowed {
+    /// What is below this part of the largest relative change, `most`, is rounding.
+    rounding: f64,
+    most: f64,
+    /// The size of the last step of the rates, and of the prices, where they drift: rows that it is part of may be left.
+    drifting: [Option<f64>; 2],
+}
+
 /// Room for one solve. What is common to the paths of a flow with several stands apart, as their differences may be
 /// many decades smaller.
 struct Scratch {
@@ -111,6 +121,8 @@ struct Scratch {
     price_step: Vec<f64>,
     /// The steps of the round before.
     last: (Vec<f64>, Vec<f64>),
+    /// Per path, of [`Equations::is_solved`].
+    of_paths: [Vec<f64>; 2],
 }
 
 /// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link
@@ -119,29 +131,42 @@ pub(super) struct Scales {
     /// The rate of every flow, and U'.
     pub(super) flow_rates: Vec<f64>,
     pub(super) marginals: Vec<f64>,
-    /// Of the price of every link.
+    /// Of the rate of every path that of its flow, and of the price of every link.
+    pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
 }
 
 impl Scales {
     /// The largest change of the rate of a path, relative to that of its flow.
-    fn of_rates(&self, problem: &Presolved, change: impl Fn(usize) -> f64) -> f64 {
-        let of_flow = |(flow, rate): (usize, &f64)| {
-            problem.paths_of(flow).fold(0.0f64, |most, path| most.max(change(path).abs())) / rate
-        };
-        self.flow_rates.iter().enumerate().map(of_flow).fold(0.0, f64::max)
+    fn of_rates(&self, change: impl Fn(usize) -> f64) -> f64 {
+        relative(&self.rates, change)
     }
 
     /// The largest change of a price, relative.
     pub(super) fn of_prices(&self, change: impl Fn(usize) -> f64) -> f64 {
-        self.prices.iter().enumerate().fold(0.0, |most, (link, scale)| most.max(change(link).abs() / scale))
+        relative(&self.prices, change)
+    }
+
+    /// Both, of lists.
+    fn of(&self, rates: &[f64], prices: &[f64]) -> [f64; 2] {
+        [self.of_rates(|path| rates[path]), self.of_prices(|link| prices[link])]
     }
 }
 
+/// The largest change, each relative to its scale.
+fn relative(scales: &[f64], change: impl Fn(usize) -> f64) -> f64 {
+    scales.iter().enumerate().fold(0.0, |most, (place, scale)| {
+        let size = change(place).abs() / scale;
+        if size > most { size } else { most }
+    })
+}
+
 /// A solution, and by how much a round changes the prices where it drifts.
+#[derive(Clone)]
 pub(super) struct Solved {
     pub(super) rates: Vec<f64>,
-    pub(super) flow_rates: Vec<f64>,
+    /// The rates of the flows with several paths, by their numbers.
+    totals: Vec<f64>,
     pub(super) prices: Vec<f64>,
     /// The direction in which prices drift, empty where they do not: the capacities of its links cannot change in this
     /// way while they all stay full.
@@ -149,6 +174,16 @@ pub(super) struct Solved {
 }
 
 impl Solved {
+    /// Adds the step of a round, so many times.
+    fn add(&mut self, Scratch { step, flow_step, price_step, .. }: &Scratch, times: f64) {
+        let add = |values: &mut [f64], steps: &[f64]| {
+            values.iter_mut().zip(steps).for_each(|(value, step)| *value += times * step);
+        };
+        add(&mut self.rates, step);
+        add(&mut self.totals, flow_step);
+        add(&mut self.prices, price_step);
+    }
+
     /// The links whose prices drift.
     pub(super) fn drifting(&self) -> Vec<u32> {
         (0..self.drift.len() as u32).filter(|&link| self.drift[link as usize] != 0.0).collect()
@@ -183,6 +218,7 @@ impl Equations {
                 excess: vec![0.0; links],
                 price_step: vec![0.0; links],
                 last: (vec![0.0; paths], vec![0.0; links]),
+                of_paths: [vec![0.0; paths], vec![0.0; paths]],
             },
         }
     }
@@ -265,22 +301,20 @@ impl Equations {
         start: Vec<f64>,
     ) -> Result<Solved> {
         let Given { forces, targets } = given;
-        let links = targets.len();
-        let (mut rates, mut prices) = (start, vec![0.0; links]);
-        let mut flow_rates = problem.flow_totals(&rates).into_owned();
-        // Of the flows with several paths, by their numbers.
-        let mut totals = vec![0.0; self.scratch.flow_step.len()];
+        let (totals, prices) = (vec![0.0; self.scratch.flow_step.len()], vec![0.0; targets.len()]);
+        let mut solved = Solved { rates: start, totals, prices, drift: Vec::new() };
         self.take(problem, forces);
-        for (flow, &rate) in flow_rates.iter().enumerate() {
-            let resisted = self.stiffness[flow] * rate;
-            match self.several[flow] {
+        for (flow, (&number, stiffness)) in self.several.iter().zip(&self.stiffness).enumerate() {
+            let own = problem.paths_of(flow);
+            match number {
                 ABSENT => {
-                    let path = problem.paths_of(flow).start;
-                    self.scratch.left[path] -= if self.moves[path] { resisted } else { 0.0 };
+                    let resisted = if self.moves[own.start] { stiffness * solved.rates[own.start] } else { 0.0 };
+                    self.scratch.left[own.start] -= resisted;
                 }
                 number => {
-                    self.scratch.flow_left[number as usize] -= resisted;
-                    totals[number as usize] = rate;
+                    let rate = solved.rates[own].iter().sum();
+                    self.scratch.flow_left[number as usize] -= stiffness * rate;
+                    solved.totals[number as usize] = rate;
                 }
             }
         }
@@ -290,68 +324,69 @@ impl Equations {
             interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
             excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
-            self.system.multipath.scatter_all(&self.system.routing, &rates, &totals, excess);
+            self.system.multipath.scatter_all(&self.system.routing, &solved.rates, &solved.totals, excess);
             self.round(problem);
-            let Scratch { step, flow_step, price_step, .. } = &mut self.scratch;
-            totals.iter_mut().zip(&*flow_step).for_each(|(total, step)| *total += step);
-            rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
-            prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
-            self.join(problem, &rates, &totals, &mut flow_rates);
-            let Scratch { step, price_step, last, .. } = &self.scratch;
-            let sizes = [scales.of_rates(problem, |path| rates[path]), scales.of_prices(|link| prices[link])];
-            let steps = [scales.of_rates(problem, |path| step[path]), scales.of_prices(|link| price_step[link])];
-            let (size, changed) = (sizes[0].max(sizes[1]), steps[0].max(steps[1]));
+            solved.add(&self.scratch, 1.0);
+            let Scratch { step, price_step, .. } = &self.scratch;
+            let (sizes, steps) = (scales.of(&solved.rates, &solved.prices), scales.of(step, price_step));
+            let (size, changed) = (largest(&sizes), largest(&steps));
             // What the next round would change, where steps shrink by a constant factor.
             let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size;
             let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
             if has_settled || stalls {
                 let rounding = if stalls { NOTHING } else { AT_FIRST };
-                let point = (&*rates, &*flow_rates, &*prices);
-                if self.is_solved(problem, scales, given, point, [false; 2], rounding) {
-                    return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
+                let allowed = Allowed { rounding, most: asked.max(size), drifting: [None; 2] };
+                if self.is_solved(problem, scales, given, &solved, allowed) {
+                    return Ok(solved);
                 }
                 again += usize::from(has_settled);
                 if changed == 0.0 || again > AGAIN {
                     break;
                 }
             }
-            let differs = scales
-                .of_rates(problem, |path| step[path] - last.0[path])
-                .max(scales.of_prices(|link| price_step[link] - last.1[link]));
+            let Scratch { step, price_step, last, .. } = &self.scratch;
+            let differ = |part: f64| {
+                scales.of_rates(|path| step[path] - last.0[path]) > part * changed
+                    || scales.of_prices(|link| price_step[link] - last.1[link]) > part * changed
+            };
             let same = if round < MANY { SAME } else { NEARLY_SAME };
-            let moves = [0, 1].map(|of| steps[of] > DRIFT * sizes[of].max(asked));
-            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, scales, moves)
-            {
-                let Scratch { step, flow_step, price_step, .. } = &self.scratch;
-                let without = |values: &[f64], steps: &[f64]| -> Vec<f64> {
-                    values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
-                };
-                let (rates, prices) = (without(&rates, step), without(&prices, price_step));
-                self.join(problem, &rates, &without(&totals, flow_step), &mut flow_rates);
+            let drifting = [0, 1].map(|of| Some(steps[of]).filter(|step| *step > DRIFT * sizes[of].max(asked)));
+            if changed > CONSTANT * before && !differ(same) && self.changes_nothing(problem, scales, drifting) {
+                let mut rest = solved.clone();
+                rest.add(&self.scratch, -(round as f64));
                 // Beside a large drift, the rest may need more rounds.
-                let rounding = if moves[1] { BESIDE_DRIFT } else { NOTHING };
-                if self.is_solved(problem, scales, given, (&rates, &flow_rates, &prices), moves, rounding) {
-                    let size = scales.of_rates(problem, |path| rates[path]).max(scales.of_prices(|link| prices[link]));
-                    let least = (DRIFT * asked.max(size)).max(NOISE * steps[1]);
+                let most = asked.max(largest(&scales.of(&rest.rates, &rest.prices)));
+                let rounding = if drifting[1].is_some() { BESIDE_DRIFT } else { NOTHING };
+                if self.is_solved(problem, scales, given, &rest, Allowed { rounding, most, drifting }) {
+                    let least = (DRIFT * most).max(NOISE * steps[1]);
                     let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };
-                    let mut drift = Vec::new();
                     if steps[1] > least {
-                        drift = price_step.iter().zip(&scales.prices).map(drifts).collect();
+                        rest.drift = self.scratch.price_step.iter().zip(&scales.prices).map(drifts).collect();
                     }
-                    return Ok(Solved { rates, flow_rates, prices, drift });
+                    return Ok(rest);
                 }
             }
             before = changed;
             let Scratch { step, price_step, last, .. } = &mut self.scratch;
-            last.0.copy_from_slice(step);
-            last.1.copy_from_slice(price_step);
+            std::mem::swap(step, &mut last.0);
+            std::mem::swap(price_step, &mut last.1);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, scales, given, (&rates, &flow_rates, &prices), [false; 2], NOTHING) {
+        let most = asked.max(largest(&scales.of(&solved.rates, &solved.prices)));
+        let allowed = Allowed { rounding: NOTHING, most, drifting: [None; 2] };
+        if !self.is_solved(problem, scales, given, &solved, allowed) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
-        Ok(Solved { rates, flow_rates, prices, drift: Vec::new() })
+        Ok(solved)
+    }
+
+    /// The rate of a flow.
+    pub(super) fn flow_rate(&self, problem: &Presolved, solved: &Solved, flow: usize) -> f64 {
+        match self.several[flow] {
+            ABSENT => solved.rates[problem.paths_of(flow).start],
+            number => solved.totals[number as usize],
+        }
     }
 
     /// The largest of what is given, relative: of the forces on what moves, and of the loads of active links.
@@ -365,13 +400,6 @@ impl Equations {
             }
         }
         most
-    }
-
-    /// The rates of all flows, from those of paths and of flows with several.
-    fn join(&self, problem: &Presolved, rates: &[f64], totals: &[f64], flow_rates: &mut [f64]) {
-        for (flow, (rate, &number)) in flow_rates.iter_mut().zip(&self.several).enumerate() {
-            *rate = if number == ABSENT { rates[problem.paths_of(flow).start] } else { totals[number as usize] };
-        }
     }
 
     /// Takes the forces, of which all is left.
@@ -413,11 +441,12 @@ impl Equations {
 
     /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
     /// of a flow, no load and no price of a path.
-    fn changes_nothing(&self, problem: &Presolved, scales: &Scales, [rates_move, prices_move]: [bool; 2]) -> bool {
+    fn changes_nothing(&self, problem: &Presolved, scales: &Scales, drifting: [Option<f64>; 2]) -> bool {
         let Scratch { step, flow_step, price_step, .. } = &self.scratch;
-        let most = NULL * scales.of_rates(problem, |path| step[path]);
-        let most_priced = NULL * scales.of_prices(|link| price_step[link]);
-        let (sums, _) = self.loads(step, flow_step);
+        let [rates_move, prices_move] = drifting.map(|step| step.is_some());
+        let [most, most_priced] = drifting.map(|step| NULL * step.unwrap_or(0.0));
+        let mut sums = vec![0.0; self.active.len()];
+        self.system.multipath.scatter_all(&self.system.routing, step, flow_step, &mut sums);
         let mut of_links = (0..sums.len()).filter(|&link| self.active[link]);
         let mut is_null = !rates_move || of_links.all(|link| sums[link].abs() <= most * problem.capacities[link]);
         for flow in 0..problem.flows() {
@@ -443,107 +472,91 @@ impl Equations {
         is_null
     }
 
-    /// Σ and Σ|·| of the rates through every link, of paths and of flows with several.
-    fn loads(&self, rates: &[f64], totals: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let System { routing, multipath, .. } = &self.system;
-        let (mut sums, mut sizes) = (vec![0.0; self.active.len()], vec![0.0; self.active.len()]);
-        multipath.scatter_all(routing, rates, totals, &mut sums);
-        multipath.scatter_all(routing, &absolute(rates), &absolute(totals), &mut sizes);
-        (sums, sizes)
-    }
-
-    /// Whether a solution satisfies every row of the equations without what regularizes them, relative to its own terms
-    /// or to the largest change; where it `drifts`, the rows that the last step is not part of.
+    /// Whether a solution satisfies every row of the equations without what regularizes them.
     fn is_solved(
-        &self,
+        &mut self,
         problem: &Presolved,
         scales: &Scales,
         given: Given<'_>,
-        (rates, flow_rates, prices): (&[f64], &[f64], &[f64]),
-        [rates_drift, prices_drift]: [bool; 2],
-        rounding: f64,
+        solved: &Solved,
+        Allowed { rounding, most, drifting: [rates_drift, prices_drift] }: Allowed,
     ) -> bool {
+        let [mut path_prices, mut magnitudes] = std::mem::take(&mut self.scratch.of_paths);
+        let Solved { rates, totals, prices, .. } = solved;
         let System { routing, weights, multipath, .. } = &self.system;
         let Scratch { step, price_step, .. } = &self.scratch;
-        let stays = NOTHING.sqrt() * scales.of_rates(problem, |path| step[path]);
-        let price_stays = NOTHING.sqrt() * scales.of_prices(|link| price_step[link]);
         let Given { forces, targets } = given;
-        let most = [
-            self.size_of(problem, scales, given),
-            scales.of_rates(problem, |path| rates[path]),
-            scales.of_prices(|link| prices[link]),
-        ];
-        let most = largest(&most);
         // Where prices drift, their differences have fewer digits.
-        let part = if prices_drift { NOISE } else { SOLVED };
+        let part = if prices_drift.is_some() { NOISE } else { SOLVED };
         let holds = |left: f64, terms: f64, unit: f64| left.abs() <= part * terms + rounding * unit;
+        let drifts = |change: f64, scale: f64, largest: Option<f64>| {
+            largest.is_some_and(|largest| change.abs() > NOTHING.sqrt() * largest * scale)
+        };
         // Of every path, and of the links that all paths of a flow with several cross: they may be far dearer than what
         // the paths differ by.
-        let gather = |values: &[f64]| {
-            let (mut own, mut commons) = (vec![0.0; rates.len()], vec![0.0; self.scratch.commons.len()]);
-            multipath.gather_all(routing, values, &mut own, &mut commons);
-            (own, commons)
-        };
-        let (path_prices, commons) = gather(prices);
-        let (mut magnitudes, common_magnitudes) = gather(&absolute(prices));
-        let of_active = scales.prices.iter().zip(&self.active);
-        let (units, _) =
-            gather(&of_active.map(|(scale, active)| if *active { *scale } else { 0.0 }).collect::<Vec<_>>());
+        let [mut commons, mut common_magnitudes] = [(); 2].map(|()| vec![0.0; self.scratch.commons.len()]);
+        multipath.gather_all(routing, prices, &mut path_prices, &mut commons);
+        multipath.gather_all(routing, &absolute(prices), &mut magnitudes, &mut common_magnitudes);
         magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
+        let mut is_solved = true;
+        for (flow, &number) in self.several.iter().enumerate() {
+            let stays = |path: &usize| self.moves[*path] && !drifts(step[*path], scales.flow_rates[flow], rates_drift);
+            let moving = problem.paths_of(flow).filter(stays);
+            let force = |path: usize| forces.paths[path] - path_prices[path];
+            let (count, sum, terms) = moving.clone().fold((0.0, 0.0, 0.0), |(count, sum, terms), path| {
+                (count + 1.0, sum + force(path), terms + magnitudes[path])
+            });
+            if count == 0.0 {
+                continue;
+            }
+            let mean = sum / count;
+            if number != ABSENT {
+                let price = |&link: &u32| if self.active[link as usize] { scales.prices[link as usize] } else { 0.0 };
+                let of_path = |path: usize| multipath.own_links(path).iter().map(price).sum::<f64>();
+                let unit = moving.clone().map(of_path).fold(0.0, f64::max).min(scales.marginals[flow]);
+                is_solved &= moving
+                    .into_iter()
+                    .all(|path| holds(force(path) - mean, magnitudes[path] + mean.abs(), most * unit));
+            }
+            // What holds a flow is whatever its paths have in common.
+            if self.stiffness[flow] > 0.0 {
+                let [common, common_terms] = match number {
+                    ABSENT => [0.0, 0.0],
+                    number => [&commons, &common_magnitudes].map(|values| values[number as usize]),
+                };
+                let resisted = self.stiffness[flow] * self.flow_rate(problem, solved, flow);
+                let terms = terms / count + common_terms + forces.flows[flow].abs() + resisted.abs();
+                let left = forces.flows[flow] - common + mean - resisted;
+                is_solved &= holds(left, terms, most * scales.marginals[flow]);
+            }
+        }
 
-        let mut totals = vec![0.0; self.scratch.flow_step.len()];
         // The rates of which forces and prices are the difference: what rounds on one path of a flow moves its others.
-        let mut opposing = magnitudes.clone();
+        let mut opposing = magnitudes;
         for (flow, &number) in self.several.iter().enumerate() {
             let own = problem.paths_of(flow);
             match number {
                 ABSENT => opposing[own.start] += forces.flows[flow].abs(),
-                number => {
-                    totals[number as usize] = flow_rates[flow];
+                _ => {
                     let most = PROXIMAL * largest(&opposing[own.clone()]);
                     opposing[own].fill(most);
                 }
             }
         }
         opposing.iter_mut().zip(weights).for_each(|(rate, weight)| *rate *= weight);
-        let mut opposed = vec![0.0; targets.len()];
+        let [mut opposed, mut sums, mut sizes] = [(); 3].map(|()| vec![0.0; targets.len()]);
         routing.scatter(0..rates.len(), &opposing, &mut opposed);
-        let (sums, sizes) = self.loads(rates, &totals);
-        let drifts = |link: usize| prices_drift && price_step[link].abs() > price_stays * scales.prices[link];
-        let mut of_links = (0..targets.len()).filter(|&link| self.active[link] && !drifts(link));
-        let mut is_solved = of_links.all(|link| {
+        multipath.scatter_all(routing, rates, totals, &mut sums);
+        let mut sizes_of_paths = opposing;
+        sizes_of_paths.iter_mut().zip(rates).for_each(|(size, rate)| *size = rate.abs());
+        multipath.scatter_all(routing, &sizes_of_paths, &absolute(totals), &mut sizes);
+        let stays = |&link: &usize| self.active[link] && !drifts(price_step[link], scales.prices[link], prices_drift);
+        let mut of_links = (0..targets.len()).filter(stays);
+        is_solved &= of_links.all(|link| {
             let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
             holds(left, terms, most * problem.capacities[link] + opposed[link])
         });
-
-        for (flow, rate) in flow_rates.iter().enumerate() {
-            let own = problem.paths_of(flow);
-            let changes = |path: usize| rates_drift && step[path].abs() > stays * scales.flow_rates[flow];
-            let moving = own.filter(|&path| self.moves[path] && !changes(path));
-            let force = |path: usize| forces.paths[path] - path_prices[path];
-            let (count, sum, terms, unit) =
-                moving.clone().fold((0.0, 0.0, 0.0, 0.0f64), |(count, sum, terms, unit), path| {
-                    (count + 1.0, sum + force(path), terms + magnitudes[path], unit.max(units[path]))
-                });
-            if count == 0.0 {
-                continue;
-            }
-            let mean = sum / count;
-            is_solved &= moving.into_iter().all(|path| {
-                holds(force(path) - mean, magnitudes[path] + mean.abs(), most * unit.min(scales.marginals[flow]))
-            });
-            // What holds a flow is whatever its paths have in common.
-            if self.stiffness[flow] > 0.0 {
-                let [common, common_terms] = match self.several[flow] {
-                    ABSENT => [0.0, 0.0],
-                    number => [&commons, &common_magnitudes].map(|values| values[number as usize]),
-                };
-                let resisted = self.stiffness[flow] * rate;
-                let terms = terms / count + common_terms + forces.flows[flow].abs() + resisted.abs();
-                let left = forces.flows[flow] - common + mean - resisted;
-                is_solved &= holds(left, terms, most * scales.marginals[flow]);
-            }
-        }
+        self.scratch.of_paths = [path_prices, sizes_of_paths];
         is_solved
     }
 

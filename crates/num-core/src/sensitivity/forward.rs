@@ -221,7 +221,7 @@ impl Sensitivity {
                 continue;
             }
             let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
-            let total = solved.flow_rates[flow];
+            let total = self.equations.flow_rate(presolved, solved, flow);
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let cap = match own.len() {
                 1 => right.caps[own.start],
@@ -346,7 +346,8 @@ impl Sensitivity {
         let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
         routing.scatter(0..prices.len(), &solved.rates, &mut loads);
         routing.gather(0..prices.len(), &solved.prices, &mut prices);
-        let marginal = |flow: usize| right.forces[flow] - point.curvatures[flow] * solved.flow_rates[flow];
+        let flow_rate = |flow: usize| self.equations.flow_rate(presolved, solved, flow);
+        let marginal = |flow: usize| right.forces[flow] - point.curvatures[flow] * flow_rate(flow);
         // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
             let any_free = active.free_paths(presolved, flow).next().is_some();
@@ -382,9 +383,9 @@ impl Sensitivity {
             (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_excess(flow, path),
             (Weak::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
             (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
-            (Weak::Flow { flow, .. }, false) => solved.flow_rates[flow] > right.bounds[flow] + in_flow(flow),
+            (Weak::Flow { flow, .. }, false) => flow_rate(flow) > right.bounds[flow] + in_flow(flow),
             (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
-            (Weak::Above { flow, .. }, false) => solved.flow_rates[flow] < -in_flow(flow),
+            (Weak::Above { flow, .. }, false) => flow_rate(flow) < -in_flow(flow),
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }
@@ -393,8 +394,8 @@ impl Sensitivity {
         let presolved = &self.presolved;
         let rates = presolved.caller_rates(&solved.rates);
         let mut flow_rates = vec![0.0; self.problem.flows()];
-        for (&flow, rate) in presolved.original_flows.iter().zip(&solved.flow_rates) {
-            flow_rates[flow as usize] = rate * presolved.units.rate;
+        for (flow, &caller) in presolved.original_flows.iter().enumerate() {
+            flow_rates[caller as usize] = self.equations.flow_rate(presolved, solved, flow) * presolved.units.rate;
         }
         let mut prices = vec![0.0; self.problem.links()];
         for (&link, price) in presolved.links.iter().zip(&solved.prices) {

@@ -119,14 +119,14 @@ impl Sensitivity {
         for &name in names {
             *found.of_mut(name) = vec![0.0; problem.flows()];
         }
-        let mut prices = vec![0.0; path_forces.len()];
-        self.equations.routing().gather(0..path_forces.len(), &solved.prices, &mut prices);
+        let price =
+            |path: usize| -> f64 { presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum() };
         for (flow, flow_force) in flow_forces.iter().enumerate() {
             let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
             let free = point.active.free_paths(presolved, flow);
             let force = |path: usize| flow_force + path_forces[path];
             let is_held = point.active.holds(flow);
-            let moved = if is_held { 0.0 } else { solved.flow_rates[flow] };
+            let moved = if is_held { 0.0 } else { self.equations.flow_rate(presolved, &solved, flow) };
             let (utility, place, rate) = self.utility(flow);
             for &name in names {
                 let slope = utility.log_marginal_slope(place, name, rate).unwrap_or(0.0);
@@ -140,7 +140,7 @@ impl Sensitivity {
             let mut resisted = point.curvatures[flow] * moved;
             if is_held {
                 let (count, sum) =
-                    free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + force(path) - prices[path]));
+                    free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + force(path) - price(path)));
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
                 if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
                     let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
@@ -150,7 +150,7 @@ impl Sensitivity {
             for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
                 let caller_path = presolved.original_paths[path] as usize;
                 let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
-                let slope = (force(path) - prices[path] - resisted) / unit + by_multipliers * multiplier;
+                let slope = (force(path) - price(path) - resisted) / unit + by_multipliers * multiplier;
                 match kink::own_cap_is_larger(problem, presolved, flow, path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,
