@@ -25,10 +25,13 @@ fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
+/// 1 at one place, 0 elsewhere.
+fn unit(place: usize, count: usize) -> Vec<f64> {
+    (0..count).map(|other| if other == place { 1.0 } else { 0.0 }).collect()
+}
+
 fn capacity(link: usize, links: usize) -> ParameterChange {
-    let mut capacities = vec![0.0; links];
-    capacities[link] = 1.0;
-    ParameterChange { capacities, ..ParameterChange::default() }
+    ParameterChange { capacities: unit(link, links), ..ParameterChange::default() }
 }
 
 /// x = w c/Σw, p = (Σw/c)^α.
@@ -821,6 +824,61 @@ fn reverse_is_the_adjoint_of_forward() {
         compared += 1;
     }
     assert!(compared == 200, "{compared} compared");
+}
+
+/// Flows with several paths over a few links, many behind an access link of their own with 1 to 1/1000 of the capacity.
+fn behind_access_links(seed: u64) -> Problem {
+    let mut random = Numbers(seed + 31);
+    let links = 2 + random.below(4);
+    let mut capacities: Vec<f64> = (0..links).map(|_| 0.5 + 1.5 * random.next()).collect();
+    let (mut lists, mut group, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for flow in 0..3 + random.below(6) {
+        weights.push(0.5 + 2.0 * random.next());
+        let mut common = Vec::new();
+        if random.next() < 0.6 {
+            common.push(capacities.len() as u32);
+            capacities.push(10f64.powf(-3.0 * random.next()));
+        }
+        let first = random.below(links);
+        for next in 0..1 + random.below(links) {
+            let own = ((first + next) % links) as u32;
+            lists.push([common.clone(), vec![own]].concat());
+            group.push(flow as u32);
+        }
+    }
+    let utility = AlphaFair::new(1.0 + (seed % 2) as f64, weights).unwrap();
+    Problem::grouped(capacities, Paths::from_lists(lists), group, utility).unwrap()
+}
+
+#[test]
+fn forward_and_reverse_agree_in_every_entry_behind_scarce_access_links() {
+    let mut compared = 0;
+    for seed in 0..100 {
+        let problem = behind_access_links(seed);
+        let solution = solve(&problem, &settings()).unwrap();
+        let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
+        let (links, flows) = (problem.links(), problem.flows());
+        let of_links: Vec<_> = (0..links).map(|link| capacity(link, links)).collect();
+        let of_flow = |flow| OutcomeChange { flow_rates: unit(flow, flows), ..OutcomeChange::default() };
+        let of_flows: Vec<_> = (0..flows).map(of_flow).collect();
+        let Ok(forward) = sensitivity.forward(&of_links) else { continue };
+        let Ok(reverse) = sensitivity.reverse(&of_flows, AtKink::Refuse) else { continue };
+        // By how many per cent a rate changes with one per cent of a capacity.
+        let per_cent =
+            |slope: f64, flow: usize, link: usize| slope * problem.capacities()[link] / solution.flow_rates[flow];
+        let pairs = || (0..flows).flat_map(|flow| (0..links).map(move |link| (flow, link)));
+        for (flow, link) in pairs() {
+            let one = per_cent(forward[link].flow_rates[flow], flow, link);
+            let other = per_cent(reverse[flow].capacities[link], flow, link);
+            assert!(
+                (one - other).abs() <= 1e-8 * one.abs().max(1.0),
+                "seed {seed}, flow {flow}, link {link}: {one} and {other}"
+            );
+        }
+        compared += 1;
+    }
+    println!("{compared} compared");
+    assert!(compared >= 90, "{compared} compared");
 }
 
 #[test]
