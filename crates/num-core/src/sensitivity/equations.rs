@@ -102,7 +102,8 @@ struct Allowed {
     /// What is below this part of the largest relative change, `most`, is rounding.
     rounding: f64,
     most: f64,
-    /// The size of the last step of the rates, and of the prices, where they drift: rows that it is part of may be left.
+    /// The size of the last step of the rates, and of the prices, where they drift: the rows that it is part of are not
+    /// judged.
     drifting: [Option<f64>; 2],
 }
 
