@@ -88,6 +88,12 @@ impl Paths {
         &self.indices[self.indptr[path]..self.indptr[path + 1]]
     }
 
+    /// The sum of values of links over a path: q_p, for prices.
+    #[inline]
+    pub(crate) fn sum(&self, path: usize, of_links: &[f64]) -> f64 {
+        self.links(path).iter().map(|&link| of_links[link as usize]).sum()
+    }
+
     /// The links of every path, path by path.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.indptr.windows(2).map(|pair| &self.indices[pair[0]..pair[1]])

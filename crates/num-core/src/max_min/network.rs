@@ -87,11 +87,6 @@ impl Network {
         self.flow_paths[flow]..self.flow_paths[flow + 1]
     }
 
-    /// q_p, for a price of every link.
-    pub(super) fn path_price(&self, path: usize, prices: &[f64]) -> f64 {
-        self.paths.links(path).iter().map(|&link| prices[link as usize]).sum()
-    }
-
     /// Feasible rates of all paths of the problem, in its units, from what the open ones should have.
     pub(super) fn caller_rates(&self, mut rates: Vec<f64>) -> Vec<f64> {
         for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {

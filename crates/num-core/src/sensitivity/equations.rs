@@ -129,8 +129,7 @@ struct Scratch {
 /// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link
 /// and all for another.
 pub(super) struct Scales {
-    /// The rate of every flow, and U'.
-    pub(super) flow_rates: Vec<f64>,
+    /// U' of every flow.
     pub(super) marginals: Vec<f64>,
     /// Of the rate of every path that of its flow, and of the price of every link.
     pub(super) rates: Vec<f64>,
@@ -384,9 +383,14 @@ impl Equations {
 
     /// The rate of a flow.
     pub(super) fn flow_rate(&self, problem: &Presolved, solved: &Solved, flow: usize) -> f64 {
+        self.total(problem, &solved.rates, &solved.totals, flow)
+    }
+
+    /// That of a flow, from a list of paths and one of flows with several.
+    fn total(&self, problem: &Presolved, of_paths: &[f64], of_several: &[f64], flow: usize) -> f64 {
         match self.several[flow] {
-            ABSENT => solved.rates[problem.paths_of(flow).start],
-            number => solved.totals[number as usize],
+            ABSENT => of_paths[problem.paths_of(flow).start],
+            number => of_several[number as usize],
         }
     }
 
@@ -452,15 +456,10 @@ impl Equations {
         let mut is_null = !rates_move || of_links.all(|link| sums[link].abs() <= most * problem.capacities[link]);
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
-            let sum = match self.several[flow] {
-                ABSENT => step[own.start],
-                number => flow_step[number as usize],
-            };
+            let change = self.total(problem, step, flow_step, flow);
             let is_held = self.stiffness[flow] == 0.0;
-            is_null &= !rates_move || is_held || sum.abs() <= most * scales.flow_rates[flow];
-            let of = |values: &[f64], path: usize| -> f64 {
-                problem.paths.links(path).iter().map(|&link| values[link as usize]).sum()
-            };
+            is_null &= !rates_move || is_held || change.abs() <= most * scales.rates[own.start];
+            let of = |values: &[f64], path: usize| problem.paths.sum(path, values);
             let mut moving = own.filter(|&path| self.moves[path]);
             // What holds a flow may drift with the prices of all its paths.
             let level = if is_held { moving.clone().next().map_or(0.0, |path| of(price_step, path)) } else { 0.0 };
@@ -501,7 +500,7 @@ impl Equations {
         magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
         let mut is_solved = true;
         for (flow, &number) in self.several.iter().enumerate() {
-            let stays = |path: &usize| self.moves[*path] && !drifts(step[*path], scales.flow_rates[flow], rates_drift);
+            let stays = |path: &usize| self.moves[*path] && !drifts(step[*path], scales.rates[*path], rates_drift);
             let moving = problem.paths_of(flow).filter(stays);
             let force = |path: usize| forces.paths[path] - path_prices[path];
             let (count, sum, terms) = moving.clone().fold((0.0, 0.0, 0.0), |(count, sum, terms), path| {

@@ -220,10 +220,9 @@ impl Point {
 
     /// With what changes are compared.
     pub(super) fn scales(&self, problem: &Presolved) -> Scales {
-        let (flow_rates, marginals) = (self.flow_rates.clone(), self.marginals.clone());
-        let of_paths = |(flow, rate)| std::iter::repeat_n(rate, problem.paths_of(flow).len());
-        let rates = flow_rates.iter().copied().enumerate().flat_map(of_paths).collect();
-        Scales { flow_rates, marginals, rates, prices: self.price_scales(problem) }
+        let of_paths = |(flow, &rate)| std::iter::repeat_n(rate, problem.paths_of(flow).len());
+        let rates = self.flow_rates.iter().enumerate().flat_map(of_paths).collect();
+        Scales { marginals: self.marginals.clone(), rates, prices: self.price_scales(problem) }
     }
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
