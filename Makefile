@@ -95,7 +95,7 @@ torch: $(BUILT) $(TESTS)
 fuzz: $(BUILT) $(TESTS)
 	$(call say,Fuzzing: Rust)
 	NETNUM_FUZZ_SECONDS=$$(($(MINUTES) * 6)) NETNUM_FUZZ_SEED=$${SEED:-$$(date +%s)} \
-		cargo test -p netnum-sim --test fuzz -- --ignored --nocapture --test-threads=1
+		cargo test -p netnum-sim --test it fuzz:: -- --ignored --nocapture --test-threads=1
 	$(call say,Fuzzing: Python)
 	NETNUM_FUZZ_ANEW=1 NETNUM_FUZZ_EXAMPLES=$$(($(MINUTES) * 150)) $(PY) -m pytest python/tests/test_any_input.py
 
@@ -106,9 +106,9 @@ random-problems: $(BUILT) $(TESTS)
 # fuzzing, which solves, restores and simulates.
 valgrind: | need-cargo
 	$(call say,valgrind: netnum-core$(,) netnum-parallel$(,) netnum-sim)
-	$(MEMCHECK) -p netnum-core --test closed_forms on_one_link
-	$(MEMCHECK) -p netnum-parallel --test allocator headroom_is_left_alone
-	$(MEMCHECK) -p netnum-sim --test fuzz the_corpus
+	$(MEMCHECK) -p netnum-core --test it on_one_link
+	$(MEMCHECK) -p netnum-parallel --test it headroom_is_left_alone
+	$(MEMCHECK) -p netnum-sim --test it the_corpus
 
 lint: $(TESTS)
 	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)

@@ -1,0 +1,130 @@
+//! The laws of utilities, for every family and for a user's own.
+
+use crate::common::{Logarithmic, bandwidth_function, decades};
+use netnum_core::testing::utility_laws;
+use netnum_core::utility::FAMILIES;
+use netnum_core::*;
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn alpha_fair_keeps_the_laws(alpha in prop_oneof![Just(1.0), 0.05f64..12.0], weight in decades(-6, 6)) {
+        let utility = AlphaFair::new(alpha, weight).unwrap();
+        prop_assert_eq!(utility_laws(&utility, 0, weight), Ok(()));
+    }
+
+    #[test]
+    fn min_fct_keeps_the_laws(size in decades(-6, 6), epsilon in 0.05f64..0.95) {
+        prop_assert_eq!(utility_laws(&MinFct::new(size, epsilon).unwrap(), 0, 1.0), Ok(()));
+    }
+
+    #[test]
+    fn linear_keeps_the_laws(weight in decades(-6, 6)) {
+        prop_assert_eq!(utility_laws(&Linear::new(weight).unwrap(), 0, 1.0), Ok(()));
+    }
+
+    #[test]
+    fn bandwidth_functions_keep_the_laws(utility in bandwidth_function(), scale in decades(-2, 2)) {
+        prop_assert_eq!(utility_laws(&utility, 0, scale), Ok(()));
+    }
+
+    #[test]
+    fn a_users_own_keeps_the_laws(weight in decades(-6, 6), scale in decades(-6, 6)) {
+        prop_assert_eq!(utility_laws(&Logarithmic { weight, scale }, 0, scale), Ok(()));
+    }
+
+    #[test]
+    fn a_gain_is_the_difference_of_two_values(
+        alpha in prop_oneof![Just(1.0), 0.05f64..5.0], from in decades(-2, 2), to in decades(-2, 2),
+    ) {
+        let utility = AlphaFair::new(alpha, 1.3).unwrap();
+        let (gain, low, high) = (utility.gain(0, from, to), utility.value(0, from), utility.value(0, to));
+        prop_assert!((gain - (high - low)).abs() <= 1e-9 * (low.abs() + high.abs()), "{gain} against {}", high - low);
+    }
+
+    #[test]
+    fn a_gain_along_a_bandwidth_function_adds_up(
+        utility in bandwidth_function(), low in decades(-2, 1), middle in decades(-2, 1), high in decades(-2, 1),
+    ) {
+        let [one, two, three] = { let mut rates = [low, middle, high]; rates.sort_by(f64::total_cmp); rates };
+        let whole = utility.gain(0, one, three);
+        let parts = utility.gain(0, one, two) + utility.gain(0, two, three);
+        prop_assert!((whole - parts).abs() <= 1e-9 * (1e-300 + whole.abs()), "{whole} against {parts}");
+    }
+}
+
+#[test]
+fn every_kind_that_a_file_may_name_is_written_by_its_family() {
+    let utilities: Vec<Box<dyn Utility>> = vec![
+        Box::new(AlphaFair::new(2.0, 1.5).unwrap()),
+        Box::new(AlphaFair::with_scale(2.0, 1.5).unwrap()),
+        Box::new(AlphaFair::new(f64::INFINITY, 1.5).unwrap()),
+        Box::new(Linear::new(2.0).unwrap()),
+        Box::new(MinFct::new(3.0, 0.2).unwrap()),
+        Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], 5.0, 1.0).unwrap()),
+        Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], f64::INFINITY, 1.0).unwrap()),
+    ];
+    let written: Vec<String> = utilities.iter().map(|utility| utility.spec(0).unwrap().kind).collect();
+    let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.kinds).copied().collect();
+    assert_eq!(written.iter().collect::<std::collections::BTreeSet<_>>().len(), known.len());
+    for (utility, kind) in utilities.iter().zip(&written) {
+        let family = FAMILIES.iter().find(|family| family.kinds.contains(&kind.as_str())).unwrap();
+        let again = (family.from_specs)(&[utility.spec(0).unwrap()]).unwrap();
+        assert_eq!(again.spec(0), utility.spec(0));
+    }
+}
+
+/// Answers of a real family, one of them bent.
+#[derive(Debug)]
+struct Broken(AlphaFair, &'static str);
+
+impl Utility for Broken {
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        if self.1 == "value" { 2.0 * self.0.value(flow, rate) } else { self.0.value(flow, rate) }
+    }
+    fn marginal(&self, flow: usize, rate: f64) -> f64 {
+        match self.1 {
+            "negative" => -1.0,
+            "convex" => rate,
+            _ => self.0.marginal(flow, rate),
+        }
+    }
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        if self.1 == "demand" { 1.1 * self.0.demand(flow, price) } else { self.0.demand(flow, price) }
+    }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        if self.1 == "gain" { 0.0 } else { self.0.gain(flow, from, to) }
+    }
+    fn saturation(&self, _flow: usize) -> f64 {
+        if self.1 == "saturation" { 10.0 } else { f64::INFINITY }
+    }
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        match self.1 {
+            "sign" => -self.0.demand_slope(flow, price),
+            "slope" => 2.0 * self.0.demand_slope(flow, price),
+            _ => self.0.demand_slope(flow, price),
+        }
+    }
+}
+
+#[test]
+fn a_broken_law_is_named() {
+    let cases = [
+        ("value", "the value rises by"),
+        ("negative", "expected a number >= 0"),
+        ("convex", "the marginal rises from"),
+        ("demand", "the demand at price"),
+        ("gain", "the gain from rate"),
+        ("saturation", "it is saturated at rate"),
+        ("sign", "expected a number <= 0"),
+        ("slope", "the demand slope at price"),
+    ];
+    for (what, message) in cases {
+        let utility = Broken(AlphaFair::new(2.0, 1.0).unwrap(), what);
+        let error = utility_laws(&utility, 0, 1.0).unwrap_err().to_string();
+        assert!(error.starts_with("the utility of flow 0 is broken: ") && error.contains(message), "{what}: {error}");
+    }
+    assert_eq!(utility_laws(&Broken(AlphaFair::new(2.0, 1.0).unwrap(), "nothing"), 0, 1.0), Ok(()));
+    let error = utility_laws(&AlphaFair::proportional(), 0, 0.0).unwrap_err().to_string();
+    assert_eq!(error, "scale is 0, expected a finite number > 0");
+}

@@ -1,0 +1,285 @@
+//! Every routing with every exact policy and every source, with and without links that fail, against a simulator that
+//! finds everything anew at every event.
+//!
+//! Policies that stop near an optimum, or approach one, have separate tests.
+
+use crate::common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
+use crate::common::{largest_difference, small_network};
+use netnum_core::{Paths, Topology};
+use netnum_sim::{
+    Adaptive, CapacityChange, Ecmp, EcmpOptions, Edf, Event, FlowBender, FlowBenderOptions, Flows, KShortestOptions,
+    KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Pairs, Pias, Poisson, Policy, Production, Rates, Rax,
+    RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
+};
+
+/// How many there are, and how many where every arrival costs some linear programs.
+const FLOWS: usize = 32;
+const FEW: usize = 16;
+/// Bytes after which PIAS lowers a priority.
+const THRESHOLDS: [f64; 3] = [5e4, 2e5, 6e5];
+fn rax_options() -> RaxOptions {
+    RaxOptions::default().with_levels(5).with_first(1e-3).with_base(2.0).with_interval(4e-4)
+}
+const SLACK: f64 = 3.0;
+
+const SOURCES: [&str; 5] = ["at hand", "constant", "drawn", "small buffers", "a trace"];
+
+/// Of 20 kB to 2 MB, at a load at which some tens are on their way at once.
+fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
+    let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
+    let arrivals = Poisson::new(sizes, 1.2).with_flows(flows);
+    let workload = Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap();
+    let drawn = |buffer| Production::log_normal(flows, 1e9, 1.0, (1e8, 1e10), buffer, seed).unwrap();
+    let production = match source {
+        "at hand" => return workload,
+        "constant" => Production::new(vec![3.7e8; flows], f64::INFINITY).unwrap(),
+        "drawn" => drawn(f64::INFINITY),
+        "small buffers" => drawn(1e5),
+        "a trace" => {
+            let rate = |flow: usize| [2.9e8, 6.7e8, 5e9][flow % 3] * (1.0 + 0.003 * flow as f64);
+            let line = |(flow, line): (usize, &str)| format!("{line},{}\n", rate(flow));
+            let text: String = workload.to_csv().unwrap().lines().skip(1).enumerate().map(line).collect();
+            return Workload::from_csv(&text).unwrap();
+        }
+        other => panic!("no source {other}"),
+    };
+    workload.with_production(production).unwrap()
+}
+
+/// Links between switches that fail, and come back later; where there are none, any.
+fn failures(net: &Topology, workload: &Workload) -> Vec<CapacityChange> {
+    let inner: Vec<usize> = (0..net.links().len())
+        .filter(|&link| [net.links()[link].from, net.links()[link].to].iter().all(|&node| node as usize >= net.ends()))
+        .collect();
+    let inner = if inner.is_empty() { (0..net.links().len()).collect() } else { inner };
+    let end = workload.arrivals().last().expect("there are flows");
+    let change = |part: f64, place: usize, of: f64| {
+        let link = inner[place % inner.len()];
+        CapacityChange { time: part * end, link, capacity: of * net.capacities()[link] }
+    };
+    vec![
+        change(0.2, 0, 0.0),
+        change(0.3, 7, 0.4),
+        change(0.4, 3, 0.0),
+        change(0.5, 0, 1.0),
+        change(0.6, 3, 1.0),
+        change(0.8, 7, 1.0),
+    ]
+}
+
+/// To the path whose fullest link is the least full, when a flow arrives and at every review.
+struct LeastLoaded(Vec<Paths>);
+
+impl LeastLoaded {
+    fn choose(&self, flow: usize, now: &NetworkState<'_>) -> usize {
+        // In steps, lest rounding decides between what is equal.
+        let full = |&link: &u32| (1e6 * now.loads[link as usize] / now.capacities[link as usize]).round() as u64;
+        let fullest = |path: &usize| self.0[flow].links(*path).iter().map(full).max();
+        (0..self.0[flow].len()).filter(|&path| now.works(self.0[flow].links(path))).min_by_key(fullest).unwrap_or(0)
+    }
+}
+
+impl Routing for LeastLoaded {
+    fn name(&self) -> &str {
+        "least loaded"
+    }
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        let pairs = workload.sources().iter().zip(workload.destinations());
+        self.0 = pairs
+            .map(|(&source, &destination)| net.paths(source, destination))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(())
+    }
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        route.take(self.0[flow].links(self.choose(flow, now)));
+        Ok(())
+    }
+    fn period(&self) -> f64 {
+        1e-3
+    }
+    fn review(&mut self, flow: usize, _marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        self.route(flow, now, route).map(|()| true)
+    }
+}
+
+/// Up to four short paths between any two ends, with shares that differ; some have none.
+fn split(net: &Topology, seed: u64) -> Split {
+    let pairs = (0..net.ends()).flat_map(|one| (0..net.ends()).map(move |other| (one, other)));
+    let (sources, destinations): (Vec<usize>, Vec<usize>) = pairs.filter(|(one, other)| one != other).unzip();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &netnum_core::KShortest::new(4)).unwrap();
+    let first = |path: usize| path == 0 || group[path - 1] != group[path];
+    let share = |path: usize| if first(path) { 1.0 } else { ((path as u64 * 7 + seed) % 4) as f64 };
+    let shares = (0..paths.len()).map(share).collect();
+    Split::new(net, paths, shares, seed).expect("paths of this network")
+}
+
+/// Every routing, made anew by every call, and one that depends on loads.
+fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
+    let options = FlowBenderOptions::default().with_rtt(1e-3);
+    let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
+    let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
+    vec![
+        ("ecmp", Box::new(Ecmp::new(seed))),
+        ("skewed ecmp", Box::new(Ecmp::with(seed, EcmpOptions::default().with_skew(0.5)).expect("in range"))),
+        ("spray", Box::new(Spray::new())),
+        ("flow-bender", flow_bender(options)),
+        ("dctcp", flow_bender(options.with_marking(dctcp).with_t(0.25).with_skew(0.5))),
+        ("utilization", flow_bender(options.with_marking(Marking::Utilization(0.9)).with_n(3))),
+        ("locked", flow_bender(options.with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
+        ("gradual", flow_bender(options.with_step(0.3))),
+        ("k-shortest", Box::new(KShortestPaths::new(seed, KShortestOptions::default().with_k(3)).unwrap())),
+        ("split", Box::new(split(net, seed))),
+        ("spread split", Box::new(split(net, seed).spread())),
+        ("adaptive", Box::new(Adaptive::new())),
+        ("least loaded", Box::new(LeastLoaded(vec![]))),
+    ]
+}
+
+/// Every policy, by us and by others.
+fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
+    let thresholds: Vec<f64> = (0..rax_options().levels as i32 - 1)
+        .map(|level| rax_options().first * rax_options().base.powi(level))
+        .collect();
+    let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: rax_options().interval };
+    let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
+    vec![
+        (Box::new(MaxMinFair::new()), Scheduler::Fair),
+        (Box::new(Srpt::new()), Scheduler::Ordered(Order::Size)),
+        (Box::new(Srpt::by_time()), Scheduler::Ordered(Order::Time)),
+        (Box::new(Edf::new(SLACK).unwrap()), Scheduler::Ordered(Order::Deadline(SLACK))),
+        (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
+        (Box::new(Strict::by(Rax::new(&rax_options()).unwrap())), rax(false)),
+        (Box::new(Strict::by(Rax::plus(&rax_options()).unwrap())), rax(true)),
+    ]
+}
+
+/// Records the split of flows at every call of their policy: the simulator alone has what [`Routing::balance`] sets.
+struct Watched<'a> {
+    policy: &'a mut dyn Policy,
+    splits: Splits,
+}
+
+impl Policy for Watched<'_> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.policy.begin_run(net, workload)
+    }
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        self.policy.changed(event, flows)
+    }
+    fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        let route = |&slot: &u32| (flows.flow(slot).number as usize, flows.route(slot).clone());
+        self.splits.push((now, flows.active().iter().map(route).collect()));
+        self.policy.allocate(now, flows, rates)
+    }
+}
+
+fn assert_same(report: &Report, slow: &Outcome, net: &Topology, case: &str) {
+    let difference = largest_difference(&report.completion_times, &slow.times, slow.end);
+    assert!(difference <= 1e-9, "{case}: completion times differ by {difference:e}");
+    let sizes = report.workload.sizes();
+    assert_eq!(report.bytes_sent, sizes, "{case}");
+    let most = slow.link_bytes.iter().copied().fold(0.0, f64::max);
+    let close = |ours: &[f64], others: &[f64], least: f64, what: &str| {
+        for (place, (one, other)) in ours.iter().zip(others).enumerate() {
+            let same = (one - other).abs() <= 1e-9 * other.max(least) || (one.is_nan() && other.is_nan());
+            assert!(same, "{case}: {what} at {place} {one:e} and {other:e}");
+        }
+    };
+    close(sizes, &slow.sent, 0.0, "bytes sent");
+    close(sizes, &slow.produced, 0.0, "bytes produced");
+    close(&report.link_bytes, &slow.link_bytes, most, "bytes over a link");
+    close(&report.copy_rates, &slow.copy_rates, 0.0, "copy rate");
+    assert_eq!(report.route_changes, slow.moves as u64, "{case}: moves");
+    let peaks = report.peak_loads.iter().zip(net.capacities());
+    assert!(peaks.into_iter().all(|(peak, most)| *peak <= most * (1.0 + 1e-9)), "{case}: overloaded");
+    assert!(!report.overloads(), "{case}: overloaded while a link fails");
+}
+
+/// Every combination on a network; how many routes have changed.
+fn agree(seed: u64) -> usize {
+    let net = small_network(seed);
+    let mut moves = 0;
+    for (name, _) in routings(&net, seed) {
+        let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+        let flows = if name == "adaptive" { FEW } else { FLOWS };
+        for source in SOURCES {
+            let workload = workload(&net, source, flows, seed);
+            for changes in [vec![], failures(&net, &workload)] {
+                let failing = if changes.is_empty() { "" } else { ", failing links" };
+                let run = RunSettings::default().with_changes(changes);
+                for (mut policy, scheduler) in policies() {
+                    let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
+                    let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
+                    let report =
+                        simulate(&net, &workload, routing().as_mut(), &mut watched, &run, &mut ()).expect(&case);
+                    let splits = if name == "adaptive" { watched.splits } else { vec![] };
+                    let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &splits);
+                    assert_same(&report, &slow, &net, &case);
+                    moves += slow.moves;
+                }
+            }
+        }
+    }
+    moves
+}
+
+#[test]
+fn a_seed_fixes_every_bit() {
+    let net = small_network(3);
+    for source in SOURCES {
+        let workload = workload(&net, source, FEW, 3);
+        let run = RunSettings::default().with_changes(failures(&net, &workload));
+        for (name, mut routing) in routings(&net, 3) {
+            for (mut policy, _) in policies() {
+                let mut bits = || {
+                    let report = simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut ()).unwrap();
+                    let times: Vec<u64> = report.completion_times.iter().map(|time| time.to_bits()).collect();
+                    (times, report.events, report.rate_changes, report.route_changes)
+                };
+                // The second time by a routing and a policy that have run before.
+                assert_eq!(bits(), bits(), "{} over {name}, {source}", policy.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
+    let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
+    for seed in 0..6 {
+        let net = small_network(seed);
+        // Between ends in some order, each of them several times.
+        let pair = |flow: usize| (flow * 7 % net.ends(), (flow * 7 + 1 + flow * flow % (net.ends() - 1)) % net.ends());
+        let workload = Workload::at_once(&net, &Pairs::Listed((0..90).map(pair).collect()), &sizes, seed).unwrap();
+        for (name, _) in routings(&net, seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
+            let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+            for changes in [vec![], vec![CapacityChange { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
+                let run = RunSettings::default().with_changes(changes);
+                for (mut policy, scheduler) in policies() {
+                    let case = format!("{} over {name}, at once, seed {seed}", policy.name());
+                    let report =
+                        simulate(&net, &workload, routing().as_mut(), policy.as_mut(), &run, &mut ()).expect(&case);
+                    let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &vec![]);
+                    assert_same(&report, &slow, &net, &case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_combination_agrees_with_a_simulator_that_finds_all_anew() {
+    let moves: usize = (0..4).map(agree).sum();
+    assert!(moves > 10_000, "{moves} moves are too few to say anything");
+}
+
+#[test]
+#[ignore = "slow: more networks"]
+fn every_combination_agrees_on_more_networks() {
+    for seed in 4..20 {
+        agree(seed);
+    }
+}

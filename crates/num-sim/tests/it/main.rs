@@ -1,0 +1,17 @@
+//! Tests of the simulator through the public face, one program: every file is a module.
+
+mod adaptive;
+mod at_once;
+mod bad_input;
+mod clocked;
+mod combinations;
+mod common;
+mod fuzz;
+mod hostile;
+mod ideal;
+mod max_min;
+mod moves;
+mod one_link;
+mod sources;
+mod stops;
+mod workloads;

@@ -1,0 +1,120 @@
+//! Fair sharing against a brute-force simulator, on every kind of route.
+
+use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
+use netnum_core::Topology;
+use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, Report, Routing, RunSettings, Sizes, Spray, Workload, simulate};
+
+fn fair(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut MaxMinFair) -> Report {
+    simulate(net, workload, routing, policy, &RunSettings::default(), &mut ()).expect("all flows have routes")
+}
+
+fn expected(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<f64> {
+    let routes = routes(net, workload, routing);
+    brute_force(workload, &routes, |_, routes, _| progressive_filling(net.capacities(), routes))
+}
+
+fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
+    let arrivals = Poisson::new(Sizes::web_search(), load).with_flows(flows);
+    Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).expect("well formed")
+}
+
+fn assert_agree(report: &Report, workload: &Workload, expected: &[f64], what: &str) {
+    let clock = workload.arrivals().last().unwrap() + report.time;
+    let difference = largest_difference(&report.completion_times, expected, clock);
+    assert!(difference <= 1e-9, "{what}: completion times differ by {difference:e}");
+}
+
+#[test]
+fn random_networks_agree_with_brute_force() {
+    for seed in 0..30 {
+        let net = random_network(4 + seed as usize % 7, seed);
+        let load = [0.3, 0.6, 1.5][seed as usize % 3];
+        let workload = poisson(&net, 150, load, seed);
+        let by_ecmp = expected(&net, &workload, &mut Ecmp::new(seed));
+        let by_spray = expected(&net, &workload, &mut Spray::new());
+        for mut policy in [MaxMinFair::new(), MaxMinFair::full()] {
+            let report = fair(&net, &workload, &mut Ecmp::new(seed), &mut policy);
+            assert_agree(&report, &workload, &by_ecmp, &format!("seed {seed}, ecmp"));
+            let report = fair(&net, &workload, &mut Spray::new(), &mut policy);
+            assert_agree(&report, &workload, &by_spray, &format!("seed {seed}, spray"));
+        }
+    }
+}
+
+#[test]
+fn equal_flows_on_equal_links_agree_with_brute_force() {
+    // Everything ties: links fill together, flows end together.
+    let net = Topology::leaf_spine(3, 4, 2, 10e9, 10e9).unwrap();
+    for pairs in [Pairs::all_to_all(&net).unwrap(), Pairs::permutation(&net, 3), Pairs::incast(&net, 2, 8, 1).unwrap()]
+    {
+        let workload = Workload::at_once(&net, &pairs, &Sizes::fixed(1e6).unwrap(), 1).unwrap();
+        let expected = expected(&net, &workload, &mut Ecmp::new(5));
+        let report = fair(&net, &workload, &mut Ecmp::new(5), &mut MaxMinFair::new());
+        assert_agree(&report, &workload, &expected, "at once");
+    }
+}
+
+#[test]
+fn web_search_on_the_fabric_agrees_with_a_full_solve_at_every_event() {
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).unwrap();
+    let workload = poisson(&net, 3000, 0.6, 7);
+    let expected = expected(&net, &workload, &mut Ecmp::new(7));
+    for mut policy in [MaxMinFair::new(), MaxMinFair::full()] {
+        let report = fair(&net, &workload, &mut Ecmp::new(7), &mut policy);
+        assert_agree(&report, &workload, &expected, "web search");
+    }
+}
+
+#[test]
+fn crowds_agree_with_a_full_solve_at_every_event() {
+    // Twice as much as the fabric carries: some thousand flows are active at the end of the arrivals.
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).unwrap();
+    let workload = poisson(&net, 6000, 2.0, 1);
+    let report = fair(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new());
+    let anew = fair(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::full());
+    assert_agree(&report, &workload, &anew.completion_times, "many flows");
+}
+
+#[test]
+fn nothing_is_lost_and_no_link_is_overloaded() {
+    let net = Topology::leaf_spine(4, 8, 2, 10e9, 20e9).unwrap();
+    let workload = poisson(&net, 5000, 0.8, 3);
+    for routing in [&mut Ecmp::new(3) as &mut dyn Routing, &mut Spray::new()] {
+        let report = fair(&net, &workload, routing, &mut MaxMinFair::new());
+        assert_eq!(report.bytes_sent, workload.sizes());
+        let mut expected = vec![0.0; net.capacities().len()];
+        for (route, size) in routes(&net, &workload, routing).iter().zip(workload.sizes()) {
+            route.iter().for_each(|&(link, share)| expected[link] += share * size);
+        }
+        for (link, (found, expected)) in report.link_bytes.iter().zip(&expected).enumerate() {
+            assert!((found - expected).abs() <= 1e-9 * expected, "link {link}: {found} and {expected} bytes");
+        }
+        for (link, (peak, capacity)) in report.peak_loads.iter().zip(net.capacities()).enumerate() {
+            assert!(*peak <= capacity * (1.0 + 1e-9), "link {link} carried {peak} of {capacity}");
+        }
+        assert!(report.over_allocation <= 1e-9 * net.capacities().iter().sum::<f64>());
+        assert!(report.slowdowns.iter().all(|&slowdown| slowdown >= 1.0 - 1e-9));
+        assert!(report.link_utilization.iter().all(|used| (0.0..=1.0 + 1e-9).contains(used)));
+    }
+}
+
+#[test]
+fn a_seed_fixes_every_bit() {
+    let net = Topology::leaf_spine(4, 8, 2, 10e9, 20e9).unwrap();
+    let run = || fair(&net, &poisson(&net, 3000, 0.7, 11), &mut Ecmp::new(11), &mut MaxMinFair::new());
+    let bits = |report: &Report| report.completion_times.iter().map(|time| time.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&run()), bits(&run()));
+}
+
+#[test]
+fn flows_over_a_failed_link_wait_for_ever() {
+    let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
+    let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![125e6, 1.0]).unwrap();
+    let report = fair(&net, &workload, &mut Ecmp::new(0), &mut MaxMinFair::new());
+    assert_eq!(report.status.name(), "starved");
+    assert_eq!(report.completion_times[0], 1.0);
+    assert!(report.completion_times[1].is_nan());
+    assert_eq!(report.bytes_sent, [125e6, 0.0]);
+    assert_eq!(report.ended(), 1);
+    assert!(report.to_string().starts_with("Report(starved, 1 of 2 flows"), "{report}");
+}
