@@ -5,10 +5,8 @@
 
 use std::ops::Range;
 
-use super::barrier::{Barrier, Barriers};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
-use crate::utility::Curvature;
 
 /// Consecutive flows of one utility, with their paths and what bounds them.
 pub(super) struct Chunk {
@@ -25,28 +23,6 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// All flows of a problem.
-    pub(super) fn all(problem: &Presolved, barriers: &Barriers) -> Vec<Self> {
-        let Barriers { floors, caps, saturations, breakpoints } = barriers;
-        let mut chunks = Vec::new();
-        for (block, natural) in problem.blocks.iter().enumerate() {
-            for flows in natural.chunks() {
-                let paths = problem.paths_of_all(&flows);
-                chunks.push(Self {
-                    block,
-                    linear: natural.utility.curvature() == Curvature::Linear,
-                    floors: floors.within(&paths),
-                    caps: caps.within(&paths),
-                    saturations: saturations.within(&flows),
-                    breakpoints: breakpoints.within(&flows),
-                    flows,
-                    paths,
-                });
-            }
-        }
-        chunks
-    }
-
     /// Whether every flow has one path; both then have the same places.
     pub(super) fn is_single(&self) -> bool {
         self.paths.len() == self.flows.len()

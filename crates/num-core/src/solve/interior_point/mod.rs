@@ -30,6 +30,8 @@
 //! large. Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod barrier;
+mod barriers;
+mod bounds;
 mod breakpoints;
 mod chunk;
 mod cold_start;
@@ -40,7 +42,8 @@ mod warm_start;
 
 use std::sync::Arc;
 
-use barrier::{Barriers, Bounds};
+use barriers::Barriers;
+use bounds::Bounds;
 use breakpoints::Breakpoints;
 use chunk::Chunk;
 use newton_step::KktSystem;
@@ -171,7 +174,7 @@ impl InteriorPoint {
             breakpoints,
         };
         interrupt::check()?;
-        let chunks = Chunk::all(problem, &barriers);
+        let chunks = barriers.chunks(problem);
         interrupt::check()?;
         let room = |size: fn(&Chunk) -> usize| vec![0.0; chunks.iter().map(size).max().unwrap_or(0)];
         let scratch = Scratch {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::barrier::{Barrier, Barriers};
+use super::barrier::Barrier;
+use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
 use super::{InteriorPoint, LEAST, MOST};
 use crate::numerics::{ln, vectorized};

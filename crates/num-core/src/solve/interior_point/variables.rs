@@ -2,7 +2,7 @@
 
 use crate::presolve::Presolved;
 
-/// The iterate; slacks and multipliers of the bounds are in [`Barriers`](super::barrier::Barriers).
+/// The iterate; slacks and multipliers of the bounds are in [`Barriers`](super::barriers::Barriers).
 pub(super) struct Variables {
     /// p, s per link; x per path; y, λ per flow *(iterate)*.
     pub(super) prices: Vec<f64>,

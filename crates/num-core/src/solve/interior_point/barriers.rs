@@ -1,0 +1,95 @@
+//! All barriers of a problem.
+//!
+//! ```text
+//! x ≥ 0          z·x = μ                      floors
+//! x ≤ cap        v·(cap − x) = μ              caps
+//! y ≤ saturation t·(saturation − y) = μ       saturations
+//! y past b       at the price J               breakpoints
+//! ```
+//!
+//! The first three are rigid ([`Bounds`]); the multiplier of the last is at most J ([`Breakpoints`]).
+
+use std::ops::Range;
+
+use super::barrier::Barrier;
+use super::bounds::Bounds;
+use super::breakpoints::Breakpoints;
+use super::chunk::Chunk;
+use super::variables::Step;
+use crate::presolve::Presolved;
+use crate::utility::Curvature;
+
+/// The barriers of a problem.
+pub(super) struct Barriers {
+    pub(super) floors: Bounds,
+    pub(super) caps: Bounds,
+    pub(super) saturations: Bounds,
+    pub(super) breakpoints: Breakpoints,
+}
+
+impl Barriers {
+    /// All flows of a problem, in chunks.
+    pub(super) fn chunks(&self, problem: &Presolved) -> Vec<Chunk> {
+        let Self { floors, caps, saturations, breakpoints } = self;
+        let mut chunks = Vec::new();
+        for (block, natural) in problem.blocks.iter().enumerate() {
+            for flows in natural.chunks() {
+                let paths = problem.paths_of_all(&flows);
+                chunks.push(Chunk {
+                    block,
+                    linear: natural.utility.curvature() == Curvature::Linear,
+                    floors: floors.within(&paths),
+                    caps: caps.within(&paths),
+                    saturations: saturations.within(&flows),
+                    breakpoints: breakpoints.within(&flows),
+                    flows,
+                    paths,
+                });
+            }
+        }
+        chunks
+    }
+
+    pub(super) fn on_paths(&self) -> [&dyn Barrier; 2] {
+        [&self.floors, &self.caps]
+    }
+
+    pub(super) fn on_flows(&self) -> [&dyn Barrier; 2] {
+        [&self.saturations, &self.breakpoints]
+    }
+
+    /// Those on the paths of a chunk, each with the part of its bounds that is there.
+    pub(super) fn on_paths_of(&self, chunk: &Chunk) -> impl Iterator<Item = (&dyn Barrier, Range<usize>)> {
+        self.on_paths().into_iter().zip([chunk.floors.clone(), chunk.caps.clone()])
+    }
+
+    /// The same of its flows.
+    pub(super) fn on_flows_of(&self, chunk: &Chunk) -> impl Iterator<Item = (&dyn Barrier, Range<usize>)> {
+        self.on_flows().into_iter().zip([chunk.saturations.clone(), chunk.breakpoints.clone()])
+    }
+
+    /// All, each with the changes of its entries in a step.
+    pub(super) fn with_changes<'a>(&'a self, step: &'a Step) -> [(&'a dyn Barrier, &'a [f64]); 4] {
+        let [floors, caps] = self.on_paths();
+        let [saturations, breakpoints] = self.on_flows();
+        let Step { rates, flow_rates, .. } = step;
+        [(floors, rates), (caps, rates), (saturations, flow_rates), (breakpoints, flow_rates)]
+    }
+
+    /// The same, to be changed.
+    pub(super) fn with_changes_mut<'a>(&'a mut self, step: &'a Step) -> [(&'a mut dyn Barrier, &'a [f64]); 4] {
+        let Self { floors, caps, saturations, breakpoints } = self;
+        let Step { rates, flow_rates, .. } = step;
+        [(floors, rates), (caps, rates), (saturations, flow_rates), (breakpoints, flow_rates)]
+    }
+
+    pub(super) fn pairs(&self) -> usize {
+        self.on_paths().into_iter().chain(self.on_flows()).map(Barrier::pairs).sum()
+    }
+
+    pub(super) fn aim_at_zero(&mut self) {
+        let Self { floors, caps, saturations, breakpoints } = self;
+        let all: [&mut dyn Barrier; 4] = [floors, caps, saturations, breakpoints];
+        all.into_iter().for_each(Barrier::aim_at_zero);
+    }
+}
