@@ -7,7 +7,7 @@ use super::numerical_saturation::NumericalSaturation;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
-use crate::parts::{self, pieces, split_mut};
+use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
@@ -42,62 +42,36 @@ impl<'a> FeasiblePoint<'a> {
         }
         problem.cut_to_flow_caps(&mut rates);
         check()?;
-        let (parts, ranges) = (&*problem.parts, problem.path_ranges());
-        let of_ranges = parts::for_each(parts, ranges.clone(), |range| {
-            let mut loads = vec![0.0; prices.len()];
-            problem.each_path_of(
-                range,
-                #[inline(always)]
-                |path, links| links.iter().for_each(|&link| loads[link as usize] += rates[path]),
-            )?;
-            Ok(loads)
-        })?;
-        let mut loads = parts::add_up(of_ranges);
-        problem.ranks.sum(&mut loads)?;
+        let pass = problem.pass();
+        let mut loads = pass.sums(
+            #[inline(always)]
+            |path, row, loads| row.add(rates[path], loads),
+        )?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
         // [price, load/c] of every link, side by side: every path reads both.
         let quoted: Vec<[f64; 2]> = prices.iter().zip(&relative_loads).map(|(&price, &load)| [price, load]).collect();
-        let quote = |links: &[u32]| {
-            let (mut sum, mut fullest) = (0.0, 0.0);
-            for &link in links {
-                let [price, load] = quoted[link as usize];
-                sum += price;
-                fullest = if load > fullest { load } else { fullest };
-            }
-            (sum, fullest)
-        };
         let mut path_prices = vec![0.0; rates.len()];
-        let is_over = overload > 0.0;
-        let both = split_mut(&mut path_prices, &ranges).zip(pieces(&mut rates, &ranges));
-        let of_ranges = parts::for_each(parts, both, |(path_prices, (rates, range))| {
-            let mut loads = Vec::new();
-            if !is_over {
-                problem.each_path_of(
-                    range.clone(),
-                    #[inline(always)]
-                    |path, links| path_prices[path - range.start] = quote(links).0,
-                )?;
-                return Ok(loads);
-            }
-            loads.resize(prices.len(), 0.0);
-            problem.each_path_of(
-                range.clone(),
+        if overload > 0.0 {
+            let both = split_mut(&mut path_prices, &pass.ranges).zip(pieces(&mut rates, &pass.ranges));
+            loads = pass.sums_with(
+                both,
                 #[inline(always)]
-                |path, links| {
-                    let (price, fullest) = quote(links);
+                |(path_prices, (rates, range)), path, row, loads| {
+                    let (price, fullest) = row.sum_and_largest(&quoted);
                     path_prices[path - range.start] = price;
                     let rate = FNorm::default().divided(rates[path - range.start], fullest);
                     rates[path - range.start] = rate;
-                    links.iter().for_each(|&link| loads[link as usize] += rate);
+                    row.add(rate, loads);
                 },
             )?;
-            Ok(loads)
-        })?;
-        if is_over {
-            loads = parts::add_up(of_ranges);
-            problem.ranks.sum(&mut loads)?;
             relative_loads = relative(loads.clone(), &problem.capacities);
+        } else {
+            pass.set(
+                &mut path_prices,
+                #[inline(always)]
+                |row| row.sum_and_largest(&quoted).0,
+            )?;
         }
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
         Ok(Self {

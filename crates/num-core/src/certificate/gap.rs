@@ -44,7 +44,7 @@ use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::parts;
+use crate::paths::parts;
 use crate::ranks::Ranks;
 
 impl FeasiblePoint<'_> {

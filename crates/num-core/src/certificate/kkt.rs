@@ -43,7 +43,7 @@ use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::parts;
+use crate::paths::parts;
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 

@@ -67,7 +67,7 @@ pub(crate) fn certify_by_prices(problem: &Problem, rates: &[f64], prices: &[f64]
 
 /// By how much rates exceed a capacity or a cap, of a path or a flow, at most.
 pub(crate) fn overload(problem: &Problem, rates: &[f64]) -> f64 {
-    let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
+    let links = relative_loads(problem.capacities(), problem.paths(), rates).into_iter();
     let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
     let totals =

@@ -3,7 +3,8 @@
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::{FLAT, FREE, FeasiblePoint, TINY, larger};
 use crate::error::Result;
-use crate::interrupt::{self, Pacer};
+use crate::interrupt;
+use crate::paths::passes::smaller;
 
 /// A price that is larger by this part may be the same: what rounding leaves of a sum.
 const SUMMED: f64 = 1e-12;
@@ -39,20 +40,21 @@ impl<'a> PathSplits<'a> {
                 point.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows]);
             }
         }
-        let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
+        let mut paid = path_prices.clone();
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
-            for path in problem.paths_of(flow) {
-                pacer.did(problem.paths.links(path).len())?;
-                // A path at a bound, or of rate 0, may pay up to its marginal.
-                let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
-                for &link in problem.paths.links(path) {
-                    let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
-                    *least = if price > FREE * paid && paid < *least { paid } else { *least };
-                }
-            }
+            // A path at a bound, or of rate 0, may pay up to its marginal.
+            let raise = |paid: &mut f64| *paid = if worth > *paid { worth } else { *paid };
+            paid[problem.paths_of(flow)].iter_mut().for_each(raise);
         }
-        problem.ranks.min(&mut least_paid)?;
+        let least_paid = problem.pass().least(vec![[f64::INFINITY]; prices.len()], |path, row, least| {
+            let paid = paid[path];
+            for &link in row.links().iter().filter(|&&link| prices[link as usize] > FREE * paid) {
+                let [least] = &mut least[link as usize];
+                *least = smaller(paid, *least);
+            }
+        })?;
+        let least_paid = least_paid.into_flattened();
         Ok(Some(Self { point, marginals, numerical_saturation, least_paid, crossed: vec![0; prices.len()] }))
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{FREE, FeasiblePoint, NONE, TINY};
 use crate::error::Result;
-use crate::parts::{self, split_mut};
+use crate::paths::parts::split_mut;
 
 /// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
 const FULL: f64 = 1e-13;
@@ -41,25 +41,13 @@ impl<'a> Slackness<'a> {
     /// What all paths on all ranks leave to their links.
     pub(super) fn add_up(&mut self) -> Result<()> {
         let Self { point, moving, worths, .. } = &*self;
-        let problem = point.problem;
-        let of_ranges = parts::for_each(&*problem.parts, problem.path_ranges(), |paths| {
-            let mut smallest = vec![[f64::INFINITY; 2]; problem.capacities.len()];
-            problem.each_path_of(
-                paths,
-                #[inline(always)]
-                |path, links| {
-                    let own = [moving[path], worths[path]];
-                    for &link in links {
-                        least(&mut smallest[link as usize], own);
-                    }
-                },
-            )?;
-            Ok(smallest)
-        })?;
-        for found in of_ranges {
-            self.smallest.iter_mut().zip(found).for_each(|(smallest, own)| least(smallest, own));
-        }
-        problem.ranks.min(self.smallest.as_flattened_mut())
+        let unknown = vec![[f64::INFINITY; 2]; point.prices.len()];
+        self.smallest = point.problem.pass().least(
+            unknown,
+            #[inline(always)]
+            |path, row, smallest| row.lower([moving[path], worths[path]], smallest),
+        )?;
+        Ok(())
     }
 
     /// By link: its adjacent rate d_l (`kkt.rs`).
@@ -68,35 +56,22 @@ impl<'a> Slackness<'a> {
         // Price and smallest rate of every link, side by side: every path reads both.
         let of_links: Vec<[f64; 2]> =
             prices.iter().zip(&self.smallest).map(|(&price, &[rate, _])| [price, rate]).collect();
-        let of_ranges = parts::for_each(&*problem.parts, problem.path_ranges(), |paths| {
-            let mut adjacent = problem.capacities.clone();
-            problem.each_path_of(
-                paths,
-                #[inline(always)]
-                |path, links| {
-                    if self.moving[path] == f64::INFINITY {
-                        return;
-                    }
-                    let (free, mut smallest) = (FREE * path_prices[path], f64::INFINITY);
-                    for &link in links {
-                        let [price, rate] = of_links[link as usize];
-                        smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
-                    }
-                    for &link in links {
-                        let adjacent = &mut adjacent[link as usize];
-                        *adjacent = if smallest < *adjacent { smallest } else { *adjacent };
-                    }
-                },
-            )?;
-            Ok(adjacent)
-        })?;
-        let mut adjacent = problem.capacities.clone();
-        for found in of_ranges {
-            let smaller = |(least, own): (&mut f64, f64)| *least = if own < *least { own } else { *least };
-            adjacent.iter_mut().zip(found).for_each(smaller);
-        }
-        problem.ranks.min(&mut adjacent)?;
-        Ok(adjacent)
+        let adjacent = problem.pass().least(
+            problem.capacities.iter().map(|&capacity| [capacity]).collect(),
+            #[inline(always)]
+            |path, row, adjacent| {
+                if self.moving[path] == f64::INFINITY {
+                    return;
+                }
+                let (free, mut smallest) = (FREE * path_prices[path], f64::INFINITY);
+                for &link in row.links() {
+                    let [price, rate] = of_links[link as usize];
+                    smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
+                }
+                row.lower([smallest], adjacent);
+            },
+        )?;
+        Ok(adjacent.into_flattened())
     }
 
     /// min(largest share, idle capacity ÷ adjacent rate) of every link, and min(largest share along
@@ -107,8 +82,7 @@ impl<'a> Slackness<'a> {
         let share = |(&price, &[_, worth]): (&f64, &[f64; 2])| if price > 0.0 { price / worth } else { 0.0 };
         let shares: Vec<f64> = prices.iter().zip(&self.smallest).map(share).collect();
         let of_surplus = |&(path, residual): &(usize, f64)| {
-            let shares = problem.paths.links(path).iter().map(|&link| shares[link as usize]);
-            let largest = shares.fold(0.0, f64::max);
+            let largest = problem.paths.row(path).largest(&shares);
             // min would drop a NaN.
             if residual > largest { largest } else { residual }
         };
@@ -142,14 +116,6 @@ impl Columns<'_> {
         let places = paths.start - self.first..paths.end - self.first;
         (&mut self.worths[places.clone()], &mut self.moving[places])
     }
-}
-
-/// The smaller of each of two numbers; one that is none does not count.
-#[inline(always)]
-fn least(smallest: &mut [f64; 2], own: [f64; 2]) {
-    let [rate, worth] = smallest;
-    *rate = if own[0] < *rate { own[0] } else { *rate };
-    *worth = if own[1] < *worth { own[1] } else { *worth };
 }
 
 /// What a link's idle capacity is compared with: the rate of a path's flow, or where that is tiny a part of what the

@@ -18,8 +18,8 @@ use super::witness::{Inequality, witness_residual};
 use super::{flow_shares, path_weights};
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::paths::Row;
 use crate::problem::Problem;
-use crate::runs::{Run, each_path, runs};
 use crate::utility::FairShare;
 
 /// Its name in errors.
@@ -40,17 +40,14 @@ pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[I
     let mut residual = 0.0f64;
     match path_weights(problem, METHOD)? {
         Some(weights) => {
-            let runs = runs(problem.paths().indptr());
-            let links = Links::of(problem, &runs, rates, |path, rate| rate / weights[path])?;
-            each_path(
-                problem.paths(),
-                &runs,
+            let links = Links::of(problem, rates, |path, rate| rate / weights[path])?;
+            problem.paths().each(
                 #[inline(always)]
-                |path, crossed| {
+                |path, row| {
                     let fair_share = rates[path] / weights[path];
                     let is_number = fair_share > 0.0 && fair_share < f64::INFINITY;
                     // The residual of most flows is that of a full link on which they have the largest fair share.
-                    if !(is_number && links.idle(crossed, fair_share) <= residual) {
+                    if !(is_number && links.idle(row, fair_share) <= residual) {
                         let share = FairShare::weight(weights[path]).at_most(problem.limit(path));
                         let nearest = links.nearest(problem, path, &share, rates[path]);
                         residual = nearest.map_or(residual, |nearest| residual.max(nearest.0));
@@ -76,13 +73,11 @@ pub(super) fn residual_at_levels(
 ) -> Result<Option<f64>> {
     let mut links: Vec<[f64; 2]> = levels.map(|level| [0.0, level]).collect();
     let mut holds = true;
-    each_path(
-        problem.paths(),
-        &runs(problem.paths().indptr()),
+    problem.paths().each(
         #[inline(always)]
-        |path, crossed| {
+        |path, row| {
             let (rate, mut lowest) = (rates[path], f64::INFINITY);
-            for &link in crossed {
+            for &link in row.links() {
                 let [load, level] = &mut links[link as usize];
                 *load += rate;
                 lowest = if *level < lowest { *level } else { lowest };
@@ -119,7 +114,7 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
 fn nearest_of_each(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
     let (of_flow, group) = (flow_shares(problem, METHOD)?, problem.group());
     let share = |path: usize| &of_flow[group[path] as usize];
-    let links = Links::of(problem, &runs(problem.paths().indptr()), rates, |path, rate| share(path).least(rate))?;
+    let links = Links::of(problem, rates, |path, rate| share(path).least(rate))?;
     let mut pacer = Pacer::new();
     for (path, &rate) in rates.iter().enumerate() {
         pacer.did(problem.paths().links(path).len())?;
@@ -135,15 +130,13 @@ struct Links(Vec<[f64; 2]>);
 
 impl Links {
     /// `fair_share` of a path at a rate.
-    fn of(problem: &Problem, runs: &[Run], rates: &[f64], fair_share: impl Fn(usize, f64) -> f64) -> Result<Self> {
+    fn of(problem: &Problem, rates: &[f64], fair_share: impl Fn(usize, f64) -> f64) -> Result<Self> {
         let mut links = vec![[0.0; 2]; problem.links()];
-        each_path(
-            problem.paths(),
-            runs,
+        problem.paths().each(
             #[inline(always)]
-            |path, crossed| {
+            |path, row| {
                 let (rate, fair_share) = (rates[path], fair_share(path, rates[path] * (1.0 - ROUNDING)));
-                for &link in crossed {
+                for &link in row.links() {
                     let [load, largest] = &mut links[link as usize];
                     *load += rate;
                     *largest = if fair_share > *largest { fair_share } else { *largest };
@@ -158,8 +151,8 @@ impl Links {
 
     /// The least that is idle of those links of a path on which no fair share is larger than its; ∞ without any.
     #[inline(always)]
-    fn idle(&self, crossed: &[u32], fair_share: f64) -> f64 {
-        crossed.iter().fold(f64::INFINITY, |least, &link| {
+    fn idle(&self, row: Row<'_>, fair_share: f64) -> f64 {
+        row.links().iter().fold(f64::INFINITY, |least, &link| {
             let [idle, largest] = self.0[link as usize];
             let idle = if fair_share >= largest { idle } else { f64::INFINITY };
             if idle < least { idle } else { least }

@@ -20,7 +20,6 @@ use super::tournament::Tournament;
 use super::water_fill::{FULL, power_of_two};
 use crate::error::Result;
 use crate::paths::Paths;
-use crate::presolve::smallest;
 use crate::utility::FairShare;
 
 /// Curves in the unit of the fill, each cut at its ceiling.
@@ -121,8 +120,8 @@ impl CurveFill {
     ) -> Result<Self> {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let mut curves = Curves::new(unit);
-        for (((links, share), &cap), &part) in paths.iter().zip(shares).zip(caps).zip(parts) {
-            curves.push_part(share, smallest(capacities, links).min(cap), part);
+        for (path, ((share, &cap), &part)) in shares.iter().zip(caps).zip(parts).enumerate() {
+            curves.push_part(share, paths.row(path).smallest(capacities).min(cap), part);
         }
         let mut tournament = Tournament::new(capacities.len());
         tournament.set_all(capacities.iter().map(|_| 0.0));

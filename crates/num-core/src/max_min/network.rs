@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::{FNorm, Normalizer};
 use crate::paths::Paths;
-use crate::presolve::{open_paths, smallest};
+use crate::presolve::open_paths;
 use crate::problem::Problem;
 
 #[derive(Debug)]
@@ -47,7 +47,8 @@ impl Network {
             for &path in of_flow {
                 links.clear();
                 links.extend_from_slice(problem.paths().links(path as usize));
-                let (narrowest, cap) = (smallest(&capacities, &links), problem.rate_cap(path as usize) / unit);
+                let narrowest = problem.paths().row(path as usize).smallest(&capacities);
+                let cap = problem.rate_cap(path as usize) / unit;
                 if cap < narrowest {
                     links.push(capacities.len() as u32);
                     capacities.push(cap);

@@ -30,7 +30,7 @@ use super::tournament::Tournament;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
-use crate::runs::{runs, with_length};
+use crate::paths::with_length;
 
 /// A link with this part of its capacity left is full.
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
@@ -159,7 +159,10 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(crate) fn new(capacities: &[f64], paths: P) -> Result<Self> {
         let unit = power_of_two(largest(capacities));
-        let runs = runs(paths.borrow().indptr());
+        let only = match paths.borrow().runs() {
+            [run] => run.length,
+            _ => None,
+        };
         let through = paths.borrow().transpose(capacities.len())?;
         let busiest = through.iter().map(<[u32]>::len).max().unwrap_or(0);
         Ok(Self {
@@ -171,7 +174,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             links: Vec::with_capacity(capacities.len()),
             least: Vec::with_capacity(capacities.len()),
             // Paths without links are no loop: they would never stop.
-            length: if let [run] = &*runs { run.length.filter(|&length| length > 0) } else { None },
+            length: only.filter(|&length| length > 0),
             stopped: Stopped(vec![0; paths.borrow().len().div_ceil(64)]),
             paths,
             tournament: Tournament::new(capacities.len()),

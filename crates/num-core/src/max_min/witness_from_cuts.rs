@@ -141,7 +141,7 @@ pub(super) fn witness_from_cuts(
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
                         pacer.did(2 * network.paths.links(path).len())?;
                         let above = |prices: &Sparse, factors: &Sparse| {
-                            network.paths.sum(path, &prices.values) - factors.values[flow]
+                            network.paths.row(path).sum(&prices.values) - factors.values[flow]
                         };
                         (-above(&prices, &factors), above(&earlier_prices, &earlier_factors))
                     }

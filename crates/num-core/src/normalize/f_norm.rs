@@ -12,10 +12,9 @@ pub struct FNorm {
 
 impl Normalizer for FNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        let relative_loads = relative_loads(capacities, paths, rates.iter().copied());
-        for (links, rate) in paths.iter().zip(rates) {
-            let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
-            *rate = self.divided(*rate, fullest);
+        let relative_loads = relative_loads(capacities, paths, rates);
+        for (path, rate) in rates.iter_mut().enumerate() {
+            *rate = self.divided(*rate, paths.row(path).largest(&relative_loads));
         }
     }
 }

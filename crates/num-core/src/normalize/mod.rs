@@ -76,13 +76,9 @@ fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
 }
 
 /// load/c of every link: ∞ for a failed link that is loaded, 0 for one that is not.
-pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: &[f64]) -> Vec<f64> {
     let mut loads = vec![0.0; capacities.len()];
-    for (links, rate) in paths.iter().zip(rates) {
-        for &link in links {
-            loads[link as usize] += rate;
-        }
-    }
+    paths.scatter(0..rates.len(), rates, &mut loads);
     relative(loads, capacities)
 }
 

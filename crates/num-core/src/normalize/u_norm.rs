@@ -12,7 +12,7 @@ pub struct UNorm {
 
 impl Normalizer for UNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        let fullest = relative_loads(capacities, paths, rates.iter().copied()).into_iter().fold(0.0, f64::max);
+        let fullest = relative_loads(capacities, paths, rates).into_iter().fold(0.0, f64::max);
         for rate in rates {
             *rate = divided(*rate, fullest, self.raise_rates);
         }

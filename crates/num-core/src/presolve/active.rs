@@ -4,8 +4,8 @@ use super::CHECKED;
 use super::order::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{Pacer, check};
-use crate::parts::{self, Parts};
 use crate::paths::Paths;
+use crate::paths::parts::{self, Parts};
 use crate::problem::Problem;
 use crate::ranks::Ranks;
 

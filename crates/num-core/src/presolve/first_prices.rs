@@ -10,7 +10,8 @@ use super::Presolved;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
-use crate::parts::{self, pieces};
+use crate::paths::Row;
+use crate::paths::parts::{self, split_mut};
 
 impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
@@ -25,36 +26,30 @@ impl Presolved {
                 || logs.iter_mut().for_each(|log| *log = exp((*log - log_price).min(600.0))),
             );
         };
-        let share_out = |revenue: f64, links: &[u32], prices: &mut [f64]| {
-            let part = revenue / links.len() as f64;
-            links.iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
+        // Each link has the same part of a path's revenue.
+        let share_out = |revenue: f64, row: Row<'_>, prices: &mut [f64]| {
+            let part = revenue / row.links().len() as f64;
+            row.links().iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
         };
         if !self.is_single_path() {
             marginals_of(&mut revenues);
             check()?;
             let of_flow = |flow: usize| self.paths_of(flow).map(move |path| (flow, path));
             let of_paths = (0..self.flows()).flat_map(of_flow).map(|(flow, path)| revenues[flow] * shares[path]);
-            let (revenues, mut prices): (Vec<f64>, _) = (of_paths.collect(), vec![0.0; self.capacities.len()]);
-            self.each_path(
+            let revenues: Vec<f64> = of_paths.collect();
+            return self.pass().sums(
                 #[inline(always)]
-                |path, links| share_out(revenues[path], links, &mut prices),
-            )?;
-            self.ranks.sum(&mut prices)?;
-            return Ok(prices);
+                |path, row, prices| share_out(revenues[path], row, prices),
+            );
         }
-        let ranges = self.flow_ranges();
-        let of_ranges = parts::for_each(&*self.parts, pieces(&mut revenues, &ranges), |(revenues, range)| {
+        let pass = self.pass();
+        parts::for_each(&*self.parts, split_mut(&mut revenues, &pass.ranges), |revenues| {
             marginals_of(revenues);
-            let mut prices = vec![0.0; self.capacities.len()];
-            self.each_path_of(
-                range.clone(),
-                #[inline(always)]
-                |path, links| share_out(revenues[path - range.start] * shares[path], links, &mut prices),
-            )?;
-            Ok(prices)
+            Ok(())
         })?;
-        let mut prices = parts::add_up(of_ranges);
-        self.ranks.sum(&mut prices)?;
-        Ok(prices)
+        pass.sums(
+            #[inline(always)]
+            |path, row, prices| share_out(revenues[path] * shares[path], row, prices),
+        )
     }
 }

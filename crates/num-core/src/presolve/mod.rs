@@ -28,11 +28,11 @@ use units::{log_sum, rate_unit};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, StopToken, check};
-use crate::parts::{self, InTurn, Parts, pieces, split_mut};
 use crate::paths::Paths;
+use crate::paths::parts::{self, InTurn, Parts, pieces, split_mut};
+use crate::paths::passes::Pass;
 use crate::problem::Problem;
 use crate::ranks::Ranks;
-use crate::runs::{Run, each_path, each_path_of, runs};
 use crate::utility::{Curvature, Units};
 
 /// Paths, or links that they cross, between two checks whether to stop.
@@ -54,8 +54,6 @@ pub(crate) struct Presolved {
     pub(crate) uses: Vec<f64>,
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
-    /// Consecutive paths of one length.
-    runs: Vec<Run>,
     /// Cap of every path, > 0.
     pub(crate) caps: Limits,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
@@ -105,12 +103,11 @@ impl Presolved {
         uses.retain(|&uses| uses > 0.0);
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
         let is_whole = original_paths.len() == problem.paths().len() && links.len() == problem.links();
-        let (paths, runs) = match in_order && is_whole {
-            true => (problem.shared_paths(), runs(problem.paths().indptr())),
+        let paths = match in_order && is_whole {
+            true => problem.shared_paths(),
             false => {
                 let numbers = (links.len() < problem.links()).then(|| numbers(&links, problem.links()));
-                let (paths, runs) = problem.paths().select(&original_paths, numbers.as_deref(), &*parts)?;
-                (Arc::new(paths), runs)
+                Arc::new(problem.paths().select(&original_paths, numbers.as_deref(), &*parts)?)
             }
         };
         check()?;
@@ -121,7 +118,16 @@ impl Presolved {
         let (mut ceilings, mut equal_shares) = (vec![0.0; paths.len()], vec![0.0; paths.len()]);
         let both = split_mut(&mut ceilings, &ranges).zip(pieces(&mut equal_shares, &ranges));
         let logs = parts::for_each(&*parts, both, |(ceilings, (shares, range))| {
-            smallest_pairs(&paths, &runs, &of_links, range, ceilings, shares)?;
+            let mut both = ceilings.iter_mut().zip(shares);
+            paths.each_of(
+                range,
+                #[inline(always)]
+                |_, row| {
+                    if let Some((ceiling, share)) = both.next() {
+                        (*ceiling, *share) = row.smallest_pair(&of_links).into();
+                    }
+                },
+            )?;
             Ok(log_sum(ceilings))
         })?;
         let rate = rate_unit(logs.into_iter().sum(), paths.len(), ranks)?;
@@ -153,7 +159,6 @@ impl Presolved {
             capacities,
             uses,
             paths,
-            runs,
             caps: Limits::new(caps),
             ceilings,
             flow_caps: capped_flows,
@@ -214,22 +219,10 @@ impl Presolved {
         self.flow_paths.of(flow)
     }
 
-    /// Calls a function with the number and the links of every path, in loops compiled for their length.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    #[inline(always)]
-    pub(crate) fn each_path(&self, look: impl FnMut(usize, &[u32])) -> Result<()> {
-        each_path(&self.paths, &self.runs, look)
-    }
-
-    /// The same for consecutive paths.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    #[inline(always)]
-    pub(crate) fn each_path_of(&self, which: Range<usize>, look: impl FnMut(usize, &[u32])) -> Result<()> {
-        each_path_of(&self.paths, &self.runs, which, look)
+    /// A pass over all paths, in the parts of [`flow_ranges`](Self::flow_ranges).
+    pub(crate) fn pass(&self) -> Pass<'_> {
+        let (paths, links, parts) = (&*self.paths, self.capacities.len(), &*self.parts);
+        Pass { paths, links, ranges: self.path_ranges(), parts, ranks: &self.ranks }
     }
 
     /// Consecutive flows whose paths a pass may take at once, each part with a list of all links of its own: one part
@@ -257,7 +250,7 @@ impl Presolved {
             let of_links: Vec<f64> =
                 self.capacities.iter().zip(&self.uses).map(|(capacity, uses)| capacity / uses).collect();
             let mut shares = Vec::with_capacity(self.paths.len());
-            let pass = || self.each_path(|path, links| shares.push(smallest(&of_links, links).min(self.caps[path])));
+            let pass = || self.paths.each(|path, row| shares.push(row.smallest(&of_links).min(self.caps[path])));
             StopToken::new().scope_alone(pass).expect("nothing stops it");
             self.cut_to_flow_caps(&mut shares);
             shares
@@ -396,44 +389,4 @@ fn numbers(used: &[u32], links: usize) -> Vec<u32> {
         numbers[link as usize] = new as u32;
     }
     numbers
-}
-
-/// Of two values of every link, each smallest along every one of consecutive paths.
-fn smallest_pairs(
-    paths: &Paths,
-    runs: &[Run],
-    values: &[[f64; 2]],
-    range: Range<usize>,
-    ones: &mut [f64],
-    others: &mut [f64],
-) -> Result<()> {
-    let mut out = ones.iter_mut().zip(others);
-    each_path_of(
-        paths,
-        runs,
-        range,
-        #[inline(always)]
-        |_, links| {
-            let mut smallest = [f64::INFINITY; 2];
-            for &link in links {
-                let [one, other] = values[link as usize];
-                smallest[0] = if one < smallest[0] { one } else { smallest[0] };
-                smallest[1] = if other < smallest[1] { other } else { smallest[1] };
-            }
-            if let Some((one, other)) = out.next() {
-                (*one, *other) = smallest.into();
-            }
-        },
-    )
-}
-
-/// The smallest of a path's links' values.
-pub(crate) fn smallest(values: &[f64], links: &[u32]) -> f64 {
-    let mut smallest = f64::INFINITY;
-    for &link in links {
-        // One instruction, where min is three.
-        let value = values[link as usize];
-        smallest = if value < smallest { value } else { smallest };
-    }
-    smallest
 }

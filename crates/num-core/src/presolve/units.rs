@@ -10,7 +10,8 @@ use super::{CHUNK, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
-use crate::parts::{self, pieces};
+use crate::paths::Row;
+use crate::paths::parts::{self, pieces};
 use crate::problem::{Block, Problem};
 use crate::ranks::Ranks;
 
@@ -48,11 +49,8 @@ impl Presolved {
         if !prices.iter().any(|&price| is_lost(price)) {
             return true;
         }
-        self.paths.iter().all(|links| {
-            let own = links.iter().map(|&link| prices[link as usize]);
-            let lost: f64 = own.clone().filter(|&price| is_lost(price)).sum();
-            lost <= LOST * own.sum::<f64>()
-        })
+        let lost: Vec<f64> = prices.iter().map(|&price| if is_lost(price) { price } else { 0.0 }).collect();
+        (0..self.paths.len()).map(|path| self.paths.row(path)).all(|row| row.sum(&lost) <= LOST * row.sum(prices))
     }
 
     /// Rates of all paths in the caller's units; closed paths carry nothing.
@@ -72,19 +70,19 @@ impl Presolved {
     #[inline(always)]
     pub(crate) fn caller_links(
         &self,
-        of: impl Fn(usize, usize, &[u32]) -> Option<u32> + Sync,
+        of: impl Fn(usize, usize, Row<'_>) -> Option<u32> + Sync,
     ) -> Result<Vec<Option<u32>>> {
         let of_ranges = parts::for_each(&*self.parts, self.flow_ranges(), |flows| {
             let (paths, mut flow) = (self.paths_of_all(&flows), flows.start);
             let mut found = Vec::with_capacity(paths.len());
-            self.each_path_of(
+            self.paths.each_of(
                 paths,
                 #[inline(always)]
-                |path, links| {
+                |path, row| {
                     while self.paths_of(flow).end <= path {
                         flow += 1;
                     }
-                    found.push(of(path, flow, links));
+                    found.push(of(path, flow, row));
                 },
             )?;
             Ok(found)

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
-use crate::parts::{self, InTurn, Parts};
 use crate::paths::Paths;
+use crate::paths::parts::{self, InTurn, Parts};
 use crate::utility::{Curvature, Utilities, Utility};
 pub(crate) use blocks::Block;
 
@@ -215,11 +215,7 @@ impl Problem {
     pub fn loads(&self, rates: &[f64]) -> Result<Vec<f64>> {
         self.check_rates(rates)?;
         let mut loads = vec![0.0; self.links()];
-        for (links, &rate) in self.paths.iter().zip(rates) {
-            for &link in links {
-                loads[link as usize] += rate;
-            }
-        }
+        self.paths.scatter(0..rates.len(), rates, &mut loads);
         Ok(loads)
     }
 

@@ -22,8 +22,8 @@ use std::ops::Range;
 use super::active_set::{ActiveSet, Place};
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::paths::Paths;
 use crate::presolve::Presolved;
-use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::system::{ABSENT, Accuracy, System};
 
 /// Θ⁻¹ per stiffness, and D per diagonal entry.
@@ -223,7 +223,7 @@ impl Equations {
         }
     }
 
-    pub(super) fn routing(&self) -> &RoutingMatrix {
+    pub(super) fn routing(&self) -> &Paths {
         &self.system.routing
     }
 
@@ -459,7 +459,7 @@ impl Equations {
             let change = self.total(problem, step, flow_step, flow);
             let is_held = self.stiffness[flow] == 0.0;
             is_null &= !rates_move || is_held || change.abs() <= most * scales.rates[own.start];
-            let of = |values: &[f64], path: usize| problem.paths.sum(path, values);
+            let of = |values: &[f64], path: usize| problem.paths.row(path).sum(values);
             let mut moving = own.filter(|&path| self.moves[path]);
             // What holds a flow may drift with the prices of all its paths.
             let level = if is_held { moving.clone().next().map_or(0.0, |path| of(price_step, path)) } else { 0.0 };

@@ -12,9 +12,9 @@ use super::equations::{Equations, Forces, PROXIMAL, Scales};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::paths::Paths;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
-use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::{Settings, Solution, Solver, Stop};
 
 /// Newton steps at most.
@@ -117,7 +117,7 @@ impl Point {
     }
 
     /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
-    fn guess(problem: &Presolved, routing: &RoutingMatrix, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
+    fn guess(problem: &Presolved, routing: &Paths, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
         let mut point = Self {
             loads: vec![0.0; prices.len()],
             flow_rates: Vec::new(),
@@ -181,7 +181,7 @@ impl Point {
     }
 
     /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
-    fn update(&mut self, problem: &Presolved, routing: &RoutingMatrix) -> Result<()> {
+    fn update(&mut self, problem: &Presolved, routing: &Paths) -> Result<()> {
         for path in 0..self.rates.len() {
             match self.active.paths[path] {
                 Place::Free => {}
@@ -227,15 +227,13 @@ impl Point {
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
     pub(super) fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
-        let mut scales = vec![f64::INFINITY; problem.capacities.len()];
+        let mut scales = vec![[f64::INFINITY]; problem.capacities.len()];
         for flow in 0..problem.flows() {
             for path in problem.paths_of(flow) {
-                let worth = self.path_prices[path].max(self.marginals[flow]);
-                let least = |&link: &u32| scales[link as usize] = scales[link as usize].min(worth);
-                problem.paths.links(path).iter().for_each(least);
+                problem.paths.row(path).lower([self.path_prices[path].max(self.marginals[flow])], &mut scales);
             }
         }
-        scales
+        scales.into_flattened()
     }
 
     /// With what the excess of a path's price over its flow's level is compared: what the flow pays, and where it is at

@@ -119,7 +119,7 @@ impl Sensitivity {
         for &name in names {
             *found.of_mut(name) = vec![0.0; problem.flows()];
         }
-        let price = |path: usize| presolved.paths.sum(path, &solved.prices);
+        let price = |path: usize| presolved.paths.row(path).sum(&solved.prices);
         for (flow, flow_force) in flow_forces.iter().enumerate() {
             let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
             let free = point.active.free_paths(presolved, flow);

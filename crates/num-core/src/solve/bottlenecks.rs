@@ -17,7 +17,7 @@
 use crate::certificate::FeasiblePoint;
 use crate::error::Result;
 use crate::max_min::bottleneck_links;
-use crate::presolve::{Presolved, smallest};
+use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
 
@@ -59,13 +59,13 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     let of_full: Vec<f64> = of_full.map(|(&price, &load)| if load >= 1.0 - IDLE { price } else { 0.0 }).collect();
     problem.caller_links(
         #[inline(always)]
-        |path, flow, links| {
-            let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * smallest(&problem.capacities, links));
+        |path, flow, row| {
+            let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * row.smallest(&problem.capacities));
             if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
                 return None;
             }
             let (mut found, mut highest) = (None, marginals[flow]);
-            for &link in links {
+            for &link in row.links() {
                 let price = of_full[link as usize];
                 if price > highest {
                     (found, highest) = (Some(link), price);

@@ -13,7 +13,6 @@ mod part;
 pub mod price;
 mod progress;
 mod proof;
-pub(crate) mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;

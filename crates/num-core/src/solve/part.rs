@@ -8,7 +8,7 @@ use super::auto::{AUTO, FAST_NED};
 use super::price::MakeRespond;
 use super::{METHODS, Observer, Settings, Solution, Solver, Stop};
 use crate::error::Result;
-use crate::parts::Parts;
+use crate::paths::parts::Parts;
 use crate::problem::Problem;
 use crate::ranks::{Call, Ranks};
 

@@ -15,7 +15,7 @@ use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
 use crate::normalize;
-use crate::parts::{InTurn, Parts};
+use crate::paths::parts::{InTurn, Parts};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::ranks::Ranks;

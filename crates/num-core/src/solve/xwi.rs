@@ -26,20 +26,19 @@
 use std::sync::Arc;
 
 use super::price::LARGEST_PRICE;
-use super::routing_matrix::RoutingMatrix;
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, StopToken};
 use crate::max_min::WaterFill;
 use crate::normalize::flow_caps_as_links;
 use crate::paths::Paths;
-use crate::presolve::{Presolved, smallest};
+use crate::presolve::Presolved;
 
 /// xWI. Vectors are per link, path or flow, in natural units.
 pub(super) struct Xwi {
     eta: f64,
     beta: f64,
-    routing: RoutingMatrix,
+    routing: Arc<Paths>,
     fill: WaterFill<Arc<Paths>>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
@@ -74,12 +73,13 @@ impl Xwi {
             let of_paths = (0..problem.flows()).flat_map(of_flow);
             limits.extend(of_paths.map(|(flow, path)| problem.caps[path].min(problem.saturations[flow])));
         }
-        let heaviest = problem.paths.iter().map(|links| heaviest * smallest(&problem.capacities, links)).collect();
+        let narrowest = |path: usize| problem.paths.row(path).smallest(&problem.capacities);
+        let heaviest = (0..problem.paths.len()).map(|path| heaviest * narrowest(path)).collect();
         let links = vec![0.0; problem.capacities.len()];
         Ok(Self {
             eta,
             beta,
-            routing: RoutingMatrix::new(&problem.paths),
+            routing: Arc::clone(&problem.paths),
             fill: fill(problem)?,
             limits,
             heaviest,

@@ -61,7 +61,7 @@ impl Parametric {
         self.work += 2 * network.paths.len();
         if self.basis_changes.is_multiple_of(COSTS) {
             for (path, cost) in self.path_costs.iter_mut().enumerate() {
-                *cost = self.costs[path] + network.paths.sum(path, &self.prices);
+                *cost = self.costs[path] + network.paths.row(path).sum(&self.prices);
             }
             self.work += 2 * network.paths.indices().len();
         }

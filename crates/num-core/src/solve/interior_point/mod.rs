@@ -53,7 +53,7 @@ use super::system::{ABSENT, Accuracy, EXACT};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
-use crate::presolve::{NaturalBlock, Presolved, smallest};
+use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
 
 /// The primal-dual interior point, in natural units.
@@ -158,7 +158,7 @@ impl InteriorPoint {
                         floors.push((path as u32, 0.0));
                     }
                     let cap = if several { problem.caps[path] } else { problem.caps[path].min(saturation) };
-                    if cap < smallest(&problem.capacities, problem.paths.links(path)) {
+                    if cap < problem.paths.row(path).smallest(&problem.capacities) {
                         caps.push((path as u32, cap));
                     }
                 }

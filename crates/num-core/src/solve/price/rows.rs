@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::links::at_least;
+use crate::paths::with_length;
 use crate::presolve::Presolved;
-use crate::runs::with_length;
 
 /// What the paths through a link read and add to.
 #[derive(Debug, Clone, Copy, Default)]

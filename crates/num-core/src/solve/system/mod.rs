@@ -14,13 +14,14 @@
 mod multipath;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
 use self::multipath::Multipath;
-use super::routing_matrix::RoutingMatrix;
 use crate::interrupt;
+use crate::paths::Paths;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
 
@@ -56,7 +57,7 @@ pub(crate) struct Accuracy {
 /// Newton's equations: their matrix, and a way of solving them.
 pub(crate) struct System {
     /// *(given)*.
-    pub(crate) routing: RoutingMatrix,
+    pub(crate) routing: Arc<Paths>,
     /// W and S/P *(derived)*.
     pub(crate) weights: Vec<f64>,
     pub(crate) diagonal: Vec<f64>,
@@ -99,7 +100,7 @@ impl System {
         };
         let size = problem.capacities.len();
         Self {
-            routing: RoutingMatrix::new(&problem.paths),
+            routing: Arc::clone(&problem.paths),
             weights: vec![0.0; problem.paths.len()],
             diagonal: vec![0.0; size],
             multipath: Multipath::new(problem, several),
@@ -304,9 +305,9 @@ impl Rows {
     }
 
     /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
-    fn add_paths(&self, routing: &RoutingMatrix, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
+    fn add_paths(&self, routing: &Paths, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
         for path in paths.filter(|&path| weights[path] != 0.0) {
-            let links = routing.paths().links(path);
+            let links = routing.links(path);
             let crossed = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
             for (place, (one, scale)) in links.iter().map(crossed).enumerate().filter(|(_, (row, _))| *row != ABSENT) {
                 let weighted = weights[path] * scale;

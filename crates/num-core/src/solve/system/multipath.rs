@@ -15,7 +15,6 @@ use std::ops::Range;
 
 use faer::Mat;
 
-use super::super::routing_matrix::RoutingMatrix;
 use super::{ABSENT, Rows};
 use crate::paths::Paths;
 use crate::presolve::Presolved;
@@ -86,7 +85,7 @@ impl Multipath {
     }
 
     /// Rᵀ v of all paths: of a flow here the sum over its common links (`commons`), and over each path's own links.
-    pub(crate) fn gather_all(&self, routing: &RoutingMatrix, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
+    pub(crate) fn gather_all(&self, routing: &Paths, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
         self.each(sums.len(), |range, flow| match flow {
             None => routing.gather(range.clone(), values, &mut sums[range]),
             Some(flow) => commons[flow] = self.gather(flow, |link| values[link as usize], &mut sums[range]),
@@ -95,7 +94,7 @@ impl Multipath {
 
     /// R x of all paths, added to what is there: on the common links of a flow here it is the flow's rate, free of the
     /// rounding of the sum over its paths.
-    pub(crate) fn scatter_all(&self, routing: &RoutingMatrix, rates: &[f64], flow_rates: &[f64], sums: &mut [f64]) {
+    pub(crate) fn scatter_all(&self, routing: &Paths, rates: &[f64], flow_rates: &[f64], sums: &mut [f64]) {
         self.each(rates.len(), |range, flow| match flow {
             None => routing.scatter(range.clone(), &rates[range], sums),
             Some(flow) => {
@@ -133,7 +132,7 @@ impl Multipath {
     }
 
     /// R W Rᵀ v with these flows eliminated, added to what is there; `pairs` holds (v, sum) of every link.
-    pub(super) fn multiply(&mut self, routing: &RoutingMatrix, weights: &[f64], pairs: &mut [[f64; 2]]) {
+    pub(super) fn multiply(&mut self, routing: &Paths, weights: &[f64], pairs: &mut [[f64; 2]]) {
         let mut of_paths = std::mem::take(&mut self.of_paths);
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else { return routing.multiply(range, weights, pairs) };
@@ -149,17 +148,17 @@ impl Multipath {
     }
 
     /// The diagonal of all that, added to what is there.
-    pub(crate) fn add_diagonal(&mut self, routing: &RoutingMatrix, weights: &[f64], diagonal: &mut [f64]) {
+    pub(crate) fn add_diagonal(&mut self, routing: &Paths, weights: &[f64], diagonal: &mut [f64]) {
         let mut sums = std::mem::take(&mut self.of_links);
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else {
                 return routing.scatter(range.clone(), &weights[range], diagonal);
             };
             for path in range.clone() {
-                routing.paths().links(path).iter().for_each(|&link| sums[link as usize] += weights[path]);
+                routing.row(path).add(weights[path], &mut sums);
             }
             let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
-            for &link in range.flat_map(|path| routing.paths().links(path)) {
+            for &link in range.flat_map(|path| routing.links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
                 // θ of the paths on the link is `sum`: sum (1 + (Θ − sum) σ)/(1 + Θσ).
                 diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
@@ -170,14 +169,13 @@ impl Multipath {
 
     /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle.
     /// O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
-    pub(super) fn add_square(&mut self, routing: &RoutingMatrix, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
-        let mut unions =
-            self.unions.take().unwrap_or_else(|| Unions::new(routing.paths(), self.of_links.len(), &self.paths));
+    pub(super) fn add_square(&mut self, routing: &Paths, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
+        let mut unions = self.unions.take().unwrap_or_else(|| Unions::new(routing, self.of_links.len(), &self.paths));
         self.each(weights.len(), |range, flow| match flow {
             None => rows.add_paths(routing, range, weights, matrix),
             Some(flow) => {
                 let (total, softness) = (self.totals[flow], self.softness[flow]);
-                unions.add_flow(routing.paths(), (flow, range), weights, (total, softness), rows, matrix);
+                unions.add_flow(routing, (flow, range), weights, (total, softness), rows, matrix);
             }
         });
         self.unions = Some(unions);

@@ -1,26 +1,43 @@
-//! Paths as lists of links, in compressed rows.
+//! Paths as lists of links, in compressed rows, and what passes over them need: runs of equal lengths, parts.
+
+pub mod parts;
+pub(crate) mod passes;
+mod runs;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::parts::{self, Parts};
-use crate::runs::{Run, clipped, each_path, runs, with_length};
+use parts::Parts;
+pub(crate) use passes::Row;
+pub(crate) use runs::with_length;
+use runs::{Run, clipped, runs};
 
 /// The links of every path, in compressed sparse rows.
 ///
 /// Path `p` crosses the links `indices[indptr[p]..indptr[p + 1]]`, in any order. The same structure serves as its own
 /// [transpose](Paths::transpose), the paths of every link.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Paths {
     indptr: Vec<usize>,
     indices: Vec<u32>,
+    /// Consecutive paths of one length, once a pass has asked for them *(derived)*.
+    runs: OnceLock<Vec<Run>>,
 }
+
+impl PartialEq for Paths {
+    fn eq(&self, other: &Self) -> bool {
+        self.indptr == other.indptr && self.indices == other.indices
+    }
+}
+
+impl Eq for Paths {}
 
 impl Paths {
     /// Entries between two checks whether to stop.
@@ -44,7 +61,11 @@ impl Paths {
         if indptr[indptr.len() - 1] != indices.len() {
             return wrong(indptr.len() - 1, format!("{}, the number of indices", indices.len()));
         }
-        Ok(Self { indptr, indices })
+        Ok(Self::of(indptr, indices))
+    }
+
+    fn of(indptr: Vec<usize>, indices: Vec<u32>) -> Self {
+        Self { indptr, indices, runs: OnceLock::new() }
     }
 
     /// Paths from one list of links each.
@@ -60,13 +81,19 @@ impl Paths {
     pub(crate) fn with_capacity(paths: usize, crossings: usize) -> Self {
         let mut indptr = Vec::with_capacity(paths + 1);
         indptr.push(0);
-        Self { indptr, indices: Vec::with_capacity(crossings) }
+        Self::of(indptr, Vec::with_capacity(crossings))
     }
 
     /// Appends one path.
     pub fn push(&mut self, links: &[u32]) {
         self.indices.extend_from_slice(links);
         self.indptr.push(self.indices.len());
+        self.runs.take();
+    }
+
+    /// Consecutive paths of one length, found at the first call.
+    pub(crate) fn runs(&self) -> &[Run] {
+        self.runs.get_or_init(|| runs(&self.indptr))
     }
 
     /// Number of paths.
@@ -86,12 +113,6 @@ impl Paths {
     #[inline]
     pub fn links(&self, path: usize) -> &[u32] {
         &self.indices[self.indptr[path]..self.indptr[path + 1]]
-    }
-
-    /// The sum of values of links over a path: q_p, for prices.
-    #[inline]
-    pub(crate) fn sum(&self, path: usize, of_links: &[f64]) -> f64 {
-        self.links(path).iter().map(|&link| of_links[link as usize]).sum()
     }
 
     /// The links of every path, path by path.
@@ -134,26 +155,24 @@ impl Paths {
         }
         let mut next = indptr.clone();
         let mut indices = vec![0; self.indices.len()];
-        each_path(
-            self,
-            &runs(&self.indptr),
+        self.each(
             #[inline(always)]
             |path, row| {
-                for &link in row {
+                for &link in row.links() {
                     let slot = &mut next[link as usize];
                     indices[*slot] = path as u32;
                     *slot += 1;
                 }
             },
         )?;
-        Ok(Self { indptr, indices })
+        Ok(Self::of(indptr, indices))
     }
 
-    /// Some of the paths, in the order given and with their runs; links by other numbers where there are such.
+    /// Some of the paths, in the order given; links by other numbers where there are such.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>, parts: &dyn Parts) -> Result<(Self, Vec<Run>)> {
+    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>, parts: &dyn Parts) -> Result<Self> {
         let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
         indptr.push(0);
         indptr.extend(paths.iter().map(|&path| {
@@ -165,7 +184,7 @@ impl Paths {
         let of_ranges: Vec<Range<usize>> = ranges.iter().map(|range| indptr[range.start]..indptr[range.end]).collect();
         let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges);
         parts::for_each(parts, pieces, |(piece, range)| self.copy(paths, numbers, &runs, range, piece))?;
-        Ok((Self { indptr, indices }, runs))
+        Ok(Self { indptr, indices, runs: OnceLock::from(runs) })
     }
 
     /// The links of consecutive ones of some paths, whose runs are given.

@@ -1,10 +1,6 @@
-//! Consecutive paths of one length, and loops over them that are compiled for that length.
+//! Consecutive paths of one length, and expressions that are compiled for that length.
 
 use std::ops::Range;
-
-use crate::error::Result;
-use crate::interrupt::Pacer;
-use crate::paths::Paths;
 
 /// Consecutive paths of one length.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +12,6 @@ pub(crate) struct Run {
 
 /// The longest path with a compiled loop for its length.
 const LONGEST: usize = 6;
-
-/// Paths between two checks whether to stop.
-const PIECE: usize = 1 << 14;
 
 /// Paths whose lengths are looked at one by one, and those that are looked at together after them.
 const SHORT: usize = 32;
@@ -66,53 +59,11 @@ pub(crate) fn runs(indptr: &[usize]) -> Vec<Run> {
     runs
 }
 
-/// The runs of consecutive paths.
+/// The parts of runs that lie in a range of paths.
 pub(crate) fn clipped(runs: &[Run], which: Range<usize>) -> impl Iterator<Item = Run> {
     let first = runs.partition_point(|run| run.paths.end <= which.start);
     let own = runs[first..].iter().take_while(move |run| run.paths.start < which.end);
     own.map(move |run| Run { paths: run.paths.start.max(which.start)..run.paths.end.min(which.end), ..*run })
-}
-
-/// Calls a function with the number and the links of every path of some runs.
-///
-/// # Errors
-/// [`Error::Stopped`](crate::Error::Stopped).
-#[inline(always)]
-pub(crate) fn each_path(paths: &Paths, runs: &[Run], look: impl FnMut(usize, &[u32])) -> Result<()> {
-    each_path_of(paths, runs, 0..paths.len(), look)
-}
-
-/// The same for consecutive paths.
-///
-/// # Errors
-/// [`Error::Stopped`](crate::Error::Stopped).
-#[inline(always)]
-pub(crate) fn each_path_of(
-    paths: &Paths,
-    runs: &[Run],
-    which: Range<usize>,
-    mut look: impl FnMut(usize, &[u32]),
-) -> Result<()> {
-    let mut pacer = Pacer::new();
-    for run in clipped(runs, which) {
-        let (mut start, end) = (run.paths.start, run.paths.end);
-        while start < end {
-            let some = start..end.min(start + PIECE);
-            let links = &paths.indices()[paths.indptr()[some.start]..paths.indptr()[some.end]];
-            start = some.end;
-            with_length!(run.length, LENGTH => {
-                for (path, links) in some.zip(links.as_chunks::<LENGTH>().0) {
-                    look(path, links);
-                }
-            }, {
-                for path in some {
-                    look(path, paths.links(path));
-                }
-            });
-            pacer.did(links.len())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

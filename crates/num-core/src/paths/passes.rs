@@ -1,0 +1,305 @@
+//! Passes over paths: the only loops over the links that paths cross.
+//!
+//! ```text
+//! gather     q_p = Σ_{l ∈ p} v_l                    Rᵀ v
+//! scatter    y_l = Σ_{p ∋ l} v_p                    R v
+//! multiply   y_l = Σ_{p ∋ l} w_p Σ_{m ∈ p} v_m      R W Rᵀ v
+//! each       a function of every path and its links
+//! ```
+//!
+//! A pass goes over a range of paths, run by run of equal lengths ([`Run`]), so that its loop is compiled for that
+//! length. It costs O(crossings), and those that take long stop when a token in force says so.
+//!
+//! A pass over all paths of a problem is a [`Pass`]: it is cut into parts by sizes alone, the [`Parts`] do them, and
+//! what they find is added up in the order of the parts, then over the ranks. The bits do not depend on who works.
+//!
+//! Loops over links elsewhere are measured kernels, and say so: the price iteration (`solve/price/rows.rs`,
+//! `path_split.rs`, the flow blocks of netnum-parallel), and searches in max-min that follow single paths.
+
+use std::ops::Range;
+
+use super::Paths;
+use super::parts::{self, Parts, split_mut};
+use super::runs::{Run, clipped, with_length};
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::ranks::Ranks;
+
+/// Paths between two checks whether to stop.
+const CHECKED: usize = 1 << 14;
+
+/// The links of a path: what a pass does with them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a>(&'a [u32]);
+
+impl<'a> Row<'a> {
+    /// The links.
+    #[inline(always)]
+    pub(crate) fn links(self) -> &'a [u32] {
+        self.0
+    }
+
+    /// Σ_{l ∈ p} v_l.
+    #[inline(always)]
+    pub(crate) fn sum(self, of_links: &[f64]) -> f64 {
+        self.0.iter().map(|&link| of_links[link as usize]).sum()
+    }
+
+    /// Adds a path's value to each of its links.
+    #[inline(always)]
+    pub(crate) fn add(self, value: f64, sums: &mut [f64]) {
+        self.0.iter().for_each(|&link| sums[link as usize] += value);
+    }
+
+    /// min_{l ∈ p} v_l, ∞ without links.
+    #[inline(always)]
+    pub(crate) fn smallest(self, of_links: &[f64]) -> f64 {
+        self.0.iter().fold(f64::INFINITY, |smallest, &link| smaller(of_links[link as usize], smallest))
+    }
+
+    /// max_{l ∈ p} v_l, 0 without links.
+    #[inline(always)]
+    pub(crate) fn largest(self, of_links: &[f64]) -> f64 {
+        self.0.iter().map(|&link| of_links[link as usize]).fold(0.0, f64::max)
+    }
+
+    /// Of two values of every link, which lie side by side, the sum of one and the largest of the other, at least 0.
+    #[inline(always)]
+    pub(crate) fn sum_and_largest(self, of_links: &[[f64; 2]]) -> (f64, f64) {
+        self.0.iter().fold((0.0, 0.0), |(sum, largest), &link| {
+            let [one, other] = of_links[link as usize];
+            (sum + one, if other > largest { other } else { largest })
+        })
+    }
+
+    /// Of two values of every link, which lie side by side, the smallest of each.
+    #[inline(always)]
+    pub(crate) fn smallest_pair(self, of_links: &[[f64; 2]]) -> [f64; 2] {
+        self.0.iter().fold([f64::INFINITY; 2], |[one, other], &link| {
+            let [first, second] = of_links[link as usize];
+            [smaller(first, one), smaller(second, other)]
+        })
+    }
+
+    /// Lowers the values of each link to those of the path; one that is no number does not count.
+    #[inline(always)]
+    pub(crate) fn lower<const N: usize>(self, values: [f64; N], of_links: &mut [[f64; N]]) {
+        for &link in self.0 {
+            for (least, value) in of_links[link as usize].iter_mut().zip(values) {
+                *least = smaller(value, *least);
+            }
+        }
+    }
+}
+
+/// The first of two numbers where it is smaller: one instruction, where min is three.
+#[inline(always)]
+pub(crate) fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
+impl Paths {
+    /// The links of one path, for what passes do with them.
+    #[inline(always)]
+    pub(crate) fn row(&self, path: usize) -> Row<'_> {
+        Row(self.links(path))
+    }
+
+    /// Calls a function with the number and the links of every path.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    #[inline(always)]
+    pub(crate) fn each(&self, look: impl FnMut(usize, Row<'_>)) -> Result<()> {
+        self.each_of(0..self.len(), look)
+    }
+
+    /// Calls a function with the number and the links of consecutive paths.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    #[inline(always)]
+    pub(crate) fn each_of(&self, which: Range<usize>, mut look: impl FnMut(usize, Row<'_>)) -> Result<()> {
+        let mut pacer = Pacer::new();
+        for run in clipped(self.runs(), which) {
+            let (mut start, end) = (run.paths.start, run.paths.end);
+            while start < end {
+                let some = start..end.min(start + CHECKED);
+                let links = self.links_of(&some);
+                start = some.end;
+                with_length!(run.length, LENGTH => {
+                    for (path, links) in some.zip(links.as_chunks::<LENGTH>().0) {
+                        look(path, Row(links));
+                    }
+                }, {
+                    for path in some {
+                        look(path, self.row(path));
+                    }
+                });
+                pacer.did(links.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rᵀ v: per path of a range the sum of its links' values.
+    pub(crate) fn gather(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        for Run { paths, length } in clipped(self.runs(), range.clone()) {
+            let sums = &mut sums[paths.start - range.start..paths.end - range.start];
+            with_length!(length, LENGTH => gather(self.links_of(&paths).as_chunks::<LENGTH>().0, values, sums), {
+                for (path, sum) in paths.zip(sums) {
+                    *sum = self.row(path).sum(values);
+                }
+            });
+        }
+    }
+
+    /// R x over a range of paths, added to what is there: per link the sum of its paths' values.
+    pub(crate) fn scatter(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        for Run { paths, length } in clipped(self.runs(), range.clone()) {
+            let values = &values[paths.start - range.start..paths.end - range.start];
+            with_length!(length, LENGTH => scatter(self.links_of(&paths).as_chunks::<LENGTH>().0, values, sums), {
+                for (path, &value) in paths.zip(values) {
+                    self.row(path).add(value, sums);
+                }
+            });
+        }
+    }
+
+    /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so
+    /// that reading and adding touch one line of the cache.
+    pub(crate) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
+        for Run { paths, length } in clipped(self.runs(), range) {
+            let weights = &weights[paths.clone()];
+            with_length!(length, LENGTH => multiply(self.links_of(&paths).as_chunks::<LENGTH>().0, weights, pairs), {
+                for (path, &weight) in paths.zip(weights) {
+                    multiply_one(self.links(path), weight, pairs);
+                }
+            });
+        }
+    }
+
+    /// The links of consecutive paths, one path after the other.
+    fn links_of(&self, paths: &Range<usize>) -> &[u32] {
+        &self.indices[self.indptr[paths.start]..self.indptr[paths.end]]
+    }
+}
+
+fn gather<const LENGTH: usize>(rows: &[[u32; LENGTH]], values: &[f64], sums: &mut [f64]) {
+    for (row, sum) in rows.iter().zip(sums) {
+        *sum = Row(row).sum(values);
+    }
+}
+
+fn scatter<const LENGTH: usize>(rows: &[[u32; LENGTH]], values: &[f64], sums: &mut [f64]) {
+    for (row, &value) in rows.iter().zip(values) {
+        Row(row).add(value, sums);
+    }
+}
+
+fn multiply<const LENGTH: usize>(rows: &[[u32; LENGTH]], weights: &[f64], pairs: &mut [[f64; 2]]) {
+    for (row, &weight) in rows.iter().zip(weights) {
+        multiply_one(row, weight, pairs);
+    }
+}
+
+#[inline(always)]
+fn multiply_one(links: &[u32], weight: f64, pairs: &mut [[f64; 2]]) {
+    let sum: f64 = weight * links.iter().map(|&link| pairs[link as usize][0]).sum::<f64>();
+    links.iter().for_each(|&link| pairs[link as usize][1] += sum);
+}
+
+/// A pass over all paths of a problem, or of one rank's part of it.
+pub(crate) struct Pass<'a> {
+    pub(crate) paths: &'a Paths,
+    pub(crate) links: usize,
+    /// The paths of every part, in order.
+    pub(crate) ranges: Vec<Range<usize>>,
+    pub(crate) parts: &'a dyn Parts,
+    pub(crate) ranks: &'a Ranks,
+}
+
+impl Pass<'_> {
+    /// Sets the value of every path.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    #[inline(always)]
+    pub(crate) fn set(&self, values: &mut [f64], of: impl Fn(Row<'_>) -> f64 + Sync) -> Result<()> {
+        let pieces = split_mut(values, &self.ranges);
+        parts::for_each(self.parts, pieces.zip(&self.ranges), |(values, range)| {
+            self.paths.each_of(
+                range.clone(),
+                #[inline(always)]
+                |path, row| values[path - range.start] = of(row),
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Per link the sum of what `add` adds, over all paths of all ranks.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`].
+    #[inline(always)]
+    pub(crate) fn sums(&self, add: impl Fn(usize, Row<'_>, &mut [f64]) + Sync) -> Result<Vec<f64>> {
+        let nothing = std::iter::repeat_n((), self.ranges.len());
+        self.sums_with(
+            nothing,
+            #[inline(always)]
+            |_, path, row, sums| add(path, row, sums),
+        )
+    }
+
+    /// [`sums`](Self::sums), where every part has columns of its own, which `add` may write.
+    ///
+    /// # Errors
+    /// Those of `sums`.
+    #[inline(always)]
+    pub(crate) fn sums_with<C: Send>(
+        &self,
+        columns: impl IntoIterator<Item = C>,
+        add: impl Fn(&mut C, usize, Row<'_>, &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>> {
+        let of_parts = parts::for_each(self.parts, columns.into_iter().zip(&self.ranges), |(mut column, range)| {
+            let mut sums = vec![0.0; self.links];
+            self.paths.each_of(
+                range.clone(),
+                #[inline(always)]
+                |path, row| add(&mut column, path, row, &mut sums),
+            )?;
+            Ok(sums)
+        })?;
+        let mut sums = parts::add_up(of_parts);
+        self.ranks.sum(&mut sums)?;
+        Ok(sums)
+    }
+
+    /// Per link the least of some values over all paths of all ranks, at most those of `most`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`].
+    #[inline(always)]
+    pub(crate) fn least<const N: usize>(
+        &self,
+        most: Vec<[f64; N]>,
+        lower: impl Fn(usize, Row<'_>, &mut [[f64; N]]) + Sync,
+    ) -> Result<Vec<[f64; N]>> {
+        let of_parts = parts::for_each(self.parts, self.ranges.iter().cloned(), |range| {
+            let mut least = most.clone();
+            self.paths.each_of(
+                range,
+                #[inline(always)]
+                |path, row| lower(path, row, &mut least),
+            )?;
+            Ok(least)
+        })?;
+        let mut least = most;
+        for own in of_parts {
+            let pairs = least.as_flattened_mut().iter_mut().zip(own.as_flattened());
+            pairs.for_each(|(least, &own)| *least = smaller(own, *least));
+        }
+        self.ranks.min(least.as_flattened_mut())?;
+        Ok(least)
+    }
+}
