@@ -10,20 +10,19 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::{Problem, Settings, Solution, Solver, Status, Stop};
+use netnum_core::{Ask, Problem, Settings, Solution, Solver, Status, Stop};
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration::from_millis(1000), samples: 10 };
 
 const TOLERANCE: f64 = 1e-9;
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Solution {
-    let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
+    let mut solver = Solver::new(problem, &Ask::by(method)).expect("the method takes the problem");
     solver.run(&Settings::default().with_tol(tol).with_stop(Stop::Gap), &mut ()).expect("a solve does not fail")
 }
 

@@ -17,16 +17,16 @@
 mod common;
 mod naive;
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Instant;
 
 use common::{Instance, ROWS};
 use naive::Naive;
 use netnum_core::price::Ned;
-use netnum_core::{PowerLaw, Problem, Settings, Solution, Solver, Status, Stop};
-use netnum_parallel::{Engine, Real};
+use netnum_core::{Ask, PowerLaw, Problem, Settings, Solution, Solver, Status, Stop};
+use netnum_parallel::{Engine, Real, Threads};
 use rand::RngExt;
 
 #[global_allocator]
@@ -272,7 +272,8 @@ fn iterations(table: &mut Table, instance: &Instance, size: &str, prototypes: [O
 }
 
 fn make(problem: &Problem, method: &str, threads: NonZeroUsize) -> Solver {
-    netnum_parallel::solver(problem, method, &BTreeMap::new(), threads, None).expect("the method takes the problem")
+    Solver::new(problem, &Ask::by(method).with_workers(Arc::new(Threads::new(threads))))
+        .expect("the method takes the problem")
 }
 
 fn solve(problem: &Problem, method: &str, tol: f64, threads: NonZeroUsize) -> Solution {

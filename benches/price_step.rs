@@ -14,16 +14,14 @@
 mod common;
 mod naive;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use common::{Instance, Plan, ROWS, Row};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
-use netnum_core::PowerLaw;
-use netnum_core::Solver;
 use netnum_core::price::Ned;
+use netnum_core::{Ask, PowerLaw, Solver};
 use netnum_parallel::{Engine, Real};
 
 /// The step of the paper's experiments.
@@ -32,8 +30,7 @@ const GAMMA: f64 = 0.4;
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(1500), samples: 30 };
 
 fn solver(instance: &Instance) -> Solver {
-    let options = BTreeMap::from([("gamma".into(), GAMMA)]);
-    Solver::new(&instance.log(), "ned", &options).expect("log utility suits NED")
+    Solver::new(&instance.log(), &Ask::by("ned").with_option("gamma", GAMMA)).expect("log utility suits NED")
 }
 
 fn engine<R: Real>(instance: &Instance) -> Engine<R> {

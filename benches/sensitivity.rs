@@ -11,7 +11,6 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::sensitivity::{AtKink, OutcomeChange, Sensitivity};
-use netnum_core::{AlphaFair, KShortest, Problem, Settings, Solution, Solver, solve};
+use netnum_core::{AlphaFair, Ask, KShortest, Problem, Settings, Solution, Solver, solve};
 use rand::RngExt;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration::from_millis(1000), samples: 10 };
@@ -63,7 +62,7 @@ fn outcome(problem: &Problem) -> OutcomeChange {
 }
 
 fn solved(problem: &Problem) -> Solution {
-    solve(problem, &Settings::default()).expect("a solve does not fail")
+    solve(problem, &Ask::default()).expect("a solve does not fail")
 }
 
 struct Line {
@@ -81,7 +80,7 @@ fn measure(criterion: &mut Criterion, name: &'static str, problem: &Problem) -> 
     };
     let seconds = |began: Instant| began.elapsed().as_secs_f64();
     let step = time("interior-point step", &mut || {
-        let mut solver = Solver::new(problem, "interior-point", &BTreeMap::new()).expect("it takes the problem");
+        let mut solver = Solver::new(problem, &Ask::by("interior-point")).expect("it takes the problem");
         let began = Instant::now();
         let solution = solver.run(&Settings::default().with_tol(1e-9), &mut ()).expect("a solve does not fail");
         seconds(began) / solution.iterations as f64
@@ -116,11 +115,11 @@ fn measure_batch(criterion: &mut Criterion) -> Option<f64> {
     };
     let problems: Vec<Problem> = (0..BATCH).map(|_| problem()).collect();
     let (outcome, two) = (outcome(&problems[0]), NonZeroUsize::new(2).expect("not 0"));
-    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let ask = Ask::default();
     common::measure(criterion, "sensitivity", BenchmarkId::new("batch", "64 of 1000 flows"), PLAN, |count| {
         let began = Instant::now();
         for _ in 0..count {
-            let solutions = netnum_parallel::solve_many(&problems, "auto", &options, &settings, two);
+            let solutions = netnum_parallel::solve_many(&problems, &ask, two);
             let solutions: Vec<Solution> =
                 solutions.and_then(|solutions| solutions.into_iter().collect()).expect("a solve does not fail");
             let of: Vec<_> = problems.iter().zip(&solutions).map(|(one, solution)| (one, solution, &outcome)).collect();

@@ -18,13 +18,12 @@
 mod common;
 mod naive;
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
-use netnum_core::{AlphaFair, Problem, Settings, Solver, Status, Stop, certify};
+use netnum_core::{AlphaFair, Ask, Problem, Settings, Solver, Status, Stop, certify};
 
 const TOLERANCES: [f64; 3] = [1e-3, 1e-6, 1e-9];
 
@@ -57,7 +56,7 @@ fn most_iterations(problem: &Problem) -> usize {
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Outcome {
     let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap).with_max_iterations(most_iterations(problem));
-    let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
+    let mut solver = Solver::new(problem, &Ask::by(method)).expect("the method takes the problem");
     let solution = solver.run(&settings, &mut ()).expect("a solve does not fail");
     Outcome {
         reached: solution.status == Status::Optimal,
@@ -222,7 +221,7 @@ fn growth(bench: &mut Bench) {
 }
 
 fn first_prices(problem: &Problem) -> Vec<f64> {
-    Solver::new(problem, "ned", &BTreeMap::new()).expect("NED takes the problem").prices()
+    Solver::new(problem, &Ask::by("ned")).expect("NED takes the problem").prices()
 }
 
 fn main() {

@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     let net = Topology::parking_lot(2, 10.0)?;
     let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1], vec![0, 1]]);
     let problem = Problem::new(net.capacities().to_vec(), paths, utility)?;
-    let solution = solve(&problem, &Settings::default().with_tol(1e-9))?;
+    let solution = solve(&problem, &Settings::default().with_tol(1e-9).into())?;
     println!("{solution}");
     for (flow, rate) in solution.rates.iter().enumerate() {
         let remark = if *rate == 0.0 { "  (its path price is above U'(0))" } else { "" };

@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     println!("{:>6}{:>12}{:>12}{:>14}{:>18}", "alpha", "long flow", "on paper", "short flows", "price of a link");
     for alpha in [0.5, 1.0, 2.0, 10.0] {
         let problem = Problem::new(net.capacities().to_vec(), paths.clone(), AlphaFair::new(alpha, 1.0)?)?;
-        let solution = solve(&problem, &Settings::default().with_tol(1e-10))?;
+        let solution = solve(&problem, &Settings::default().with_tol(1e-10).into())?;
         let on_paper = CAPACITY / (1.0 + f64::from(LINKS).powf(1.0 / alpha));
         let (long, short, price) = (solution.rates[0], solution.rates[1], solution.prices[0]);
         println!("{alpha:>6}{long:>12.5}{on_paper:>12.5}{short:>14.5}{price:>18.3e}");

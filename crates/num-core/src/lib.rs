@@ -25,12 +25,12 @@
 //! the rates that go with them, and only then says [`Status::Optimal`].
 //!
 //! ```
-//! use netnum_core::{AlphaFair, Paths, Problem, Settings, Status, solve};
+//! use netnum_core::{AlphaFair, Ask, Paths, Problem, Status, solve};
 //!
 //! // A parking lot: one long flow over two links of capacity 1, and a short flow on each.
 //! let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
 //! let problem = Problem::new(vec![1.0, 1.0], paths, AlphaFair::proportional())?;
-//! let solution = solve(&problem, &Settings::default())?;
+//! let solution = solve(&problem, &Ask::default())?;
 //! assert_eq!(solution.status, Status::Optimal);
 //! assert!((solution.rates[0] - 1.0 / 3.0).abs() < 1e-6);
 //! # Ok::<(), netnum_core::Error>(())
@@ -42,15 +42,10 @@
 mod certificate;
 mod certify;
 pub mod error;
-pub mod interrupt;
-pub mod interruptible_list;
 pub mod link_ends;
 #[cfg(feature = "ndarray")]
 mod matrix;
 mod max_min;
-pub mod memory;
-#[cfg(feature = "mpi")]
-mod mpi_world;
 mod non_finite;
 mod normalize;
 pub mod numerics;
@@ -58,32 +53,33 @@ mod paths;
 mod power_law;
 mod presolve;
 mod problem;
-mod ranks;
 pub mod sensitivity;
 pub mod solve;
 pub mod testing;
 pub mod topology;
 pub mod utility;
+mod work;
 
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{Error, Result};
-pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
-#[cfg(feature = "mpi")]
-pub use mpi_world::MpiWorld;
 pub use normalize::{FNorm, Fill, Normalization, Normalizer, UNorm, normalize};
-pub use paths::{Paths, parts};
+pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;
-pub use ranks::{AllReduce, Call, Ranks};
 pub use sensitivity::Sensitivity;
 pub use solve::price::{self, PriceRule};
-pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
-pub use topology::{Found, KShortest, Link, Topology};
+pub use solve::{Ask, METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
+pub use topology::{KShortest, Link, Topology};
 pub use utility::{
     AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility,
 };
+
+#[cfg(feature = "mpi")]
+pub use work::MpiWorld;
+pub use work::interrupt::StopToken;
+pub use work::{AllReduce, Call, Ranks, Workers, for_each, interrupt, interruptible_list, memory};
 
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]

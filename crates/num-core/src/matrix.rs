@@ -53,12 +53,12 @@ impl Problem {
     ///
     /// ```
     /// use ndarray::{ArrayView1, array};
-    /// use netnum_core::{AlphaFair, Problem, Settings, solve};
+    /// use netnum_core::{AlphaFair, Ask, Problem, solve};
     ///
     /// // A parking lot: one flow over both links, and one on each.
     /// let (capacities, routing) = (array![1.0, 1.0], array![[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]);
     /// let problem = Problem::from_matrix(capacities.view(), routing.view(), AlphaFair::proportional())?;
-    /// let solution = solve(&problem, &Settings::default())?;
+    /// let solution = solve(&problem, &Ask::default())?;
     /// let loads = routing.dot(&ArrayView1::from(&solution.rates));
     /// assert!(loads.iter().all(|load| (load - 1.0).abs() < 1e-6));
     /// # Ok::<(), netnum_core::Error>(())

@@ -12,7 +12,6 @@ use std::process::Command;
 use std::sync::Arc;
 
 use netnum_core::parts::InTurn;
-use netnum_core::solve::{PartSetup, solve_part};
 use netnum_core::{AllReduce, AlphaFair, Error, MpiWorld, Paths, Problem, Ranks, Settings, Topology, solve};
 
 /// Of the processes that `mpiexec` starts.
@@ -42,18 +41,15 @@ fn run_rank() {
     let problem = |paths: Paths| Problem::new(net.capacities().to_vec(), paths, AlphaFair::proportional()).unwrap();
     let settings = Settings::default().with_tol(1e-12);
     let solve_own = |paths: Paths, settings: &Settings| {
-        let ranks = Ranks::new(MpiWorld::default());
-        let (options, parts) = (BTreeMap::new(), Arc::new(InTurn));
-        let setup =
-            PartSetup { ranks: &ranks, method: "fast-ned", options: &options, prices: None, respond: None, parts };
-        solve_part(&problem(paths), &setup, settings, &mut ())
+        let ranks = Arc::new(Ranks::new(MpiWorld::default()));
+        solve(&problem(paths), &Ask::from(settings.clone()).with_workers(ranks))
     };
     let (rank, all) = (MpiWorld::default().rank(), MpiWorld::default().ranks());
     let own = |flow: &usize| flow % all == rank;
     let lists = (0..paths.len()).filter(own).map(|flow| paths.links(flow).to_vec());
     let own_paths = Paths::from_lists(lists.collect::<Vec<_>>());
     let found = solve_own(own_paths.clone(), &settings).unwrap();
-    let whole = solve(&problem(paths.clone()), &settings).unwrap();
+    let whole = solve(&problem(paths.clone()), &settings.clone().into()).unwrap();
     for (flow, &rate) in (0..paths.len()).filter(own).zip(&found.rates) {
         assert!((rate - whole.rates[flow]).abs() <= 1e-6 * rate, "flow {flow}: {rate} and {}", whole.rates[flow]);
     }

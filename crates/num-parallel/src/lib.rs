@@ -5,28 +5,25 @@
 //! | `flow_blocks/` | flows that respond to prices, in blocks on the threads of a team |
 //! | `engine/` | a price iteration over flows that come and go |
 //! | `allocator/` | flows that start and end, ticks, updates |
-//! | `solve.rs` | solves whose price methods use flow blocks |
-//! | `parts.rs` | passes over all flows, shared out to threads |
+//! | `threads.rs` | the threads of a solve: passes on a pool, price iterations on a team |
 //! | `team/` | threads that do one job together, with a barrier inside |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
 //! | `sensitivity.rs` | derivatives of many optima at once, a thread for each in turn |
-//! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |
 //!
 //! `netnum-core` has the mathematics; this crate assigns it to threads. The number of threads is an argument, and a
 //! call has a pool of its own. It affects the time alone: an answer has the same bits for any number of threads.
 //!
 //! ```
-//! use std::collections::BTreeMap;
 //! use std::num::NonZeroUsize;
 //!
-//! use netnum_core::{AlphaFair, Paths, Problem, Settings};
+//! use netnum_core::{AlphaFair, Ask, Paths, Problem};
 //!
 //! // One link, shared by one flow, by two, by three, …
 //! let problem = |flows| Problem::new(vec![12.0], Paths::from_lists(vec![[0]; flows]), AlphaFair::proportional());
 //! let problems = (1..=6).map(problem).collect::<Result<Vec<_>, _>>()?;
 //! let two = NonZeroUsize::new(2).unwrap();
-//! let solutions = netnum_parallel::solve_many(&problems, "auto", &BTreeMap::new(), &Settings::default(), two)?;
+//! let solutions = netnum_parallel::solve_many(&problems, &Ask::default(), two)?;
 //! for (flows, solution) in (1..).zip(solutions) {
 //!     assert!((solution?.rates[0] - 12.0 / flows as f64).abs() < 1e-4);
 //! }
@@ -42,19 +39,16 @@ struct Readme;
 mod allocator;
 mod engine;
 mod flow_blocks;
-mod k_shortest;
 mod many;
-mod parts;
 mod scenarios;
 mod sensitivity;
-mod solve;
 mod team;
+mod threads;
 
 pub use allocator::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator};
 pub use engine::{Engine, EngineSnapshot, FlowId};
 pub use flow_blocks::Real;
-pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, BatchObserver, solve_many};
 pub use scenarios::Scenarios;
 pub use sensitivity::reverse_many;
-pub use solve::{parts, respond, solver};
+pub use threads::Threads;

@@ -6,36 +6,32 @@
 //! all the others.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use netnum_core::interrupt::Tokens;
-use netnum_core::solve::{Cadence, Observer, solve_by};
-use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
+use netnum_core::solve::{Cadence, Observer, solve_on};
+use netnum_core::{Ask, Error, Problem, Progress, Result, Solution};
 use rayon::prelude::*;
 
-use crate::solve::solver;
+use crate::threads::{Threads, pool};
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
 ///
-/// `method`, `options` and `settings` are for all of them, a time limit for each of them by itself.
+/// `ask` is for all of them, but for its workers, and a time limit for each of them by itself.
 ///
 /// # Errors
-/// [`Error::Threads`]. What is wrong with a problem, or with the method
-/// or an option for it, is in the problem's own result: see [`solver`](crate::solver) and
-/// [`Solver::run`](netnum_core::Solver::run).
+/// [`Error::Threads`]. What is wrong with a problem, or with the method or an option for it, is in the problem's own
+/// result: see [`solve`](netnum_core::solve()).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
     problems: &[P],
-    method: &str,
-    options: &BTreeMap<String, f64>,
-    settings: &Settings,
+    ask: &Ask,
     threads: NonZeroUsize,
 ) -> Result<Vec<Result<Solution>>> {
-    let batch = Batch { problems, warm_starts: None, method, options, settings };
+    let batch = Batch { problems, warm_starts: None, ask };
     let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
     batch.solve(threads, &answers)?;
     let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -47,14 +43,10 @@ pub fn solve_many<P: Borrow<Problem> + Sync>(
 pub struct Batch<'a, P> {
     /// The problems.
     pub problems: &'a [P],
-    /// Prices to start from, one entry per problem, where there are any; a problem without starts at the method's own.
+    /// Prices to start from, one entry per problem, where there are any; a problem without starts as asked for.
     pub warm_starts: Option<&'a [Option<&'a [f64]>]>,
-    /// The method for all of them, by name.
-    pub method: &'a str,
-    /// The method's own options, by name.
-    pub options: &'a BTreeMap<String, f64>,
-    /// When each of them stops.
-    pub settings: &'a Settings,
+    /// How each of them is to be solved, on one thread.
+    pub ask: &'a Ask,
 }
 
 /// Receives the answers of a batch as they come, on the thread that found them, and may stop the remaining problems.
@@ -89,31 +81,30 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
         if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
             return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
         }
-        let pool = pool(threads, problems)?;
+        let (pool, ask) = (pool(threads, problems)?, on_one_thread(self.ask));
         // One at a time: the times of problems are independent.
         let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
         pool.install(|| {
             numbers.filter(|&problem| observer.is_wanted(problem)).for_each(|problem| {
-                observer.on_solution(problem, tokens.clone().scope(|| self.solve_one(problem, observer)));
+                observer.on_solution(problem, tokens.clone().scope(|| self.solve_one(problem, &ask, observer)));
             });
         });
         Ok(())
     }
 
-    fn solve_one(&self, problem: usize, observer: &impl BatchObserver) -> Result<Solution> {
-        let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
-        let make = || solver(one, self.method, self.options, NonZeroUsize::MIN, prices);
-        solve_by(one, self.settings, &mut StopObserver { problem, observer }, make)
+    fn solve_one(&self, problem: usize, ask: &Ask, observer: &impl BatchObserver) -> Result<Solution> {
+        let mut ask = ask.clone();
+        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
+            ask = ask.with_prices(prices.to_vec());
+        }
+        let mut observer = StopObserver { problem, observer };
+        solve_on(self.problems[problem].borrow(), &ask, &mut observer, None).map(|(solution, _)| solution)
     }
 }
 
-/// So many threads, but no more than there are pieces of work.
-///
-/// # Errors
-/// [`Error::Threads`] when the system does not give that many.
-pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
-    pool.build().map_err(|refusal| Error::threads(threads, refusal))
+/// The same on one thread.
+pub(crate) fn on_one_thread(ask: &Ask) -> Ask {
+    ask.clone().with_workers(Arc::new(Threads::new(NonZeroUsize::MIN)))
 }
 
 /// Stops the solve of one problem that is not wanted any more.

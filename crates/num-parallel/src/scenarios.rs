@@ -5,16 +5,15 @@
 //! iterations. The number of scenarios alone decides the groups: an answer has the same bits for any number of
 //! threads.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Tokens;
-use netnum_core::solve::solve_and_keep;
-use netnum_core::{Error, Problem, Result, Settings, Solution, Solver};
+use netnum_core::solve::solve_on;
+use netnum_core::{Ask, Error, Problem, Result, Solution, Solver};
 use rayon::prelude::*;
 
-use crate::many::{BatchObserver, StopObserver, pool};
-use crate::solve::solver;
+use crate::many::{BatchObserver, StopObserver, on_one_thread};
+use crate::threads::pool;
 
 /// The most scenarios that one solver goes through.
 const MOST_TOGETHER: usize = 32;
@@ -31,12 +30,8 @@ pub struct Scenarios<'a> {
     pub flow_caps: Option<&'a [f64]>,
     /// Capacities of the links likewise, 0 for one that has failed.
     pub capacities: Option<&'a [f64]>,
-    /// The method for all of them, by name.
-    pub method: &'a str,
-    /// The method's own options, by name.
-    pub options: &'a BTreeMap<String, f64>,
-    /// When each of them stops.
-    pub settings: &'a Settings,
+    /// How each of them is to be solved, on one thread.
+    pub ask: &'a Ask,
 }
 
 impl Scenarios<'_> {
@@ -128,12 +123,12 @@ impl Scenarios<'_> {
 
     /// Solves some, one after the other.
     fn solve_group(&self, scenarios: std::ops::Range<usize>, observer: &impl BatchObserver) {
-        let mut last = None;
+        let (ask, mut last) = (on_one_thread(self.ask), None);
         for scenario in scenarios {
             if !observer.is_wanted(scenario) {
                 return;
             }
-            let (answer, solver) = match self.solve_one(scenario, last, observer) {
+            let (answer, solver) = match self.solve_one(scenario, &ask, last, observer) {
                 Ok((answer, solver)) => (Ok(answer), solver),
                 Err(error) => (Err(error), None),
             };
@@ -145,14 +140,10 @@ impl Scenarios<'_> {
     fn solve_one(
         &self,
         scenario: usize,
+        ask: &Ask,
         last: Option<Solver>,
         observer: &impl BatchObserver,
     ) -> Result<(Solution, Option<Solver>)> {
-        let problem = self.problem(scenario)?;
-        let make = || match last {
-            Some(mut solver) => solver.update(&problem).map(|()| solver),
-            None => solver(&problem, self.method, self.options, NonZeroUsize::MIN, None),
-        };
-        solve_and_keep(&problem, self.settings, &mut StopObserver { problem: scenario, observer }, make)
+        solve_on(&self.problem(scenario)?, ask, &mut StopObserver { problem: scenario, observer }, last)
     }
 }

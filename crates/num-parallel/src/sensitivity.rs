@@ -7,7 +7,7 @@ use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange, Sensitivi
 use netnum_core::{Problem, Result, Solution};
 use rayon::prelude::*;
 
-use crate::many::pool;
+use crate::threads::pool;
 
 /// The derivative in every parameter of one function of each optimum, which is given by its own derivatives in rates,
 /// prices and objective: [`Sensitivity::reverse`] of every problem, on `threads` threads. Answers come in the order of
@@ -21,13 +21,13 @@ use crate::many::pool;
 /// use std::num::NonZeroUsize;
 ///
 /// use netnum_core::sensitivity::{AtKink, OutcomeChange};
-/// use netnum_core::{AlphaFair, Paths, Problem, Settings, solve};
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem, solve};
 ///
 /// // The rate of the first of two flows on links of capacity 1, 2 and 3: half of the capacity.
 /// let (two, first) = (NonZeroUsize::new(2).unwrap(), OutcomeChange { rates: vec![1.0, 0.0], ..Default::default() });
 /// let problem = |capacity| Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), AlphaFair::proportional());
 /// let problems = [problem(1.0)?, problem(2.0)?, problem(3.0)?];
-/// let solutions = problems.iter().map(|problem| solve(problem, &Settings::default())).collect::<Result<Vec<_>, _>>()?;
+/// let solutions = problems.iter().map(|problem| solve(problem, &Ask::default())).collect::<Result<Vec<_>, _>>()?;
 /// let of: Vec<_> = problems.iter().zip(&solutions).map(|(problem, solution)| (problem, solution, &first)).collect();
 /// for gradient in netnum_parallel::reverse_many(&of, AtKink::Refuse, two)? {
 ///     assert!((gradient?.capacities[0] - 0.5).abs() < 1e-12);

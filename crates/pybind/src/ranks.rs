@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use netnum_core::solve::{PartSetup, solve_part as solve_core};
 use netnum_core::{AllReduce, Error};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -14,7 +13,7 @@ use pyo3::types::{PyCFunction, PyDict, PySlice, PyTuple};
 
 use crate::detach;
 use crate::problem::Problem;
-use crate::solve::{PythonObserver, Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
+use crate::solve::{Keywords, Solution, solve_over};
 use crate::topology::Topology;
 
 /// So long a rank that has failed waits for the others: all are to have ended within 5 s.
@@ -227,38 +226,13 @@ pub(crate) fn solve_part<'py>(
 }
 
 #[pyfunction(name = "solve")]
-#[pyo3(signature = (
-    problem, ranks, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
-    callback=None, progress=false, trace=false, threads=None, **options
-))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
-fn solve_with(
-    problem: &Bound<'_, Problem>,
+#[pyo3(signature = (problem, ranks, method="auto", **keywords))]
+fn solve_with<'py>(
+    problem: &Bound<'py, Problem>,
     ranks: &Bound<'_, Ranks>,
     method: &str,
-    tol: f64,
-    stop: &str,
-    max_iterations: Option<&Bound<'_, PyAny>>,
-    time_limit: Option<f64>,
-    warm_start: Option<&Bound<'_, PyAny>>,
-    callback: Option<&Bound<'_, PyAny>>,
-    progress: bool,
-    trace: bool,
-    threads: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let (py, core, ranks) = (problem.py(), &problem.get().core, &ranks.get().0);
-    let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
-    let threads = threads_of(threads)?;
-    let bar = solve_bar(py, progress && ranks.rank() == 0, &settings)?;
-    let mut observer = PythonObserver::new(callback, &bar)?;
-    let options = options_of(options)?;
-    let prices = warm_start.map(prices_of).transpose()?;
-    let (respond, parts) = (Some(netnum_parallel::respond(threads)), netnum_parallel::parts(threads));
-    let setup = PartSetup { ranks, method, options: &options, prices: prices.as_deref(), respond, parts };
-    let net = problem.get().topology.as_ref().map(Py::get);
-    let solution = detach::run(py, || {
-        solve_core(core, &setup, &settings, &mut observer).map_err(|error| with_link_name(error, net))
-    });
-    Solution::new(problem, bar.close(py, solution, last_state)?, trace)
+    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace"])?;
+    solve_over(problem, method, &keywords, ranks.get().0.clone())
 }

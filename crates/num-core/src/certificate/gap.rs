@@ -44,14 +44,14 @@ use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::paths::parts;
-use crate::ranks::Ranks;
+use crate::work::Ranks;
+use crate::work::for_each;
 
 impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
     pub(crate) fn relative_gap(&self) -> Result<f64> {
         let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
-        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+        let of_ranges = for_each(&*problem.workers, problem.flow_ranges(), |flows| {
             self.free_and_bound_limited(&flows, numerical_saturation)
         })?;
         let (mut free, mut bound_limited) = (Free::default(), Vec::new());
@@ -59,11 +59,11 @@ impl FeasiblePoint<'_> {
             free.add(own);
             bound_limited.extend(limited);
         }
-        if problem.ranks.any(free.is_lost)? {
+        if problem.ranks().any(free.is_lost)? {
             return Ok(f64::INFINITY);
         }
         self.add_idle_revenue(&mut free, &mut bound_limited)?;
-        free.relative_gap(&bound_limited, &problem.ranks)
+        free.relative_gap(&bound_limited, problem.ranks())
     }
 
     /// What consecutive flows miss.
@@ -132,7 +132,7 @@ impl FeasiblePoint<'_> {
     /// Adds up the sums of all ranks, and the idle capacity of the links at their prices to what the flows miss and
     /// pay: all of it together where no flow is bound-limited, else to each flow its part.
     fn add_idle_revenue(&self, free: &mut Free, bound_limited: &mut [BoundLimited]) -> Result<()> {
-        let ranks = &self.problem.ranks;
+        let ranks = self.problem.ranks();
         if !ranks.any(!bound_limited.is_empty())? {
             free.add_up(ranks)?;
             let links = self.prices.iter().zip(&self.problem.capacities).zip(&self.loads);

@@ -43,9 +43,9 @@ use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::paths::parts;
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
+use crate::work::for_each;
 
 /// Relative distance from a rate at which the marginal is evaluated on either side, to detect a jump.
 const OFFSET: f64 = 1e-9;
@@ -56,7 +56,7 @@ impl FeasiblePoint<'_> {
         let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
         let mut splits = PathSplits::new(self, numerical_saturation)?;
         let (mut links, ranges) = (Slackness::new(self), problem.flow_ranges());
-        let of_ranges = parts::for_each(&*problem.parts, ranges.iter().zip(links.split()), |(range, columns)| {
+        let of_ranges = for_each(&*problem.workers, ranges.iter().zip(links.split()), |(range, columns)| {
             self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
         })?;
         let mut residual = 0.0f64;
@@ -76,7 +76,7 @@ impl FeasiblePoint<'_> {
         }
         links.residuals(adjacent).for_each(count);
         let mut largest = [residual];
-        problem.ranks.max(&mut largest)?;
+        problem.ranks().max(&mut largest)?;
         Ok(largest[0])
     }
 

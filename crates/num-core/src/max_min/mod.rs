@@ -80,7 +80,8 @@ pub(crate) use certificate::certify;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
-pub(crate) use witness::{Inequality, Witness};
+pub use witness::Inequality;
+pub(crate) use witness::Witness;
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, Pacer};

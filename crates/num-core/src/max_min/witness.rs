@@ -44,7 +44,8 @@ pub(crate) type Witness = Vec<Inequality>;
 
 /// An inequality between the rates of some flows, and the fair share at which it is full.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Inequality {
+#[doc(hidden)]
+pub struct Inequality {
     pub(super) fair_share: f64,
     /// p_l ≥ 0 of some links, each once; those that stand for caps among them.
     pub(super) prices: Vec<(u32, f64)>,

@@ -1,12 +1,11 @@
 //! Paths as lists of links, in compressed rows, and what passes over them need: runs of equal lengths, parts.
 
-pub mod parts;
+pub(crate) mod parts;
 pub(crate) mod passes;
 mod runs;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
@@ -14,10 +13,9 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use parts::Parts;
 pub(crate) use passes::Row;
 pub(crate) use runs::with_length;
-use runs::{Run, clipped, runs};
+use runs::{Run, runs};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -166,61 +164,6 @@ impl Paths {
             },
         )?;
         Ok(Self::of(indptr, indices))
-    }
-
-    /// Some of the paths, in the order given; links by other numbers where there are such.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>, parts: &dyn Parts) -> Result<Self> {
-        let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
-        indptr.push(0);
-        indptr.extend(paths.iter().map(|&path| {
-            end += self.indptr[path as usize + 1] - self.indptr[path as usize];
-            end
-        }));
-        let (mut indices, runs) = (vec![0; end], runs(&indptr));
-        let ranges = parts::ranges(paths.len(), parts::PATHS);
-        let of_ranges: Vec<Range<usize>> = ranges.iter().map(|range| indptr[range.start]..indptr[range.end]).collect();
-        let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges);
-        parts::for_each(parts, pieces, |(piece, range)| self.copy(paths, numbers, &runs, range, piece))?;
-        Ok(Self { indptr, indices, runs: OnceLock::from(runs) })
-    }
-
-    /// The links of consecutive ones of some paths, whose runs are given.
-    fn copy(
-        &self,
-        paths: &[u32],
-        numbers: Option<&[u32]>,
-        runs: &[Run],
-        range: Range<usize>,
-        mut rest: &mut [u32],
-    ) -> Result<()> {
-        let mut pacer = Pacer::new();
-        for Run { paths: run, length } in clipped(runs, range) {
-            for some in paths[run].chunks(Self::CHUNK) {
-                let crossed = some.iter().map(|&path| self.indptr[path as usize + 1] - self.indptr[path as usize]);
-                let (out, after) = rest.split_at_mut(length.map_or_else(|| crossed.sum(), |each| each * some.len()));
-                rest = after;
-                pacer.did(out.len())?;
-                with_length!(length, LENGTH => {
-                    for (out, &path) in out.as_chunks_mut::<LENGTH>().0.iter_mut().zip(some) {
-                        *out = *self.indices[self.indptr[path as usize]..].first_chunk().expect("of this length");
-                    }
-                }, {
-                    let mut rest = &mut *out;
-                    for &path in some {
-                        let (own, others) = rest.split_at_mut(self.links(path as usize).len());
-                        own.copy_from_slice(self.links(path as usize));
-                        rest = others;
-                    }
-                });
-                if let Some(numbers) = numbers {
-                    out.iter_mut().for_each(|link| *link = numbers[*link as usize]);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The same paths, some of which cross one more link.

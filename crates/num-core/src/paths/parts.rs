@@ -1,54 +1,6 @@
-//! Work in parts: one after the other, or at once on threads, which another crate has.
-//!
-//! How a work is cut into parts depends on its size and never on threads, and what the parts found is added up in their
-//! order: the bits of an answer do not depend on who did them.
+//! How passes are cut into parts: by the size of their work, never by the number of threads.
 
-use std::fmt;
 use std::ops::{AddAssign, Range};
-use std::sync::{Mutex, PoisonError};
-
-use crate::error::Result;
-
-/// Has the parts of a work done.
-pub trait Parts: fmt::Debug + Send + Sync {
-    /// Calls `work` once with every number below `parts`, in any order and perhaps several at once, and returns when
-    /// all calls have returned. On other threads the [`Tokens`](crate::interrupt::Tokens) of this one are in force.
-    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync));
-}
-
-/// One part after the other.
-#[derive(Debug)]
-pub struct InTurn;
-
-impl Parts for InTurn {
-    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
-        (0..parts).for_each(work);
-    }
-}
-
-/// Does a work for every item. Returns what was found for each, in their order.
-///
-/// # Errors
-/// That of the first item that has one.
-///
-/// # Panics
-/// If `parts` does a part twice or not at all, and where `work` does.
-pub fn for_each<I: Send, O: Send>(
-    parts: &dyn Parts,
-    items: impl IntoIterator<Item = I>,
-    work: impl Fn(I) -> Result<O> + Sync,
-) -> Result<Vec<O>> {
-    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let found: Vec<Mutex<Option<Result<O>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    let take = |item: &Mutex<Option<I>>| item.lock().unwrap_or_else(PoisonError::into_inner).take();
-    parts.each(items.len(), &|part| {
-        let item = take(&items[part]).expect("a part is done once");
-        let done = work(item);
-        *found[part].lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
-    });
-    let found = found.into_iter().map(|found| found.into_inner().unwrap_or_else(PoisonError::into_inner));
-    found.map(|found| found.expect("every part is done")).collect()
-}
 
 /// Nearly equal ranges of `items` things, each of at least `least`.
 pub(crate) fn ranges(items: usize, least: usize) -> Vec<Range<usize>> {
@@ -97,7 +49,6 @@ pub(crate) fn add_up<T: AddAssign>(lists: Vec<Vec<T>>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn ranges_cover_all_and_are_large_enough() {
@@ -108,26 +59,5 @@ mod tests {
             assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
             assert!(found.len() == 1 || found.iter().all(|range| range.len() >= least));
         }
-    }
-
-    #[test]
-    fn what_is_found_is_in_order_and_the_first_error_counts() {
-        #[derive(Debug)]
-        struct Backwards;
-        impl Parts for Backwards {
-            fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
-                (0..parts).rev().for_each(work);
-            }
-        }
-        let mut squares = [0; 4];
-        let ranges = ranges(4, 2);
-        let found = for_each(&Backwards, pieces(&mut squares, &ranges), |(piece, range)| {
-            piece.iter_mut().zip(range.clone()).for_each(|(square, i)| *square = i * i);
-            Ok(range.start)
-        });
-        assert_eq!((found.unwrap(), squares), (vec![0, 2], [0, 1, 4, 9]));
-        let error = |link| Error::Capacity { link, value: -1.0 };
-        let fails = for_each(&Backwards, 0..3, |i| if i > 0 { Err(error(i)) } else { Ok(()) });
-        assert_eq!(fails, Err(error(1)));
     }
 }

@@ -10,23 +10,27 @@
 //! A pass goes over a range of paths, run by run of equal lengths ([`Run`]), so that its loop is compiled for that
 //! length. It costs O(crossings), and those that take long stop when a token in force says so.
 //!
-//! A pass over all paths of a problem is a [`Pass`]: it is cut into parts by sizes alone, the [`Parts`] do them, and
+//! A pass over all paths of a problem is a [`Pass`]: it is cut into parts by sizes alone, the [`Workers`] do them, and
 //! what they find is added up in the order of the parts, then over the ranks. The bits do not depend on who works.
 //!
 //! Loops over links elsewhere are measured kernels, and say so: the price iteration (`solve/price/rows.rs`,
 //! `path_split.rs`, the flow blocks of netnum-parallel), and searches in max-min that follow single paths.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::Paths;
-use super::parts::{self, Parts, split_mut};
-use super::runs::{Run, clipped, with_length};
+use super::parts::{self, split_mut};
+use super::runs::{Run, clipped, runs, with_length};
 use crate::error::Result;
 use crate::interrupt::Pacer;
-use crate::ranks::Ranks;
+use crate::work::{Workers, for_each};
 
 /// Paths between two checks whether to stop.
 const CHECKED: usize = 1 << 14;
+
+/// Paths that are copied at a time.
+const COPIED: usize = 1 << 12;
 
 /// The links of a path: what a pass does with them.
 #[derive(Debug, Clone, Copy)]
@@ -179,6 +183,61 @@ impl Paths {
         }
     }
 
+    /// Some of the paths, in the order given; links by other numbers where there are such.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>, workers: &dyn Workers) -> Result<Self> {
+        let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
+        indptr.push(0);
+        indptr.extend(paths.iter().map(|&path| {
+            end += self.indptr[path as usize + 1] - self.indptr[path as usize];
+            end
+        }));
+        let (mut indices, runs) = (vec![0; end], runs(&indptr));
+        let ranges = parts::ranges(paths.len(), parts::PATHS);
+        let of_ranges: Vec<Range<usize>> = ranges.iter().map(|range| indptr[range.start]..indptr[range.end]).collect();
+        let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges);
+        for_each(workers, pieces, |(piece, range)| self.copy(paths, numbers, &runs, range, piece))?;
+        Ok(Self { indptr, indices, runs: OnceLock::from(runs) })
+    }
+
+    /// The links of consecutive ones of some paths, whose runs are given.
+    fn copy(
+        &self,
+        paths: &[u32],
+        numbers: Option<&[u32]>,
+        runs: &[Run],
+        range: Range<usize>,
+        mut rest: &mut [u32],
+    ) -> Result<()> {
+        let mut pacer = Pacer::new();
+        for Run { paths: run, length } in clipped(runs, range) {
+            for some in paths[run].chunks(COPIED) {
+                let crossed = some.iter().map(|&path| self.indptr[path as usize + 1] - self.indptr[path as usize]);
+                let (out, after) = rest.split_at_mut(length.map_or_else(|| crossed.sum(), |each| each * some.len()));
+                rest = after;
+                pacer.did(out.len())?;
+                with_length!(length, LENGTH => {
+                    for (out, &path) in out.as_chunks_mut::<LENGTH>().0.iter_mut().zip(some) {
+                        *out = *self.indices[self.indptr[path as usize]..].first_chunk().expect("of this length");
+                    }
+                }, {
+                    let mut rest = &mut *out;
+                    for &path in some {
+                        let (own, others) = rest.split_at_mut(self.links(path as usize).len());
+                        own.copy_from_slice(self.links(path as usize));
+                        rest = others;
+                    }
+                });
+                if let Some(numbers) = numbers {
+                    out.iter_mut().for_each(|link| *link = numbers[*link as usize]);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The links of consecutive paths, one path after the other.
     fn links_of(&self, paths: &Range<usize>) -> &[u32] {
         &self.indices[self.indptr[paths.start]..self.indptr[paths.end]]
@@ -215,8 +274,7 @@ pub(crate) struct Pass<'a> {
     pub(crate) links: usize,
     /// The paths of every part, in order.
     pub(crate) ranges: Vec<Range<usize>>,
-    pub(crate) parts: &'a dyn Parts,
-    pub(crate) ranks: &'a Ranks,
+    pub(crate) workers: &'a dyn Workers,
 }
 
 impl Pass<'_> {
@@ -227,7 +285,7 @@ impl Pass<'_> {
     #[inline(always)]
     pub(crate) fn set(&self, values: &mut [f64], of: impl Fn(Row<'_>) -> f64 + Sync) -> Result<()> {
         let pieces = split_mut(values, &self.ranges);
-        parts::for_each(self.parts, pieces.zip(&self.ranges), |(values, range)| {
+        for_each(self.workers, pieces.zip(&self.ranges), |(values, range)| {
             self.paths.each_of(
                 range.clone(),
                 #[inline(always)]
@@ -240,7 +298,7 @@ impl Pass<'_> {
     /// Per link the sum of what `add` adds, over all paths of all ranks.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`].
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`](crate::Ranks).
     #[inline(always)]
     pub(crate) fn sums(&self, add: impl Fn(usize, Row<'_>, &mut [f64]) + Sync) -> Result<Vec<f64>> {
         let nothing = std::iter::repeat_n((), self.ranges.len());
@@ -261,7 +319,7 @@ impl Pass<'_> {
         columns: impl IntoIterator<Item = C>,
         add: impl Fn(&mut C, usize, Row<'_>, &mut [f64]) + Sync,
     ) -> Result<Vec<f64>> {
-        let of_parts = parts::for_each(self.parts, columns.into_iter().zip(&self.ranges), |(mut column, range)| {
+        let of_parts = for_each(self.workers, columns.into_iter().zip(&self.ranges), |(mut column, range)| {
             let mut sums = vec![0.0; self.links];
             self.paths.each_of(
                 range.clone(),
@@ -271,21 +329,21 @@ impl Pass<'_> {
             Ok(sums)
         })?;
         let mut sums = parts::add_up(of_parts);
-        self.ranks.sum(&mut sums)?;
+        self.workers.ranks().sum(&mut sums)?;
         Ok(sums)
     }
 
     /// Per link the least of some values over all paths of all ranks, at most those of `most`.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`].
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`](crate::Ranks).
     #[inline(always)]
     pub(crate) fn least<const N: usize>(
         &self,
         most: Vec<[f64; N]>,
         lower: impl Fn(usize, Row<'_>, &mut [[f64; N]]) + Sync,
     ) -> Result<Vec<[f64; N]>> {
-        let of_parts = parts::for_each(self.parts, self.ranges.iter().cloned(), |range| {
+        let of_parts = for_each(self.workers, self.ranges.iter().cloned(), |range| {
             let mut least = most.clone();
             self.paths.each_of(
                 range,
@@ -299,7 +357,7 @@ impl Pass<'_> {
             let pairs = least.as_flattened_mut().iter_mut().zip(own.as_flattened());
             pairs.for_each(|(least, &own)| *least = smaller(own, *least));
         }
-        self.ranks.min(least.as_flattened_mut())?;
+        self.workers.ranks().min(least.as_flattened_mut())?;
         Ok(least)
     }
 }

@@ -5,9 +5,9 @@ use super::order::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{Pacer, check};
 use crate::paths::Paths;
-use crate::paths::parts::{self, Parts};
+use crate::paths::parts;
 use crate::problem::Problem;
-use crate::ranks::Ranks;
+use crate::work::{Workers, for_each};
 
 /// The open paths of every flow.
 ///
@@ -51,16 +51,16 @@ pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
 }
 
 /// How many of some paths cross every link of a problem, over all ranks.
-pub(super) fn uses(problem: &Problem, paths: &[u32], parts: &dyn Parts, ranks: &Ranks) -> Result<Vec<f64>> {
-    let mut uses: Vec<f64> = own_uses(problem, paths, parts)?.into_iter().map(f64::from).collect();
-    ranks.sum(&mut uses)?;
+pub(super) fn uses(problem: &Problem, paths: &[u32], workers: &dyn Workers) -> Result<Vec<f64>> {
+    let mut uses: Vec<f64> = own_uses(problem, paths, workers)?.into_iter().map(f64::from).collect();
+    workers.ranks().sum(&mut uses)?;
     Ok(uses)
 }
 
-fn own_uses(problem: &Problem, paths: &[u32], parts: &dyn Parts) -> Result<Vec<u32>> {
+fn own_uses(problem: &Problem, paths: &[u32], workers: &dyn Workers) -> Result<Vec<u32>> {
     let ranges = parts::ranges(paths.len(), parts::PATHS.max(parts::PER_LINK * problem.links()));
     let is_whole = paths.len() == problem.paths().len();
-    let of_ranges = parts::for_each(parts, ranges, |range| {
+    let of_ranges = for_each(workers, ranges, |range| {
         let mut uses = vec![0u32; problem.links()];
         if is_whole {
             let indptr = problem.paths().indptr();

@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
 use crate::paths::Row;
-use crate::paths::parts::{self, split_mut};
+use crate::paths::parts::split_mut;
+use crate::work::for_each;
 
 impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
@@ -43,7 +44,7 @@ impl Presolved {
             );
         }
         let pass = self.pass();
-        parts::for_each(&*self.parts, split_mut(&mut revenues, &pass.ranges), |revenues| {
+        for_each(&*self.workers, split_mut(&mut revenues, &pass.ranges), |revenues| {
             marginals_of(revenues);
             Ok(())
         })?;

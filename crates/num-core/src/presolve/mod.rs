@@ -29,11 +29,11 @@ use units::{log_sum, rate_unit};
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, StopToken, check};
 use crate::paths::Paths;
-use crate::paths::parts::{self, InTurn, Parts, pieces, split_mut};
+use crate::paths::parts::{self, pieces, split_mut};
 use crate::paths::passes::Pass;
 use crate::problem::Problem;
-use crate::ranks::Ranks;
 use crate::utility::{Curvature, Units};
+use crate::work::{Ranks, Workers, for_each};
 
 /// Paths, or links that they cross, between two checks whether to stop.
 const CHECKED: usize = 1 << 16;
@@ -41,11 +41,11 @@ const CHECKED: usize = 1 << 16;
 /// What rounding leaves of a sum, relative.
 const ROUNDING: f64 = 1e-13;
 
-/// A problem in natural units, or one rank's part of it. All fields are *(derived)* and never change.
-pub(crate) struct Presolved {
+/// A problem in natural units, or one rank's part of it, as a [`Method`](crate::solve::Method) gets it: without what is
+/// closed, and with flows of one utility and paths of one length side by side.
+// All fields are *(derived)* and never change.
+pub struct Presolved {
     pub(crate) units: Units,
-    /// Who has the other flows.
-    pub(crate) ranks: Ranks,
     /// Whether any flow on any rank has several paths.
     pub(crate) has_several_paths: bool,
     /// Capacity of every link, > 0.
@@ -77,28 +77,29 @@ pub(crate) struct Presolved {
     pub(crate) failed_flows: Vec<u32>,
     total_links: usize,
     total_paths: usize,
-    /// Who does the parts of passes over all flows.
-    pub(crate) parts: Arc<dyn Parts>,
+    /// Who does the passes over all flows, and has the flows of other ranks.
+    pub(crate) workers: Arc<dyn Workers>,
 }
 
 impl Presolved {
     /// # Errors
     /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        Self::of_part(problem, &Ranks::alone(), Arc::new(InTurn))
+        Self::by(problem, Arc::new(Ranks::alone()))
     }
 
-    /// The same where the problem is one rank's part: links, units and first prices are those of the whole. Its passes
-    /// and those of its certificates are done by `parts`.
+    /// With the workers of its passes and of those of its certificates. Where they have ranks, the problem is one
+    /// rank's part: links, units and first prices are those of the whole.
     ///
     /// # Errors
     /// Those of [`new`](Self::new) and of [`Ranks`].
-    pub(crate) fn of_part(problem: &Problem, ranks: &Ranks, parts: Arc<dyn Parts>) -> Result<Self> {
+    pub(crate) fn by(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
+        let ranks = workers.ranks();
         ranks.check_same(&[problem.links() as f64], |_, links| format!("there are {links} links"))?;
         ranks.check_same_links(problem.capacities(), "capacity")?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
-        let mut uses = uses(problem, &original_paths, &*parts, ranks)?;
+        let mut uses = uses(problem, &original_paths, &*workers)?;
         let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0.0).collect();
         uses.retain(|&uses| uses > 0.0);
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
@@ -107,7 +108,7 @@ impl Presolved {
             true => problem.shared_paths(),
             false => {
                 let numbers = (links.len() < problem.links()).then(|| numbers(&links, problem.links()));
-                Arc::new(problem.paths().select(&original_paths, numbers.as_deref(), &*parts)?)
+                Arc::new(problem.paths().select(&original_paths, numbers.as_deref(), &*workers)?)
             }
         };
         check()?;
@@ -117,7 +118,7 @@ impl Presolved {
         let ranges = parts::ranges(paths.len(), parts::PATHS);
         let (mut ceilings, mut equal_shares) = (vec![0.0; paths.len()], vec![0.0; paths.len()]);
         let both = split_mut(&mut ceilings, &ranges).zip(pieces(&mut equal_shares, &ranges));
-        let logs = parts::for_each(&*parts, both, |(ceilings, (shares, range))| {
+        let logs = for_each(&*workers, both, |(ceilings, (shares, range))| {
             let mut both = ceilings.iter_mut().zip(shares);
             paths.each_of(
                 range,
@@ -134,7 +135,7 @@ impl Presolved {
         let scale = |values: &mut [f64]| values.iter_mut().for_each(|value| *value /= rate);
         scale(&mut capacities);
         let both = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges));
-        parts::for_each(&*parts, both, |(ceilings, shares)| {
+        for_each(&*workers, both, |(ceilings, shares)| {
             check()?;
             scale(ceilings);
             scale(shares);
@@ -153,7 +154,6 @@ impl Presolved {
         }
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
-            ranks: ranks.clone(),
             has_several_paths: ranks.any(!flow_paths.are_single())?,
             first_prices: vec![0.0; capacities.len()],
             capacities,
@@ -173,7 +173,7 @@ impl Presolved {
             failed_flows,
             total_links: problem.links(),
             total_paths: problem.paths().len(),
-            parts,
+            workers,
         };
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
@@ -183,7 +183,7 @@ impl Presolved {
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
         this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
-        if ranks.any(this.has_user_defined)? {
+        if this.ranks().any(this.has_user_defined)? {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
@@ -194,8 +194,43 @@ impl Presolved {
     }
 
     /// Number of flows.
-    pub(crate) fn flows(&self) -> usize {
+    pub fn flows(&self) -> usize {
         self.original_flows.len()
+    }
+
+    /// Capacity of every link.
+    pub fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// The links of every path.
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// Load of every link: the sum of the rates of the paths through it.
+    pub fn loads(&self, rates: &[f64]) -> Vec<f64> {
+        let mut loads = vec![0.0; self.capacities.len()];
+        self.paths.scatter(0..rates.len(), rates, &mut loads);
+        loads
+    }
+
+    /// The demand of every path at prices of the links: the rate that its flow would have if it had this path alone, at
+    /// most what the path can carry.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn path_demands(&self, prices: &[f64]) -> Result<Vec<f64>> {
+        let mut path_prices = vec![0.0; self.paths.len()];
+        self.paths.gather(0..self.paths.len(), prices, &mut path_prices);
+        let mut demands = vec![0.0; self.paths.len()];
+        for (block, flows) in self.chunks_of(&(0..self.flows())) {
+            check()?;
+            let paths = self.paths_of_all(&flows);
+            self.path_demands_into(block, &flows, &path_prices[paths.clone()], &mut demands[paths]);
+        }
+        demands.iter_mut().zip(&self.ceilings).for_each(|(demand, ceiling)| *demand = demand.min(*ceiling));
+        Ok(demands)
     }
 
     /// Whether every flow has one path, which then has the flow's number.
@@ -215,14 +250,19 @@ impl Presolved {
 
     /// The paths of a flow.
     #[inline(always)]
-    pub(crate) fn paths_of(&self, flow: usize) -> Range<usize> {
+    pub fn paths_of(&self, flow: usize) -> Range<usize> {
         self.flow_paths.of(flow)
     }
 
     /// A pass over all paths, in the parts of [`flow_ranges`](Self::flow_ranges).
     pub(crate) fn pass(&self) -> Pass<'_> {
-        let (paths, links, parts) = (&*self.paths, self.capacities.len(), &*self.parts);
-        Pass { paths, links, ranges: self.path_ranges(), parts, ranks: &self.ranks }
+        let (paths, links, workers) = (&*self.paths, self.capacities.len(), &*self.workers);
+        Pass { paths, links, ranges: self.path_ranges(), workers }
+    }
+
+    /// The ranks that share the problem.
+    pub(crate) fn ranks(&self) -> &Ranks {
+        self.workers.ranks()
     }
 
     /// Consecutive flows whose paths a pass may take at once, each part with a list of all links of its own: one part
@@ -287,7 +327,7 @@ impl Presolved {
     /// [`Error::Stopped`].
     pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
         let (mut out, ranges) = (vec![0.0; flow_rates.len()], self.flow_ranges());
-        parts::for_each(&*self.parts, pieces(&mut out, &ranges), |(piece, range)| {
+        for_each(&*self.workers, pieces(&mut out, &ranges), |(piece, range)| {
             for (block, flows) in self.chunks_of(&range) {
                 check()?;
                 let out = &mut piece[flows.start - range.start..flows.end - range.start];

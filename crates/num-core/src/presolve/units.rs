@@ -13,7 +13,7 @@ use crate::numerics::{exp, ln, vectorized};
 use crate::paths::Row;
 use crate::paths::parts::{self, pieces};
 use crate::problem::{Block, Problem};
-use crate::ranks::Ranks;
+use crate::work::{Ranks, for_each};
 
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
@@ -72,7 +72,7 @@ impl Presolved {
         &self,
         of: impl Fn(usize, usize, Row<'_>) -> Option<u32> + Sync,
     ) -> Result<Vec<Option<u32>>> {
-        let of_ranges = parts::for_each(&*self.parts, self.flow_ranges(), |flows| {
+        let of_ranges = for_each(&*self.workers, self.flow_ranges(), |flows| {
             let (paths, mut flow) = (self.paths_of_all(&flows), flows.start);
             let mut found = Vec::with_capacity(paths.len());
             self.paths.each_of(
@@ -123,7 +123,7 @@ impl Presolved {
             let (shares, logs) = (&shares[own.clone()], &mut all[own]);
             if !block.is_user_defined() {
                 let ranges = parts::ranges(places.len(), parts::PATHS);
-                parts::for_each(&*self.parts, pieces(logs, &ranges), |(logs, range)| {
+                for_each(&*self.workers, pieces(logs, &ranges), |(logs, range)| {
                     check()?;
                     let (mut rates, given) = ([0.0; CHUNK], places[range.clone()].chunks(CHUNK));
                     for ((places, shares), logs) in given.zip(shares[range].chunks(CHUNK)).zip(logs.chunks_mut(CHUNK)) {
@@ -156,17 +156,17 @@ impl Presolved {
 
     /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue, over all ranks.
     pub(super) fn log_price(&self, shares: &[f64], log_marginals: &[f64]) -> Result<f64> {
-        let (parts, ranges) = (&*self.parts, parts::ranges(shares.len(), parts::PATHS));
+        let (workers, ranges) = (&*self.workers, parts::ranges(shares.len(), parts::PATHS));
         let largest_of =
             |range: Range<usize>| Ok(log_marginals[range].iter().copied().fold(f64::NEG_INFINITY, f64::max));
-        let of_ranges = parts::for_each(parts, ranges.clone(), largest_of)?;
+        let of_ranges = for_each(workers, ranges.clone(), largest_of)?;
         let mut largest = [of_ranges.into_iter().fold(f64::NEG_INFINITY, f64::max)];
-        self.ranks.max(&mut largest)?;
+        self.ranks().max(&mut largest)?;
         let [largest] = largest;
         if !largest.is_finite() {
             return Ok(0.0);
         }
-        let of_ranges = parts::for_each(parts, ranges, |range| {
+        let of_ranges = for_each(workers, ranges, |range| {
             check()?;
             let (mut squares, mut revenue, mut relatives) = (0.0, 0.0, [0.0; CHUNK]);
             for (shares, logs) in shares[range.clone()].chunks(CHUNK).zip(log_marginals[range].chunks(CHUNK)) {
@@ -186,7 +186,7 @@ impl Presolved {
             Ok([squares, revenue])
         })?;
         let mut sums = [0, 1].map(|which| of_ranges.iter().map(|sums| sums[which]).sum::<f64>());
-        self.ranks.sum(&mut sums)?;
+        self.ranks().sum(&mut sums)?;
         Ok(largest + (sums[0] / sums[1]).ln())
     }
 }

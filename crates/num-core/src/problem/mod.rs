@@ -10,8 +10,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
 use crate::paths::Paths;
-use crate::paths::parts::{self, InTurn, Parts};
+use crate::paths::parts;
 use crate::utility::{Curvature, Utilities, Utility};
+use crate::work::{Ranks, Workers, for_each};
 pub(crate) use blocks::Block;
 
 /// Paths that are looked at before a loop may end.
@@ -229,10 +230,10 @@ impl Problem {
         if found != expected {
             return Err(Error::Length { what: "flow_rates".into(), found, expected, per: "flow" });
         }
-        Ok(self.values_in_parts(flow_rates, &InTurn))
+        Ok(self.values_by(flow_rates, &Ranks::alone()))
     }
 
-    fn values_in_parts(&self, flow_rates: &[f64], parts: &dyn Parts) -> Vec<f64> {
+    fn values_by(&self, flow_rates: &[f64], workers: &dyn Workers) -> Vec<f64> {
         let mut all = vec![0.0; self.flows];
         let max_min = self.curvature() == Curvature::MaxMin;
         if let ([block], false) = (self.blocks(), max_min) {
@@ -242,7 +243,7 @@ impl Problem {
                 block.utility.value_into(range.clone(), &flow_rates[range], values);
                 Ok(())
             };
-            parts::for_each(parts, parts::pieces(&mut all, &ranges), value).expect("nothing stops it");
+            for_each(workers, parts::pieces(&mut all, &ranges), value).expect("nothing stops it");
             return all;
         }
         for block in self.blocks() {
@@ -261,8 +262,8 @@ impl Problem {
     }
 
     /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
-    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32], parts: &dyn Parts) -> f64 {
-        let values = self.values_in_parts(flow_rates, parts);
+    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32], workers: &dyn Workers) -> f64 {
+        let values = self.values_by(flow_rates, workers);
         let mut failed = failed_flows.iter().peekable();
         let served = |&(flow, _): &(usize, f64)| failed.next_if(|&&failed| failed as usize == flow).is_none();
         let counted = values.into_iter().enumerate().filter(served).map(|(_, value)| value);

@@ -71,11 +71,11 @@ const TOLERATED: f64 = 1e-3;
 ///
 /// ```
 /// use netnum_core::sensitivity::{OutcomeChange, ParameterChange, Sensitivity};
-/// use netnum_core::{AlphaFair, Paths, Problem, Settings, solve};
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem, solve};
 ///
 /// // Two flows on a link of capacity 6: each gets half of what is added, whose value is the price 1/3.
 /// let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
-/// let mut sensitivity = Sensitivity::new(&problem, &solve(&problem, &Settings::default())?)?;
+/// let mut sensitivity = Sensitivity::new(&problem, &solve(&problem, &Ask::default())?)?;
 /// let more = ParameterChange { capacities: vec![1.0], ..ParameterChange::default() };
 /// let change = &sensitivity.forward(&[more])?[0];
 /// assert!((change.flow_rates[0] - 0.5).abs() < 1e-12);

@@ -5,8 +5,6 @@
 //! from rates that are right to a few digits: one or two steps where each flow has one path. Some ten where the active
 //! paths of flows with several are still to be found.
 
-use std::collections::BTreeMap;
-
 use super::active_set::{ActiveSet, Place, Weak};
 use super::equations::{Equations, Forces, PROXIMAL, Scales};
 use crate::certificate::FeasiblePoint;
@@ -15,7 +13,7 @@ use crate::interrupt;
 use crate::paths::Paths;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
-use crate::solve::{Settings, Solution, Solver, Stop};
+use crate::solve::{Ask, Settings, Solution, Stop, solve};
 
 /// Newton steps at most.
 const STEPS: usize = 40;
@@ -92,7 +90,7 @@ impl Point {
         // point ends far from all that can be slack.
         let tol = if found.is_some() { CENTRAL } else { TOLERANCE };
         let settings = Settings { tol, stop: Stop::Kkt, ..Settings::default() };
-        let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
+        let again = solve(problem, &Ask::by("interior-point").with_settings(settings))?;
         let mut point = from(&again, equations)?;
         let is_refined = point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED;
         let Some((weak, first)) = found else {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
-use crate::ranks::Ranks;
+use crate::work::Ranks;
 
 /// The time limit of one run, and the measured times of its parts.
 pub(super) struct Deadline {

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Settings;
-use super::auto::{AUTO, Auto};
+use super::auto::AUTO;
 use super::interior_point::InteriorPoint;
 use super::max_min::MaxMinMethod;
 use super::newton::Newton;
-use super::price::{BUILT_IN, MakeRespond, PriceMethod, Rule, RuleSetup, first_alpha};
+use super::price::{BUILT_IN, PriceMethod, Rule, RuleSetup, first_alpha};
 use super::xwi::Xwi;
 use crate::error::{Error, Result, did_you_mean};
 use crate::max_min::Inequality;
@@ -18,16 +18,18 @@ use crate::problem::Problem;
 use crate::utility::Curvature;
 
 /// Prices and rates of an iteration, in natural units.
-pub(crate) struct State {
+#[derive(Debug, Clone)]
+pub struct State {
     /// Price of every link *(iterate)*.
-    pub(crate) prices: Vec<f64>,
+    pub prices: Vec<f64>,
     /// Demand of every path at these prices, not normalized *(derived)*.
-    pub(crate) rates: Vec<f64>,
+    pub rates: Vec<f64>,
 }
 
 /// One way of improving prices. The loop around it (limits, observing, certifying, stopping) exists once, in
-/// [`Solver`](super::Solver).
-pub(crate) trait Method: Send {
+/// [`Solver`](super::Solver). A method does not say that it is done: the certificate does.
+/// [`Ask::by_method`](super::Ask::by_method) has an example.
+pub trait Method: Send {
     /// Starts at the prices in `state`, without any memory of earlier steps. Writes their rates to `state`, and returns
     /// an estimate of the relative gap, from which the loop decides when to certify.
     ///
@@ -35,8 +37,8 @@ pub(crate) trait Method: Send {
     /// [`Error::Stopped`] when a token in force says so. It may be begun again.
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
-    /// The same near the optimum: `state` has the prices and rates of the solution of a similar problem. Override where
-    /// the rates are used.
+    /// As [`start`](Self::start) near the optimum: `state` has the prices and rates of the solution of a similar
+    /// problem. Override where the rates are used.
     fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.start(problem, state)
     }
@@ -52,6 +54,7 @@ pub(crate) trait Method: Send {
     fn write_rates(&mut self, _state: &mut State) {}
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
+    #[doc(hidden)]
     fn witness(&self) -> &[Inequality] {
         &[]
     }
@@ -65,14 +68,6 @@ pub(crate) trait Method: Send {
     fn has_stalled(&self) -> bool {
         false
     }
-}
-
-/// What a method is made for.
-pub(super) struct Setup<'a> {
-    pub(super) problem: &'a Problem,
-    pub(super) presolved: &'a Arc<Presolved>,
-    /// Makes the response to prices in place of the built-in loop, where that is faster.
-    pub(super) respond: Option<&'a MakeRespond>,
 }
 
 /// A method ready to start, or why it cannot take the problem.
@@ -96,7 +91,7 @@ pub struct MethodInfo {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
     Rule(fn(&[f64], &RuleSetup) -> Rule),
-    Method(fn(&[f64], &Setup<'_>) -> Made),
+    Method(fn(&[f64], &Problem, &Presolved) -> Made),
 }
 
 /// What utilities a method can take, and whether flows may have several paths.
@@ -208,7 +203,7 @@ const OTHERS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: Make::Method(|options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved)?))),
+        make: Make::Method(|options, _, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem)?))),
     },
     MethodInfo {
         name: "xwi",
@@ -234,8 +229,8 @@ const OTHERS: &[MethodInfo] = &[
             },
         ],
         takes: STRICT,
-        make: Make::Method(|options, setup| {
-            Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved)?))
+        make: Make::Method(|options, _, problem| {
+            Ok(Box::new(Xwi::new([options[0], options[1], options[2]], problem)?))
         }),
     },
     MethodInfo {
@@ -243,14 +238,14 @@ const OTHERS: &[MethodInfo] = &[
         summary: "primal-dual interior point: any utilities and paths, to high accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: Make::Method(|_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved)?))),
+        make: Make::Method(|_, _, problem| Ok(Box::new(InteriorPoint::new(problem)?))),
     },
     MethodInfo {
         name: "max-min",
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: Make::Method(|_, setup| Ok(Box::new(MaxMinMethod::new(setup.problem)?))),
+        make: Make::Method(|_, problem, _| Ok(Box::new(MaxMinMethod::new(problem)?))),
     },
 ];
 
@@ -289,13 +284,12 @@ pub(super) fn find(name: &str) -> Option<&'static MethodInfo> {
 }
 
 impl MethodInfo {
-    /// The method of a name, `auto` included, if it can take the problem.
+    /// The method of a name, if it can take the problem.
     ///
     /// # Errors
     /// [`Error::UnknownMethod`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
     pub(super) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
-        let wanted = if name == AUTO { Auto::first(problem) } else { name };
-        let Some(method) = find(wanted) else {
+        let Some(method) = find(name) else {
             let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
             let (nearest, known) = (did_you_mean(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
@@ -309,17 +303,22 @@ impl MethodInfo {
     /// # Errors
     /// Those of [`values`](Self::values), and [`Error::Unsupported`] when the method needs more of the utilities than
     /// their curvature.
-    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, setup: &Setup<'_>) -> Made {
+    pub(super) fn make(
+        &'static self,
+        options: &BTreeMap<String, f64>,
+        problem: &Problem,
+        presolved: &Arc<Presolved>,
+    ) -> Made {
         let values = self.values(options).map_err(|error| error.or_setting(&Settings::NAMES))?;
         match self.make {
-            Make::Method(make) => make(&values, setup),
+            Make::Method(make) => make(&values, problem, presolved),
             Make::Rule(make) => {
-                let units = setup.presolved.units;
-                let (alpha, price_per_rate) = (first_alpha(setup.presolved)?, units.rate / units.price());
+                let units = presolved.units;
+                let (alpha, price_per_rate) = (first_alpha(presolved)?, units.rate / units.price());
                 let mut rule_setup = RuleSetup::for_alpha(alpha);
                 rule_setup.price_per_rate = price_per_rate;
                 let rule = make(&values, &rule_setup);
-                Ok(Box::new(PriceMethod::new(rule, self.name, setup.presolved, setup.respond)?))
+                Ok(Box::new(PriceMethod::new(rule, self.name, presolved)?))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Prices and rates, improved until proven.
 
+mod ask;
 mod auto;
 mod bottlenecks;
 mod deadline;
@@ -9,75 +10,91 @@ mod interior_point;
 mod max_min;
 mod method;
 mod newton;
-mod part;
 pub mod price;
 mod progress;
 mod proof;
+mod run;
+mod schedule;
 mod settings;
 mod solution;
 mod solver;
 pub(crate) mod system;
 mod xwi;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
+pub use ask::Ask;
 use deadline::Deadline;
 use goal::Goal;
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
-pub(crate) use method::{Method, State};
-pub use part::{PartSetup, solve_part};
+pub use method::{Method, State};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};
 pub use solver::Solver;
 
 use crate::error::{Error, Result};
-use crate::interrupt::{self, StopToken};
+#[doc(hidden)]
+pub use crate::max_min::Inequality;
+pub use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::work::Call;
+use crate::work::interrupt::{self, StopToken};
 
-/// Solves a problem with the best method for it.
+/// Solves a problem.
 ///
 /// # Errors
 /// See [`Solver::new`] and [`Solver::run`]. Not reaching the tolerance is no error but a [`Status`].
-pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
-    solve_by(problem, settings, &mut (), || Solver::new(problem, auto::AUTO, &BTreeMap::new()))
+pub fn solve(problem: &Problem, ask: &Ask) -> Result<Solution> {
+    solve_on(problem, ask, &mut (), None).map(|(solution, _)| solution)
 }
 
-/// Makes a solver for a problem and runs it, both within the time limit. Where the time is up before there is any
-/// answer, the rates are 0, the gap and the KKT residual ∞ and the objective NaN.
+/// Solves a problem, and shows an observer how it goes. Where a solver is given, that of a problem on the same paths,
+/// it goes on from its state. Returns the solver too, to go on from; none where the time was up before there was one.
+/// The rates are then 0, the gap and the KKT residual ∞ and the objective NaN.
+///
+/// With workers that have [ranks](crate::Ranks) every rank calls this with its part: a problem that has all links, and
+/// the flows of this rank, which may be none. All paths of a flow are on one rank. All go on alike: iterations, prices,
+/// loads, objective, certificate and status of the solution are those of the whole problem; rates, bottlenecks and
+/// failed flows those of the part. The method moves prices by a rule; `auto` is fast NED. With the same number of ranks
+/// an answer has the same bits every time, if the sums of the communicator have. A time limit ends it after the first
+/// step at whose end a rank's time is up; no step is broken off.
 ///
 /// # Errors
-/// Those of `make` and of [`Solver::run`].
-pub fn solve_by(
+/// Those of [`Solver::new`], [`Solver::update`] and [`Solver::run`]. Over ranks [`Error::RanksDiffer`] for capacities,
+/// settings, options or prices that are not the same on all ranks, and [`Error::RankFailed`] on all ranks but those
+/// that failed, which have their own errors.
+pub fn solve_on(
     problem: &Problem,
-    settings: &Settings,
+    ask: &Ask,
     observer: &mut dyn Observer,
-    make: impl FnOnce() -> Result<Solver>,
-) -> Result<Solution> {
-    solve_and_keep(problem, settings, observer, make).map(|(solution, _)| solution)
-}
-
-/// The same, and the solver with it, to go on from; none where the time was up before there was one.
-///
-/// # Errors
-/// Those of [`solve_by`].
-pub fn solve_and_keep(
-    problem: &Problem,
-    settings: &Settings,
-    observer: &mut dyn Observer,
-    make: impl FnOnce() -> Result<Solver>,
+    last: Option<Solver>,
 ) -> Result<(Solution, Option<Solver>)> {
-    settings.check()?;
-    let began = Instant::now();
-    let made = match settings.time_limit.and_then(|limit| limit.checked_add(Deadline::GRACE)) {
-        Some(limit) => StopToken::with_timeout(limit).scope(make),
-        None => make(),
-    };
-    match made {
-        Ok(mut solver) => solver.run_since(began, settings, observer).map(|solution| (solution, Some(solver))),
-        // Either the time is up, or a token of the caller has stopped it.
-        Err(Error::Stopped) => interrupt::check().map(|()| (Solution::unsolved(problem, began.elapsed()), None)),
-        Err(error) => Err(error),
-    }
+    let ranks = ask.workers.ranks();
+    ranks.call(Call::Solve, || {
+        let (began, settings) = (Instant::now(), &ask.settings);
+        settings.check()?;
+        ask.check_same()?;
+        let make = || match last {
+            Some(mut solver) => solver.update(problem).map(|()| solver),
+            None => Solver::new(problem, ask),
+        };
+        // Several ranks break nothing off.
+        let limit = settings.time_limit.filter(|_| ranks.are_alone());
+        let made = match limit.and_then(|limit| limit.checked_add(Deadline::GRACE)) {
+            Some(limit) => StopToken::with_timeout(limit).scope(make),
+            None => make(),
+        };
+        match made {
+            Ok(mut solver) => {
+                let solution = solver.run_since(began, settings, observer)?;
+                Ok((solution, Some(solver)))
+            }
+            // Either the time is up, or a token of the caller has stopped it.
+            Err(Error::Stopped) if limit.is_some() => {
+                interrupt::check().map(|()| (Solution::unsolved(problem, began.elapsed()), None))
+            }
+            Err(error) => Err(error),
+        }
+    })
 }

@@ -104,10 +104,10 @@ impl Solution {
     /// without an answer.
     ///
     /// ```
-    /// use netnum_core::{AlphaFair, Paths, Problem, Sensitivity, Settings, Solution, Status, solve};
+    /// use netnum_core::{AlphaFair, Ask, Paths, Problem, Sensitivity, Solution, Status, solve};
     ///
     /// let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
-    /// let solution = solve(&problem, &Settings::default())?;
+    /// let solution = solve(&problem, &Ask::default())?;
     /// let status = Status::named(solution.status.name()).unwrap();
     /// let kept = Solution::kept(&problem, status, solution.rates, solution.prices);
     /// assert!(Sensitivity::new(&problem, &kept)?.kinks().is_empty());

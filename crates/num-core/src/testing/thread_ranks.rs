@@ -4,7 +4,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
 use crate::error::Result;
-use crate::ranks::{AllReduce, Ranks};
+use crate::work::{AllReduce, Ranks};
 
 /// A communicator of threads.
 struct Threads {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::{Link, Topology, too_many};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::memory;
+use crate::work::memory;
 
 impl Topology {
     /// Two nodes and one link, from node 0 to node 1.

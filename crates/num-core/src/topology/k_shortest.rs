@@ -1,7 +1,7 @@
 //! Several short paths for every pair of ends: the search settings, and the jobs of the search.
 //!
 //! Pairs with one target share the tree of shortest ways to it. They are a *job*, or several if they are many; jobs
-//! are independent, so that any number of threads may run them. `yen.rs` finds the k shortest paths of a
+//! are independent, so that any number of workers may do them. `yen.rs` finds the k shortest paths of a
 //! pair, `disjoint.rs` those without a common link.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use super::tree::Tree;
 use super::yen::Yen;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::memory;
 use crate::paths::Paths;
+use crate::work::{Ranks, Workers, for_each, memory};
 
 /// The largest k.
 const MOST: usize = 100_000;
@@ -26,7 +26,7 @@ const CHECKED: usize = 1 << 26;
 const JOB: usize = 256;
 
 /// The paths that [`Topology::k_shortest_paths`] finds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 #[must_use]
 pub struct KShortest<'a> {
@@ -39,12 +39,14 @@ pub struct KShortest<'a> {
     pub max_stretch: Option<f64>,
     /// Whether the paths of a pair may have no link in common.
     pub disjoint: bool,
+    /// Who does the work; the calling thread if none. The paths do not depend on it.
+    pub workers: Option<&'a dyn Workers>,
 }
 
 impl<'a> KShortest<'a> {
     /// The `k` paths with the fewest links.
     pub fn new(k: usize) -> Self {
-        Self { k, weight: None, max_stretch: None, disjoint: false }
+        Self { k, weight: None, max_stretch: None, disjoint: false, workers: None }
     }
 
     /// With these weights of the links, or without.
@@ -57,6 +59,11 @@ impl<'a> KShortest<'a> {
         Self { max_stretch: max_stretch.into(), ..self }
     }
 
+    /// With these workers.
+    pub fn with_workers(self, workers: &'a dyn Workers) -> Self {
+        Self { workers: Some(workers), ..self }
+    }
+
     /// With paths that share no link, or without that condition.
     pub fn with_disjoint(self, disjoint: bool) -> Self {
         Self { disjoint, ..self }
@@ -64,9 +71,7 @@ impl<'a> KShortest<'a> {
 }
 
 /// What a job has found.
-#[derive(Debug)]
-#[must_use]
-pub struct Found {
+struct Found {
     /// By pair of the job: how many paths it has.
     counts: Vec<usize>,
     paths: Paths,
@@ -110,22 +115,7 @@ impl Topology {
         destinations: &[usize],
         what: &KShortest<'_>,
     ) -> Result<(Paths, Vec<u32>)> {
-        self.k_shortest_paths_by(sources, destinations, what, |jobs, work| Ok((0..jobs).map(work).collect()))
-    }
-
-    /// The same, the work done by `run`: called with how many jobs there are, and with what does the job of a number,
-    /// it returns what came of each, in order. Jobs may be done in any order and on any threads.
-    ///
-    /// # Errors
-    /// Those of [`k_shortest_paths`](Self::k_shortest_paths), and those of `run`.
-    pub fn k_shortest_paths_by(
-        &self,
-        sources: &[usize],
-        destinations: &[usize],
-        what: &KShortest<'_>,
-        run: impl FnOnce(usize, &(dyn Fn(usize) -> Result<Found> + Sync)) -> Result<Vec<Result<Found>>>,
-    ) -> Result<(Paths, Vec<u32>)> {
-        let KShortest { k, weight, max_stretch, disjoint } = *what;
+        let KShortest { k, weight, max_stretch, disjoint, workers } = *what;
         if k == 0 || k > MOST {
             let expected = format!("an integer from 1 to {MOST}");
             return Err(Error::Setting { name: "k".into(), value: k.to_string(), expected });
@@ -142,8 +132,8 @@ impl Topology {
         let jobs: Vec<(u32, &[usize])> = (0..self.node_names.len())
             .flat_map(|target| of_target(target).map(move |job| (target as u32, job)))
             .collect();
-        let crossed = AtomicUsize::new(0);
-        let work = |job: usize| {
+        let (crossed, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let search = |job: usize| {
             let (target, pairs) = jobs[job];
             let tree = Tree::new(self, &lengths, target)?;
             let limit = |shortest: Length| max_stretch.map_or(NONE, |factor| stretched(shortest, factor));
@@ -183,7 +173,13 @@ impl Topology {
             }
             Ok(found)
         };
-        let found = run(jobs.len(), &work)?.into_iter().collect::<Result<Vec<Found>>>()?;
+        // Jobs after one that has failed are left out: the first error is returned.
+        let work = |job: usize| match failed.load(Ordering::Relaxed) < job {
+            true => Err(Error::Stopped),
+            false => search(job).inspect_err(|_| _ = failed.fetch_min(job, Ordering::Relaxed)),
+        };
+        let alone = Ranks::alone();
+        let found = for_each(workers.unwrap_or(&alone), 0..jobs.len(), work)?;
 
         // Where the paths of every pair are: from which number on, of what job, and how many.
         let (mut places, mut pacer) = (vec![(0, 0, 0); sources.len()], Pacer::new());

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, check_capacity, expected_below};
 use crate::interrupt::{self, Pacer};
-pub use k_shortest::{Found, KShortest};
+pub use k_shortest::KShortest;
 use routes::Routing;
 
 /// One directed link.

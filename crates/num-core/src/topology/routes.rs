@@ -16,8 +16,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{Link, Topology};
 use crate::error::{Error, Result, expected_below};
 use crate::interrupt::{self, Pacer};
-use crate::memory;
 use crate::paths::Paths;
+use crate::work::memory;
 
 /// More shortest paths than this between one pair of ends are not listed.
 const MOST_PATHS: u64 = 1_000_000;

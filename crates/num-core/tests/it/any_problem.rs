@@ -12,7 +12,9 @@ type Options = BTreeMap<String, f64>;
 
 fn ends_well(problem: &Problem, method: &str, options: &Options) -> Result<Option<Error>, TestCaseError> {
     let settings = Settings::default().with_tol(1e-7).with_max_iterations(300);
-    let solution = match Solver::new(problem, method, options).and_then(|mut solver| solver.run(&settings, &mut ())) {
+    let solution = match Solver::new(problem, &Ask::by(method).with_options(options))
+        .and_then(|mut solver| solver.run(&settings, &mut ()))
+    {
         Ok(solution) => solution,
         Err(error) => {
             prop_assert!(!error.to_string().is_empty());
@@ -97,7 +99,7 @@ proptest! {
     #[test]
     fn fast_ned_solves_what_is_not_extreme(problem in any_problem(2, false)) {
         let settings = Settings::default().with_tol(1e-6).with_stop(Stop::Gap);
-        let mut solver = Solver::new(&problem, "fast-ned", &Default::default()).unwrap();
+        let mut solver = Solver::new(&problem, &Ask::by("fast-ned")).unwrap();
         let solution = solver.run(&settings, &mut ()).unwrap();
         prop_assert_eq!(solution.status, Status::Optimal, "{}", solution);
     }
@@ -112,7 +114,7 @@ fn prices_do_not_circle_where_demand_all_but_jumps() {
     let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(fct), Arc::new(flat)];
     let paths = Paths::from_lists([vec![0], vec![0, 1, 2]]);
     let problem = Problem::new(vec![0.71, 0.463, 0.282], paths, utilities).unwrap();
-    let mut solver = Solver::new(&problem, "fast-ned", &Options::new()).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("fast-ned")).unwrap();
     let solution = solver.run(&Settings::default().with_tol(1e-6), &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
 }

@@ -1,7 +1,6 @@
 //! What `auto` answers to problems of every kind: nearly all end `optimal`, by gap and by KKT residual.
 
 use crate::common::kinds;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::common::kinds::{KINDS, draw};
@@ -13,7 +12,7 @@ fn fails(problem: &Problem, stop: Stop, tol: f64, iterations: &mut Vec<usize>) -
     let most = number("ITERATIONS", 5000) as usize;
     let method = std::env::var("METHOD").unwrap_or("auto".into());
     let settings = Settings::default().with_tol(tol).with_stop(stop).with_max_iterations(most);
-    match Solver::new(problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
+    match Solver::new(problem, &Ask::by(&method)).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Err(error) => Some(format!("error: {error}")),
         Ok(solution) => {
             iterations.push(solution.iterations);
@@ -114,7 +113,7 @@ fn intervals_of_a_line_with_unit_weights_end_optimal() {
         let drawn = draw("linear on lines", seed);
         let problem =
             Problem::new(vec![1.0; drawn.problem.links()], drawn.problem.paths().clone(), Linear::new(1.0).unwrap());
-        let solution = solve(&problem.unwrap(), &Settings::default()).unwrap();
+        let solution = solve(&problem.unwrap(), &Ask::default()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{}: {solution}", drawn.name);
     }
 }
@@ -132,7 +131,7 @@ fn finds(folder: &str) -> impl Iterator<Item = (String, Problem)> {
 #[test]
 fn problems_that_once_stalled_end_optimal() {
     for (name, problem) in finds("finds") {
-        let solution = solve(&problem, &Settings::default()).unwrap();
+        let solution = solve(&problem, &Ask::default()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
     }
 }
@@ -143,7 +142,7 @@ fn problems_that_once_stalled_end_optimal() {
 fn problems_that_are_still_too_hard_end_in_a_status_with_rates_that_fit() {
     for (name, problem) in finds("finds/open") {
         for method in ["auto", "interior-point"] {
-            let mut solver = Solver::new(&problem, method, &BTreeMap::new()).unwrap();
+            let mut solver = Solver::new(&problem, &Ask::by(method)).unwrap();
             let settings = Settings::default().with_max_iterations(500);
             let solution = solver.run(&settings, &mut ()).unwrap();
             assert!(solution.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0), "{name}: {solution}");
@@ -177,7 +176,7 @@ fn who_has_enough_does_not_hold_up_the_rest() {
             let fits = [cap.min(capacity - half), half, 1.0, half];
             let worth = |rates: &[f64]| rates.iter().map(|&rate| utility().value(0, rate)).sum::<f64>();
             for stop in [Stop::Rates, Stop::Gap, Stop::Kkt] {
-                let solution = solve(&problem, &Settings::default().with_stop(stop)).unwrap();
+                let solution = solve(&problem, &Settings::default().with_stop(stop).into()).unwrap();
                 let name = format!("{capacity}, {middle}, {cap}, by {}: {solution}", stop.name());
                 assert_eq!(solution.status, Status::Optimal, "{name}");
                 assert!(worth(&solution.rates) >= worth(&fits) - 1e-5, "{name}: {:?}", solution.rates);

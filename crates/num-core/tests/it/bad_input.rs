@@ -139,7 +139,9 @@ fn in_a_list_of_utilities_the_flow_is_named_by_its_place() {
 #[test]
 fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
     let problem = problem(&[1.0], &[&[0]]).unwrap();
-    let make = |method: &str, options: &BTreeMap<String, f64>| message(Solver::new(&problem, method, options));
+    let make = |method: &str, options: &BTreeMap<String, f64>| {
+        message(Solver::new(&problem, &Ask::by(method).with_options(options)))
+    };
     let none = BTreeMap::new();
     let names: Vec<&str> = std::iter::once("auto").chain(METHODS.iter().map(|method| method.name)).collect();
     let known = format!("known methods: {}", names.join(", "));
@@ -167,8 +169,7 @@ fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
 fn a_warm_start_at_the_answer_is_an_answer() {
     let problem = common::leaf_spine(300, 1.0, 2);
     let first = solve_with(&problem, "auto", 1e-8);
-    let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
-    solver.warm_start(&first.prices).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("auto").with_prices(first.prices)).unwrap();
     let again = solver.run(&Settings::default().with_tol(1e-8), &mut ()).unwrap();
     assert_eq!((again.status, again.iterations), (Status::Optimal, 0));
 }
@@ -176,13 +177,14 @@ fn a_warm_start_at_the_answer_is_an_answer() {
 #[test]
 fn settings_and_prices_are_checked() {
     let problem = problem(&[1.0], &[&[0]]).unwrap();
-    let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("auto")).unwrap();
     for (tol, shown) in [(0.0, "0"), (f64::NAN, "NaN"), (-1.0, "-1")] {
         let settings = Settings::default().with_tol(tol);
         assert_eq!(message(solver.run(&settings, &mut ())), format!("tol is {shown}, expected a finite number > 0"));
     }
-    assert_eq!(message(solver.warm_start(&[-1.0])), "link 0 has price -1, expected a finite number >= 0");
-    assert_eq!(message(solver.warm_start(&[])), "prices has 0 entries, expected 1, one per link");
+    let from = |prices: &[f64]| message(Solver::new(&problem, &Ask::default().with_prices(prices.to_vec())));
+    assert_eq!(from(&[-1.0]), "link 0 has price -1, expected a finite number >= 0");
+    assert_eq!(from(&[]), "prices has 0 entries, expected 1, one per link");
     assert_eq!(message(certify(&problem, &[1.0], &[f64::NAN])), "link 0 has price NaN, expected a finite number >= 0");
 }
 
@@ -294,7 +296,7 @@ fn a_demand_that_does_not_invert_the_marginal_proves_nothing() {
         }
     }
     let problem = Problem::new(vec![3.0, 4.0], Paths::from_lists([vec![0], vec![0, 1], vec![1]]), Forgetful).unwrap();
-    let error = message(solve(&problem, &Settings::default()));
+    let error = message(solve(&problem, &Ask::default()));
     assert!(error.starts_with("the utility of flow 0 is broken: its demand at price "), "{error}");
     assert!(error.contains("but its marginal there is"), "{error}");
     assert_eq!(message(certify(&problem, &[1.5; 3], &[0.5; 2])).split(" at ").next(), error.split(" at ").next());
@@ -347,6 +349,6 @@ fn a_utility_that_answers_nonsense_is_named() {
         ),
     ] {
         let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), Nonsense(what)).unwrap();
-        assert_eq!(message(solve(&problem, &Settings::default())), expected);
+        assert_eq!(message(solve(&problem, &Ask::default())), expected);
     }
 }

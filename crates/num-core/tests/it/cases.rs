@@ -79,7 +79,7 @@ const SHARE: f64 = 1e-3;
 fn to_the_last_digit(name: &str) -> (Problem, Value, Solution) {
     let (problem, case) = read_case(name);
     let settings = Settings::default().with_tol(1e-9).with_stop(Stop::Kkt);
-    let solution = Solver::new(&problem, "auto", &Default::default()).unwrap().run(&settings, &mut ()).unwrap();
+    let solution = Solver::new(&problem, &Ask::by("auto")).unwrap().run(&settings, &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
     (problem, case, solution)
 }

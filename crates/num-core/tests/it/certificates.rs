@@ -97,7 +97,7 @@ fn a_capped_flow_does_not_hide_that_another_one_starves() {
     let starving = certify(&problem, &[1e-3, 0.077], &[0.077f64.powi(-5)]).unwrap();
     assert!(starving.kkt_residual > 0.5, "{starving:?}");
     let settings = Settings::default().with_stop(Stop::Kkt);
-    let solution = solve(&problem, &settings).unwrap();
+    let solution = solve(&problem, &settings.clone().into()).unwrap();
     assert!((solution.rates[1] - 0.999).abs() < 1e-5, "{solution:?}");
 }
 
@@ -241,7 +241,7 @@ fn a_link_with_room_cannot_be_priced_by_what_a_jump_is_worth_below_it() {
     let problem = Problem::new(vec![5.0], Paths::from_lists([[0]]), curve).unwrap();
     let wrong = certify(&problem, &[1.0], &[1e-9]).unwrap();
     assert!(wrong.kkt_residual > 0.5, "{wrong:?}");
-    let right = solve(&problem, &Settings::default().with_stop(Stop::Kkt)).unwrap();
+    let right = solve(&problem, &Settings::default().with_stop(Stop::Kkt).into()).unwrap();
     assert_eq!(right.status, Status::Optimal);
     assert!((right.rates[0] - 5.0).abs() < 1e-6, "{:?}", right.rates);
 }
@@ -291,7 +291,7 @@ fn a_wrong_demand_of_a_flow_with_several_paths_is_an_error() {
     let paths = || Paths::from_lists(vec![[0]; 4]);
     let pooled = Problem::grouped(vec![1.0], paths(), vec![0, 0, 1, 1], utilities(false)).unwrap();
     for method in ["fast-ned", "xwi", "interior-point"] {
-        let solved = Solver::new(&pooled, method, &std::collections::BTreeMap::new())
+        let solved = Solver::new(&pooled, &Ask::by(method))
             .and_then(|mut solver| solver.run(&Settings::default().with_max_iterations(200), &mut ()));
         assert!(matches!(solved, Err(Error::Utility { .. })), "{method}: {solved:?}");
     }
@@ -318,7 +318,7 @@ fn a_split_is_judged_by_the_links_that_only_one_path_crosses() {
         let (right, wrong) = (certify_split(1.0), certify_split(0.4));
         assert!(right.kkt_residual <= 1e-9, "{weight}: {right:?}");
         assert!(wrong.kkt_residual >= 0.1, "{weight}: {wrong:?}");
-        let solution = solve(&problem, &Settings::default()).unwrap();
+        let solution = solve(&problem, &Ask::default()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{weight}: {solution}");
         close(solution.rates[2], 9.0, 1e-3);
         close(solution.rates[3], 10.0, 1e-3);
@@ -425,7 +425,7 @@ fn a_steep_utility_has_never_enough() {
             let paths = Paths::from_lists([vec![0], vec![0, 1], vec![1, 2], vec![2]]);
             let problem = Problem::new(vec![1.0, 3.0, 9.0], paths, Steep { power, shift }).unwrap();
             for stop in [Stop::Rates, Stop::Kkt] {
-                let solution = solve(&problem, &Settings::default().with_stop(stop).with_tol(1e-4)).unwrap();
+                let solution = solve(&problem, &Settings::default().with_stop(stop).with_tol(1e-4).into()).unwrap();
                 if solution.status == Status::Optimal {
                     for (rate, right) in solution.rates.iter().zip([0.5, 0.5, 2.5, 6.5]) {
                         close(*rate, right, 2e-2);

@@ -1,6 +1,5 @@
 //! A problem that is changed is the one that is built anew, and what did not change is shared.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::{any_problem, any_utility, parking_lot};
@@ -17,7 +16,7 @@ fn parts(problem: &Problem) -> (Vec<f64>, Vec<Vec<u32>>, Vec<u32>, Vec<f64>) {
 /// The same bits of everything but the time.
 fn assert_same(one: &Problem, other: &Problem) {
     let settings = Settings::default().with_max_iterations(40);
-    match [one, other].map(|problem| solve(problem, &settings)) {
+    match [one, other].map(|problem| solve(problem, &settings.clone().into())) {
         [Ok(one), Ok(other)] => {
             assert_eq!(one.status, other.status);
             assert_eq!(one.rates, other.rates);
@@ -68,7 +67,7 @@ proptest! {
         prop_assume!((0..problem.flows()).all(|flow| left.iter().any(|&path| group[path] as usize == flow)));
         // Not by auto, which counts closed paths where it chooses.
         let of = |problem: &Problem| {
-            let mut solver = Solver::new(problem, "interior-point", &BTreeMap::new())?;
+            let mut solver = Solver::new(problem, &Ask::by("interior-point"))?;
             solver.run(&Settings::default().with_max_iterations(40), &mut ())
         };
         let without = Problem::grouped(
@@ -92,14 +91,14 @@ proptest! {
 #[test]
 fn a_flow_whose_every_path_is_closed_is_one_whose_links_failed() {
     let problem = parking_lot(2, 1.0);
-    let closed = solve(&problem.clone().with_paths_closed(&[1, 1]).unwrap(), &Settings::default()).unwrap();
+    let closed = solve(&problem.clone().with_paths_closed(&[1, 1]).unwrap(), &Ask::default()).unwrap();
     assert_eq!(closed.failed_flows, [1]);
     assert_eq!(closed.rates[1], 0.0);
     // Closing one more keeps the others closed, and caps as they were.
     let problem = problem.with_rate_caps(vec![f64::INFINITY, 1.0, 2.0]).unwrap().with_paths_closed(&[1]).unwrap();
     let problem = problem.with_paths_closed(&[0]).unwrap();
     assert_eq!((0..3).map(|path| problem.rate_cap(path)).collect::<Vec<_>>(), [0.0, 0.0, 2.0]);
-    let solution = solve(&problem, &Settings::default()).unwrap();
+    let solution = solve(&problem, &Ask::default()).unwrap();
     assert_eq!(solution.failed_flows, [0, 1]);
     assert!((solution.rates[2] - 2.0).abs() < 1e-5, "{solution:?}");
 }

@@ -107,7 +107,7 @@ fn ned_with_a_full_step_diverges_on_the_leaf_spine_and_says_so_with_finite_numbe
     for flows in [100, 1000] {
         let problem = common::leaf_spine(flows, 1.0, 1);
         let settings = Settings::default().with_max_iterations(2000);
-        let mut solver = Solver::new(&problem, "ned", &gamma(1.0)).unwrap();
+        let mut solver = Solver::new(&problem, &Ask::by("ned").with_options(&gamma(1.0))).unwrap();
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations);
         assert!(solution.certificate.relative_gap > 1e-4, "it converged: {solution}");

@@ -122,7 +122,7 @@ fn a_split_at_a_cap_that_keeps_a_linear_flow_out_is_seen() {
     assert!(wrong.kkt_residual > 0.1, "{wrong:?}");
     let right = certify(&problem, &[0.0, 1.0, 1.0], &[100.0, 0.0]).unwrap();
     assert!(right.relative_gap <= 1e-12 && right.kkt_residual <= 1e-12, "{right:?}");
-    assert_eq!(solve(&problem, &Settings::default()).unwrap().rates[2].round(), 1.0);
+    assert_eq!(solve(&problem, &Ask::default()).unwrap().rates[2].round(), 1.0);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_flow_capped_at_zero_fails() {
         let problem = grouped(&[4.0, 4.0], &[&[0], &[1], &[0]], &[0, 0, 1], utility);
         let problem = problem.with_flow_caps(vec![0.0, NONE]).unwrap();
         assert!(problem.is_closed(0) && problem.is_closed(1) && !problem.is_closed(2));
-        let solution = solve(&problem, &Settings::default()).unwrap();
+        let solution = solve(&problem, &Ask::default()).unwrap();
         assert_eq!((solution.status, &solution.failed_flows[..]), (Status::Optimal, &[0][..]), "{name}: {solution}");
         close(&solution.flow_rates, &[0.0, 4.0], 1e-5);
         assert!(solution.objective.is_finite(), "{name}: {solution}");
@@ -212,7 +212,7 @@ fn json_keeps_flow_caps_and_reads_files_without() {
 
 /// One flow: the links and caps of its paths, its utility, and its cap.
 #[derive(Debug, Clone)]
-struct Ask {
+struct Wanted {
     paths: Vec<(Vec<u32>, f64)>,
     utility: Arc<dyn Utility>,
     cap: f64,
@@ -221,7 +221,7 @@ struct Ask {
 #[derive(Debug, Clone)]
 struct Drawn {
     capacities: Vec<f64>,
-    asks: Vec<Ask>,
+    asks: Vec<Wanted>,
 }
 
 impl Drawn {
@@ -283,7 +283,7 @@ fn any_network(span: i32, utility: impl Strategy<Value = Arc<dyn Utility>> + Clo
         let cap = || prop_oneof![6 => Just(NONE), 1 => decades(-half, half)];
         let flow_cap = prop_oneof![3 => Just(NONE), 6 => decades(-half, half), 1 => Just(0.0)];
         let ask = (prop::collection::vec((path, cap()), 1..4), utility.clone(), flow_cap)
-            .prop_map(|(paths, utility, cap)| Ask { paths, utility, cap });
+            .prop_map(|(paths, utility, cap)| Wanted { paths, utility, cap });
         (Just(capacities), prop::collection::vec(ask, 1..8)).prop_map(|(capacities, asks)| Drawn { capacities, asks })
     })
 }
@@ -321,7 +321,7 @@ proptest! {
     fn a_flow_cap_is_a_link_for_every_concave_utility(drawn in any_network(2, mild().boxed())) {
         let (capped, linked) = (drawn.problem(), drawn.with_links());
         let settings = Settings::default().with_tol(1e-8);
-        let [found, expected] = [&capped, &linked].map(|problem| solve(problem, &settings).unwrap());
+        let [found, expected] = [&capped, &linked].map(|problem| solve(problem, &settings.clone().into()).unwrap());
         prop_assert_eq!(found.status, Status::Optimal, "{}", &found);
         prop_assert_eq!(expected.status, Status::Optimal, "{}", &expected);
         prop_assert_eq!(&found.failed_flows, &expected.failed_flows);
@@ -332,7 +332,7 @@ proptest! {
         prop_assert!(across.relative_gap <= 1e-3 && across.overload <= 1e-12, "{found:?}: {across:?}");
         let back = certify(&capped, &expected.rates, &expected.prices[..capped.links()]).unwrap();
         prop_assert!(back.relative_gap <= 1e-3 && back.overload <= 1e-12, "{expected:?}: {back:?}");
-        let worth = |(ask, &rate): (&Ask, &f64)| if rate > 0.0 { rate * ask.utility.marginal(0, rate) } else { 0.0 };
+        let worth = |(ask, &rate): (&Wanted, &f64)| if rate > 0.0 { rate * ask.utility.marginal(0, rate) } else { 0.0 };
         let scale: f64 = drawn.asks.iter().zip(&found.flow_rates).map(worth).sum();
         let rounding = 1e-12 * found.objective.abs();
         prop_assert!((found.objective - expected.objective).abs() <= 1e-7 * scale + rounding, "{found:?} {expected:?}");
@@ -381,7 +381,7 @@ proptest! {
         let problem = drawn.problem();
         for method in ["fast-ned", "xwi"] {
             let settings = Settings::default().with_tol(1e-2).with_max_iterations(300);
-            let mut solver = Solver::new(&problem, method, &Default::default()).unwrap();
+            let mut solver = Solver::new(&problem, &Ask::by(method)).unwrap();
             let solution = solver.run(&settings, &mut ()).unwrap();
             for (flow, &rate) in solution.flow_rates.iter().enumerate() {
                 prop_assert!(rate <= problem.flow_cap(flow) * (1.0 + 1e-15), "{method}: {solution:?}");

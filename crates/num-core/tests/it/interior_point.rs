@@ -1,14 +1,13 @@
 //! The interior point: problems that nothing else solves, and how few iterations it takes.
 
 use crate::common;
-use std::collections::BTreeMap;
 
 use crate::common::random::random_problem;
 use crate::common::{bandwidth, single_link, solve_with};
 use netnum_core::*;
 
 fn run(problem: &Problem, method: &str, settings: &Settings) -> Solution {
-    Solver::new(problem, method, &BTreeMap::new()).unwrap().run(settings, &mut ()).unwrap()
+    Solver::new(problem, &Ask::by(method)).unwrap().run(settings, &mut ()).unwrap()
 }
 
 fn kkt(tol: f64) -> Settings {
@@ -120,8 +119,7 @@ fn small_marginals_beyond_a_jump_are_told_from_nothing() {
 fn prices_of_other_flows_are_a_start() {
     let before = solve_with(&common::leaf_spine(1000, 1.0, 1), "interior-point", 1e-9);
     let problem = common::leaf_spine(1000, 1.0, 2);
-    let mut solver = Solver::new(&problem, "interior-point", &BTreeMap::new()).unwrap();
-    solver.warm_start(&before.prices).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("interior-point").with_prices(before.prices.to_vec())).unwrap();
     let warm = solver.run(&Settings::default().with_tol(1e-9), &mut ()).unwrap();
     assert_eq!(warm.status, Status::Optimal);
     assert!(warm.iterations <= 10, "{warm}");
@@ -171,11 +169,11 @@ fn auto_takes_the_method_that_fits_and_hands_over_when_it_does_not_get_on() {
 }
 
 #[test]
-fn a_solver_on_auto_that_starts_again_chooses_again() {
+fn auto_chooses_again_where_it_starts_from_prices() {
     let problem = common::leaf_spine(100, 1.0, 1);
-    let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("auto")).unwrap();
     let first = solver.run(&kkt(1e-9), &mut ()).unwrap();
     assert_eq!(first.method, "interior-point");
-    solver.warm_start(&first.prices).unwrap();
-    assert_eq!(solver.run(&Settings::default(), &mut ()).unwrap().method, "fast-ned");
+    let again = solve(&problem, &Ask::default().with_prices(first.prices)).unwrap();
+    assert_eq!(again.method, "fast-ned");
 }

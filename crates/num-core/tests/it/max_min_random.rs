@@ -84,7 +84,7 @@ fn draw(kind: Kind, rng: &mut Rng) -> Problem {
 }
 
 fn solved(problem: &Problem) -> Solution {
-    let solution = solve(problem, &Settings::default()).unwrap();
+    let solution = solve(problem, &Ask::default()).unwrap();
     assert!(solution.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0), "{solution}");
     for (load, capacity) in solution.loads.iter().zip(problem.capacities()) {
         assert!(*load <= capacity * (1.0 + 1e-12), "{load} over {capacity}: {solution}");
@@ -283,7 +283,7 @@ fn a_search_can_be_watched_and_stopped_anywhere_and_leaves_feasible_rates() {
     assert!(whole.status == Status::Optimal && whole.iterations > 3, "{whole}");
     for most in [0, 1, whole.iterations / 2] {
         let settings = Settings::default().with_max_iterations(most);
-        let solution = solve(&problem, &settings).unwrap();
+        let solution = solve(&problem, &settings.clone().into()).unwrap();
         assert_eq!((solution.status, solution.iterations), (Status::MaxIterations, most));
         assert!(solution.certificate.relative_gap > 1e-6);
         let loads = solution.loads.iter().zip(problem.capacities());
@@ -295,7 +295,7 @@ fn a_search_can_be_watched_and_stopped_anywhere_and_leaves_feasible_rates() {
         gaps.push(progress.gap);
         if seen == 3 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
     };
-    let mut solver = Solver::new(&problem, "max-min", &Default::default()).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("max-min")).unwrap();
     let stopped = solver.run(&Settings::default(), &mut observer).unwrap();
     assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 2));
     // It goes on from there.

@@ -8,8 +8,11 @@ fn on_one_link_the_plain_step_is_newtons_and_the_other_a_little_shorter() {
     // One flow asks for 1/p: at 0.8 for 1.25, with slope 1.25².
     let first_price = |plain: f64| {
         let list = options(&[("plain", plain), ("gamma", 0.5)]);
-        let mut solver = Solver::new(&single_link(1.0, &[1.0], 1.0), "newton", &list).unwrap();
-        solver.warm_start(&[0.8]).unwrap();
+        let mut solver = Solver::new(
+            &single_link(1.0, &[1.0], 1.0),
+            &Ask::by("newton").with_options(&list).with_prices([0.8].to_vec()),
+        )
+        .unwrap();
         solver.step(1).unwrap();
         solver.prices()[0]
     };
@@ -70,7 +73,7 @@ fn every_case_that_it_takes_is_solved_to_a_billionth() {
         let path = entry.unwrap().path();
         let problem = Problem::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let settings = Settings::default().with_tol(1e-9).with_stop(Stop::Gap).with_max_iterations(120);
-        let Ok(mut solver) = Solver::new(&problem, "newton", &options(&[])) else { continue };
+        let Ok(mut solver) = Solver::new(&problem, &Ask::by("newton")) else { continue };
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{}: {solution}", path.display());
         solved += 1;
@@ -88,7 +91,9 @@ fn near_the_optimum_it_is_quadratic() {
 #[test]
 fn the_plain_form_diverges_where_links_are_slack_and_says_so_with_finite_numbers() {
     for alpha in [1.0, 5.0] {
-        let mut solver = Solver::new(&leaf_spine(1000, alpha, 1), "newton", &options(&[("plain", 1.0)])).unwrap();
+        let mut solver =
+            Solver::new(&leaf_spine(1000, alpha, 1), &Ask::by("newton").with_options(&options(&[("plain", 1.0)])))
+                .unwrap();
         let settings = Settings::default().with_max_iterations(200);
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "alpha {alpha}: {solution}");
@@ -96,14 +101,15 @@ fn the_plain_form_diverges_where_links_are_slack_and_says_so_with_finite_numbers
         assert!(numbers && solver.prices().iter().chain(&solver.raw_rates()).all(|value| value.is_finite()));
     }
     // Where every link is full it is as good as the other.
-    let solution = Solver::new(&parking_lot(5, 2.0), "newton", &options(&[("plain", 1.0)])).unwrap();
+    let solution =
+        Solver::new(&parking_lot(5, 2.0), &Ask::by("newton").with_options(&options(&[("plain", 1.0)]))).unwrap();
     let solution = { solution }.run(&Settings::default(), &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
 }
 
 #[test]
 fn what_it_cannot_take_is_refused_with_the_method_that_can() {
-    let message = |problem: &Problem| Solver::new(problem, "newton", &options(&[])).unwrap_err().to_string();
+    let message = |problem: &Problem| Solver::new(problem, &Ask::by("newton")).unwrap_err().to_string();
     let paths = || Paths::from_lists([[0], [0]]);
     let linear = Problem::new(vec![1.0], paths(), Linear::new(1.0).unwrap()).unwrap();
     assert_eq!(message(&linear), "method \"newton\" cannot take linear utilities; use \"interior-point\"");
@@ -112,6 +118,7 @@ fn what_it_cannot_take_is_refused_with_the_method_that_can() {
     let several = Problem::grouped(vec![1.0], paths(), vec![0, 0], AlphaFair::proportional()).unwrap();
     let refusal = "method \"newton\" cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"";
     assert_eq!(message(&several), refusal);
-    let wrong = Solver::new(&single_link(1.0, &[1.0], 1.0), "newton", &options(&[("plain", 0.5)]));
+    let wrong =
+        Solver::new(&single_link(1.0, &[1.0], 1.0), &Ask::by("newton").with_options(&options(&[("plain", 0.5)])));
     assert_eq!(wrong.unwrap_err().to_string(), "plain is 0.5, expected 0 or 1");
 }

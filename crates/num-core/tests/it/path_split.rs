@@ -1,6 +1,5 @@
 //! Flows with several paths under fast NED: closed forms, the reference cases, fabrics, units, and what is refused.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::{Logarithmic, any_problem, read_case, solve_with};
@@ -169,7 +168,7 @@ impl Utility for Broken {
 fn the_error_for_a_demand_that_is_nan_names_its_flow() {
     let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(AlphaFair::proportional()), Arc::new(Broken)];
     let problem = grouped(&[1.0, 1.0], &[&[0], &[0], &[1]], &[0, 1, 1], utilities);
-    let error = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap_err().to_string();
+    let error = Solver::new(&problem, &Ask::by("fast-ned")).unwrap_err().to_string();
     assert!(error.contains("flow 1") && error.contains("NaN"), "{error}");
 }
 
@@ -177,11 +176,11 @@ fn the_error_for_a_demand_that_is_nan_names_its_flow() {
 fn a_warm_start_from_the_answers_prices_is_short() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 10.0).unwrap();
     let problem = pooled(&net, 300, 4, 1.0);
-    let mut solver = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("fast-ned")).unwrap();
     let settings = Settings::default().with_tol(1e-3).with_stop(Stop::Gap);
     let cold = solver.run(&settings, &mut ()).unwrap();
-    solver.warm_start(&cold.prices).unwrap();
-    let warm = solver.run(&settings, &mut ()).unwrap();
+    let ask = Ask::by("fast-ned").with_prices(cold.prices.clone()).with_settings(settings);
+    let warm = solve(&problem, &ask).unwrap();
     assert_eq!(warm.status, Status::Optimal, "{warm}");
     assert!(warm.iterations <= cold.iterations, "{cold} against {warm}");
 }
@@ -199,12 +198,12 @@ impl PriceRule for Doubling {
 fn every_other_price_rule_refuses_several_paths_by_its_name() {
     let problem = grouped(&[1.0, 1.0], &[&[0], &[1]], &[0, 0], AlphaFair::proportional());
     for method in ["ned", "gradient", "fgm", "newton-like", "rcp"] {
-        let error = Solver::new(&problem, method, &BTreeMap::new()).unwrap_err().to_string();
+        let error = Solver::new(&problem, &Ask::by(method)).unwrap_err().to_string();
         let expected =
             format!("method {method:?} cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"");
         assert_eq!(error, expected);
     }
-    let error = Solver::with_rule(&problem, "mine", price::Rule::user(Doubling)).unwrap_err().to_string();
+    let error = Solver::new(&problem, &Ask::by_rule("mine", || price::Rule::user(Doubling))).unwrap_err().to_string();
     assert!(error.starts_with("method \"mine\" cannot take flows with several paths"), "{error}");
 }
 
@@ -215,7 +214,7 @@ fn nearly_all_problems_that_are_not_extreme_are_solved_to_a_hundredth() {
     let settings = Settings::default().with_tol(1e-2).with_stop(Stop::Gap).with_max_iterations(2000);
     for _ in 0..300 {
         let problem = any_problem(2, true).new_tree(&mut runner).unwrap().current();
-        let solution = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap();
+        let solution = Solver::new(&problem, &Ask::by("fast-ned")).unwrap().run(&settings, &mut ()).unwrap();
         missed += usize::from(solution.status != Status::Optimal);
     }
     assert!(missed <= 6, "{missed} of 300");

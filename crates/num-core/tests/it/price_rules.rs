@@ -9,7 +9,7 @@ const RULES: [(&str, &[(&str, f64)]); 5] =
     [("gradient", &[]), ("gradient", &[("queue", 0.06)]), ("fgm", &[]), ("newton-like", &[]), ("rcp", &[])];
 
 fn run(problem: &Problem, method: &str, list: &[(&str, f64)], settings: &Settings) -> Solution {
-    Solver::new(problem, method, &options(list)).unwrap().run(settings, &mut ()).unwrap()
+    Solver::new(problem, &Ask::by(method).with_options(&options(list))).unwrap().run(settings, &mut ()).unwrap()
 }
 
 fn to(tol: f64) -> Settings {
@@ -18,8 +18,8 @@ fn to(tol: f64) -> Settings {
 
 /// Prices of link 0 after each of the first steps from a given price of every link.
 fn first_prices(problem: &Problem, method: &str, list: &[(&str, f64)], price: f64, steps: usize) -> Vec<f64> {
-    let mut solver = Solver::new(problem, method, &options(list)).unwrap();
-    solver.warm_start(&vec![price; problem.links()]).unwrap();
+    let ask = Ask::by(method).with_options(&options(list)).with_prices(vec![price; problem.links()]);
+    let mut solver = Solver::new(problem, &ask).unwrap();
     let step = |_| {
         solver.step(1).unwrap();
         solver.prices()[0]
@@ -72,7 +72,8 @@ fn with_delay_flows_respond_to_the_prices_of_the_step_before() {
 fn a_delay_halves_the_gain_at_which_rcp_is_stable() {
     let problem = leaf_spine(200, 1.0, 3);
     let gap = |a: f64, delay: f64| {
-        let mut solver = Solver::new(&problem, "rcp", &options(&[("a", a), ("delay", delay)])).unwrap();
+        let mut solver =
+            Solver::new(&problem, &Ask::by("rcp").with_options(&options(&[("a", a), ("delay", delay)]))).unwrap();
         solver.step(3000).unwrap();
         solver.certificate().unwrap().relative_gap
     };
@@ -133,8 +134,7 @@ fn fast_ned_turns_to_directions_that_are_conjugate_to_the_last_step() {
     close(along(direction, turned), 0.0, 1e-12);
     let second = [0, 1].map(|l| first[l] + reach * step[l] + (1.0 + reach) * direction[l]);
 
-    let mut solver = Solver::new(&problem, "fast-ned", &options(&[])).unwrap();
-    solver.warm_start(&start).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("fast-ned").with_prices(start.to_vec())).unwrap();
     for expected in [first, second] {
         solver.step(1).unwrap();
         for (&found, expected) in solver.prices().iter().zip(expected) {
@@ -173,9 +173,9 @@ fn newton_like_measures_its_slope_after_the_first_step() {
 fn on_one_link_rcp_multiplies_the_fair_share_by_one_plus_a_times_what_is_left() {
     for alpha in [0.5, 1.0, 3.0] {
         let problem = single_link(alpha, &[1.0, 3.0], 8.0);
-        let mut solver = Solver::new(&problem, "rcp", &options(&[("a", 0.5)])).unwrap();
         // The fair share per weight is p^(−1/α): here 1.8, which fills nine tenths.
-        solver.warm_start(&[1.8f64.powf(-alpha)]).unwrap();
+        let ask = Ask::by("rcp").with_option("a", 0.5).with_prices(vec![1.8f64.powf(-alpha)]);
+        let mut solver = Solver::new(&problem, &ask).unwrap();
         close(solver.raw_rates()[1], 3.0 * 1.8, 1e-12);
         solver.step(1).unwrap();
         close(solver.raw_rates()[0], 1.8 * 1.05, 1e-12);
@@ -187,8 +187,8 @@ fn rcp_never_changes_a_price_by_more_than_a_factor_of_two_and_lets_none_stay_at_
     let problem = single_link(2.0, &[1.0], 1.0);
     close(first_prices(&problem, "rcp", &[], 1e6, 1)[0], 5e5, 1e-12);
     close(first_prices(&problem, "rcp", &[], 0.3, 1)[0], 0.6, 1e-12);
-    let mut solver = Solver::new(&single_link(2.0, &[1.0, 1.0], 1.0), "rcp", &options(&[])).unwrap();
-    solver.warm_start(&[0.0]).unwrap();
+    let mut solver =
+        Solver::new(&single_link(2.0, &[1.0, 1.0], 1.0), &Ask::by("rcp").with_prices([0.0].to_vec())).unwrap();
     let solution = solver.run(&to(1e-9), &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
     close(solution.prices[0], 4.0, 1e-6);
@@ -259,7 +259,8 @@ fn what_does_not_converge_ends_as_a_status_with_finite_numbers() {
         ("rcp", 1.0, &[("a", 3.0)]),
         ("rcp", 0.5, &[("a", 1e9)]),
     ] {
-        let mut solver = Solver::new(&leaf_spine(1000, alpha, 1), method, &options(list)).unwrap();
+        let mut solver =
+            Solver::new(&leaf_spine(1000, alpha, 1), &Ask::by(method).with_options(&options(list))).unwrap();
         let settings = Settings::default().with_max_iterations(1000);
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "{method} {list:?}, alpha {alpha}: {solution}");
@@ -282,8 +283,8 @@ fn rcp_converges_below_a_gain_of_two_on_any_topology_and_not_above() {
         }
     }
     // On one link the utilization is a logistic map: u (1 + a (1 − u)), whose fixed point repels from a = 2 on.
-    let mut solver = Solver::new(&single_link(1.0, &[1.0], 1.0), "rcp", &options(&[("a", 2.3)])).unwrap();
-    solver.warm_start(&[1.01]).unwrap();
+    let ask = Ask::by("rcp").with_option("a", 2.3).with_prices(vec![1.01]);
+    let mut solver = Solver::new(&single_link(1.0, &[1.0], 1.0), &ask).unwrap();
     let solution = solver.run(&to(1e-6).with_max_iterations(500), &mut ()).unwrap();
     assert_eq!(solution.status, Status::MaxIterations, "{solution}");
     assert!((solver.raw_rates()[0] - 1.0).abs() > 0.1, "it settled at {:?}", solver.raw_rates());
@@ -293,7 +294,7 @@ fn rcp_converges_below_a_gain_of_two_on_any_topology_and_not_above() {
 fn rcp_refuses_what_has_no_common_power_law_and_names_the_flow() {
     let refusal = |capacities: Vec<f64>, lists: Vec<[u32; 1]>, utilities: Utilities| {
         let problem = Problem::new(capacities, Paths::from_lists(lists), utilities).unwrap();
-        Solver::new(&problem, "rcp", &options(&[])).map(|_| ()).map_err(|error| error.to_string())
+        Solver::new(&problem, &Ask::by("rcp")).map(|_| ()).map_err(|error| error.to_string())
     };
     let two_alphas = || AlphaFair::new(vec![2.0, 2.0, 0.5], 1.0).unwrap().into();
     assert_eq!(
@@ -334,7 +335,9 @@ fn power_laws_say_their_exponent() {
 fn options_out_of_range_are_refused_with_the_range() {
     let problem = single_link(1.0, &[1.0], 1.0);
     let message = |method: &str, name: &str, value: f64| {
-        Solver::new(&problem, method, &options(&[(name, value)])).map(|_| ()).map_err(|error| error.to_string())
+        Solver::new(&problem, &Ask::by(method).with_options(&options(&[(name, value)])))
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     assert_eq!(message("gradient", "queue", 0.0), Ok(()));
     assert_eq!(message("gradient", "queue", -0.1).unwrap_err(), "queue is -0.1, expected a finite number >= 0");

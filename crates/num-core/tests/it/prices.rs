@@ -1,13 +1,12 @@
 //! What a price means, the utility gained per unit of capacity, and which link holds a path back.
 
 use crate::common;
-use std::collections::BTreeMap;
 
 use netnum_core::*;
 
 fn exact(problem: &Problem) -> Solution {
     let settings = Settings::default().with_tol(1e-10).with_stop(Stop::Kkt);
-    let solution = Solver::new(problem, "auto", &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap();
+    let solution = Solver::new(problem, &Ask::by("auto")).unwrap().run(&settings, &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
     solution
 }
@@ -136,14 +135,14 @@ fn every_path_of_a_flow_has_its_own_bottleneck() {
 #[test]
 fn bottlenecks_do_not_depend_on_the_units() {
     let base = common::leaf_spine(300, 2.0, 3);
-    let here = solve(&base, &Settings::default()).unwrap();
+    let here = solve(&base, &Ask::default()).unwrap();
     assert!(here.bottlenecks.iter().all(Option::is_some));
     for scale in [1e-9, 1e9] {
         let capacities = base.capacities().iter().map(|capacity| capacity * scale).collect();
         let weights =
             Parameter::from((0..300).map(|flow| 0.5 + ((flow * 7919) % 1000) as f64 / 1000.0).collect::<Vec<_>>());
         let scaled = Problem::new(capacities, base.paths().clone(), AlphaFair::new(2.0, weights).unwrap()).unwrap();
-        assert_eq!(solve(&scaled, &Settings::default()).unwrap().bottlenecks, here.bottlenecks);
+        assert_eq!(solve(&scaled, &Ask::default()).unwrap().bottlenecks, here.bottlenecks);
     }
 }
 

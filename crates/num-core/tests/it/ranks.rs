@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use crate::common::random::random_problem;
 use crate::common::read_case;
-use netnum_core::parts::InTurn;
-use netnum_core::solve::{PartSetup, solve_part};
+use netnum_core::solve::{Observer, solve_on as solve_with};
 use netnum_core::testing::{on_ranks, thread_ranks};
 use netnum_core::*;
 use serde_json::{Value, json};
@@ -40,15 +39,17 @@ fn part(problem: &Problem, rank: usize, ranks: usize) -> (Problem, Vec<usize>) {
     (Problem::from_json(&file.to_string()).unwrap(), paths)
 }
 
-fn setup<'a>(ranks: &'a Ranks, method: &'a str, options: &'a BTreeMap<String, f64>) -> PartSetup<'a> {
-    PartSetup { ranks, method, options, prices: None, respond: None, parts: Arc::new(InTurn) }
+/// Solves the part of a rank.
+fn solve_part(problem: &Problem, ranks: &Ranks, ask: Ask, observer: &mut dyn Observer) -> Result<Solution> {
+    let ask = ask.with_workers(Arc::new(ranks.clone()));
+    solve_with(problem, &ask, observer, None).map(|(solution, _)| solution)
 }
 
 /// The solution of the whole, put together from those of the ranks, which agree on all that is not of a flow.
 fn solve_on(problem: &Problem, ranks: usize, method: &str, settings: &Settings) -> Result<Solution> {
     let parts: Vec<_> = (0..ranks).map(|rank| part(problem, rank, ranks)).collect();
     let found = on_ranks(ranks, |rank, all| {
-        solve_part(&parts[rank].0, &setup(all, method, &BTreeMap::new()), settings, &mut ())
+        solve_part(&parts[rank].0, all, Ask::by(method).with_settings(settings.clone()), &mut ())
     });
     let found: Vec<Solution> = found.into_iter().collect::<Result<_>>()?;
     let first = &found[0];
@@ -66,7 +67,7 @@ fn solve_on(problem: &Problem, ranks: usize, method: &str, settings: &Settings) 
 }
 
 fn alone(problem: &Problem, method: &str, settings: &Settings) -> Result<Solution> {
-    Solver::new(problem, method, &BTreeMap::new())?.run(settings, &mut ())
+    Solver::new(problem, &Ask::by(method))?.run(settings, &mut ())
 }
 
 /// Compares rates relative to the larger of the rate and a part of the largest, and certifies the whole again.
@@ -203,7 +204,8 @@ fn errors(
         let (problem, method, options, settings) = of(rank);
         let mut goes_on =
             |_: &Progress| if observer(rank) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-        match solve_part(&problem, &setup(ranks, method, &options), &settings, &mut goes_on) {
+        let ask = Ask::by(method).with_options(&options).with_settings(settings);
+        match solve_part(&problem, ranks, ask, &mut goes_on) {
             Ok(solution) => solution.status.to_string(),
             Err(error) => error.to_string(),
         }
@@ -263,8 +265,7 @@ fn a_rank_that_is_stopped_stops_all() {
             }
             ControlFlow::Continue(())
         };
-        let options = BTreeMap::new();
-        let solve = || solve_part(&part, &setup(ranks, "fast-ned", &options), &Settings::default(), &mut observer);
+        let solve = || solve_part(&part, ranks, Ask::by("fast-ned"), &mut observer);
         token.scope(solve).unwrap_err().to_string()
     });
     let stopped = "stopped before there was an answer";
@@ -449,7 +450,7 @@ fn a_solution_says_whose_part_it_is() {
     for ranks in [1, 2] {
         let found = on_ranks(ranks, |rank, all| {
             let part = part(&problem, rank, ranks).0;
-            solve_part(&part, &setup(all, "auto", &BTreeMap::new()), &Settings::default(), &mut ()).unwrap()
+            solve_part(&part, all, Ask::default(), &mut ()).unwrap()
         });
         for (rank, solution) in found.iter().enumerate() {
             let flows = solution.flow_rates.len();
@@ -462,9 +463,7 @@ fn a_solution_says_whose_part_it_is() {
         }
     }
     let failed = Problem::new(vec![0.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
-    let found = on_ranks(2, |_, all| {
-        solve_part(&failed, &setup(all, "auto", &BTreeMap::new()), &Settings::default(), &mut ()).unwrap().to_string()
-    });
+    let found = on_ranks(2, |_, all| solve_part(&failed, all, Ask::default(), &mut ()).unwrap().to_string());
     assert!(found[1].contains("2 flows on rank 1 of 2, 1 link, 2 flows failed there, "), "{}", found[1]);
 }
 

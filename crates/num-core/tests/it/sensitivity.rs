@@ -5,7 +5,8 @@ use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange, Sen
 use std::sync::Arc;
 
 use netnum_core::{
-    AlphaFair, BandwidthFunction, Linear, MinFct, Paths, Problem, Settings, Status, Stop, Utilities, Utility, solve,
+    AlphaFair, Ask, BandwidthFunction, Linear, MinFct, Paths, Problem, Settings, Status, Stop, Utilities, Utility,
+    solve,
 };
 
 fn settings() -> Settings {
@@ -13,7 +14,7 @@ fn settings() -> Settings {
 }
 
 fn of(problem: &Problem) -> Sensitivity {
-    Sensitivity::new(problem, &solve(problem, &settings()).unwrap()).unwrap()
+    Sensitivity::new(problem, &solve(problem, &settings().into()).unwrap()).unwrap()
 }
 
 #[track_caller]
@@ -220,7 +221,7 @@ fn the_refined_point_fills_links_to_rounding() {
     let utility = AlphaFair::new(0.5, vec![1.0, 2.0]).unwrap();
     let problem = grouped(&[3.0], &[&[0], &[0], &[0], &[0]], &[0, 0, 0, 1], utility);
     let problem = problem.with_flow_caps(vec![f64::INFINITY, 2.0]).unwrap();
-    let sensitivity = Sensitivity::new(&problem, &solve(&problem, &Settings::default()).unwrap()).unwrap();
+    let sensitivity = Sensitivity::new(&problem, &solve(&problem, &Ask::default()).unwrap()).unwrap();
     assert_near(&problem.flow_rates(&sensitivity.rates()).unwrap(), &[1.0, 2.0], 1e-11);
     assert_near(&sensitivity.prices(), &[1.0], 1e-11);
 }
@@ -272,7 +273,7 @@ fn the_split_of_a_capped_flow_follows_the_network() {
         let utility = AlphaFair::new(1.0, vec![weight, 1.0, 1.0]).unwrap();
         let problem = grouped(&[2.0, 2.2], &[&[0], &[1], &[0], &[1]], &[0, 0, 1, 2], utility);
         let problem = problem.with_flow_caps(vec![1.0, INF, INF]).unwrap();
-        let solution = solve(&problem, &settings()).unwrap();
+        let solution = solve(&problem, &settings().into()).unwrap();
         let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else {
             assert!(!(1e-5..=1e8).contains(&weight), "{weight}");
             continue;
@@ -296,7 +297,7 @@ fn nearly_dependent_links_give_the_derivative_or_an_error() {
     for slack in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
         let utility = AlphaFair::new(1.0, vec![3.0, slack]).unwrap();
         let problem = grouped(&[1.0 + slack, 1.0], &[&[0, 1], &[0]], &[0, 1], utility);
-        let solution = solve(&problem, &settings()).unwrap();
+        let solution = solve(&problem, &settings().into()).unwrap();
         let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
         let found = sensitivity.forward(&[capacities(&[1.0, 0.0])]);
         assert!(found.is_ok() || slack < 1e-6, "{slack}: {found:?}");
@@ -526,7 +527,7 @@ fn where_many_constraints_meet_no_derivative_is_wrong() {
             problem.with_flow_caps(add(&p.flow_caps, &by.flow_caps)).unwrap()
         };
         let problem = moved(0.0);
-        let solution = solve(&problem, &Settings::default()).unwrap();
+        let solution = solve(&problem, &Ask::default()).unwrap();
         let found = Sensitivity::new(&problem, &solution).and_then(|mut of| of.forward(std::slice::from_ref(&by)));
         let Ok(found) = found else {
             refused += 1;
@@ -534,7 +535,7 @@ fn where_many_constraints_meet_no_derivative_is_wrong() {
         };
         let step = 2e-5;
         let rates = |step: f64| -> Option<Vec<f64>> {
-            let solution = solve(&moved(step), &settings().with_tol(1e-11)).unwrap();
+            let solution = solve(&moved(step), &settings().with_tol(1e-11).into()).unwrap();
             (solution.status == Status::Optimal).then_some(solution.flow_rates)
         };
         let (Some(here), Some(near), Some(far)) = (rates(0.0), rates(step), rates(2.0 * step)) else { continue };
@@ -673,7 +674,7 @@ fn product(one: &[f64], other: &[f64]) -> f64 {
 
 /// Rates of flows, prices and objective of a problem, solved to 1e−12.
 fn solved(problem: &Problem) -> [Vec<f64>; 3] {
-    let solution = solve(problem, &settings().with_tol(1e-12)).unwrap();
+    let solution = solve(problem, &settings().with_tol(1e-12).into()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
     [solution.flow_rates, solution.prices, vec![solution.objective]]
 }
@@ -787,7 +788,7 @@ fn reverse_is_the_adjoint_of_forward() {
     for seed in 0..200 {
         let case = Case::random(seed);
         let problem = case.problem();
-        let solution = solve(&problem, &settings()).unwrap();
+        let solution = solve(&problem, &settings().into()).unwrap();
         let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
         let mut random = Numbers(seed + 5);
         let mut list = |count: usize| -> Vec<f64> { (0..count).map(|_| random.next() - 0.5).collect() };
@@ -855,7 +856,7 @@ fn forward_and_reverse_agree_in_every_entry_behind_scarce_access_links() {
     let mut compared = 0;
     for seed in 0..100 {
         let problem = behind_access_links(seed);
-        let solution = solve(&problem, &settings()).unwrap();
+        let solution = solve(&problem, &settings().into()).unwrap();
         let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
         let (links, flows) = (problem.links(), problem.flows());
         let of_links: Vec<_> = (0..links).map(|link| capacity(link, links)).collect();
@@ -885,7 +886,7 @@ fn forward_and_reverse_agree_in_every_entry_behind_scarce_access_links() {
 fn what_has_no_derivatives_is_refused() {
     let refused = |utility: netnum_core::Utilities, settings: &Settings| {
         let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utility).unwrap();
-        let solution = solve(&problem, settings).unwrap();
+        let solution = solve(&problem, &settings.clone().into()).unwrap();
         Sensitivity::new(&problem, &solution).err().unwrap().to_string()
     };
     let error = refused(Linear::new(1.0).unwrap().into(), &Settings::default());
@@ -906,11 +907,11 @@ fn what_has_no_derivatives_is_refused() {
     );
     let change = ParameterChange { weight: vec![0.0, f64::NAN], ..ParameterChange::default() };
     assert_eq!(error(change, &mut sensitivity), "the change of weight of flow 1 is NaN, expected a finite number");
-    let mut solution = solve(&problem, &Settings::default()).unwrap();
+    let mut solution = solve(&problem, &Ask::default()).unwrap();
     solution.rates[1] = f64::NAN;
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
     assert_eq!(error, "no sensitivity of a solution in which path 1 has rate NaN; solve the problem");
-    let mut solution = solve(&problem, &Settings::default()).unwrap();
+    let mut solution = solve(&problem, &Ask::default()).unwrap();
     solution.status = netnum_core::Status::MaxIterations;
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
     assert!(error.contains("a solution that is not certified (its status is \"max_iterations\")"), "{error}");
@@ -920,7 +921,7 @@ fn what_has_no_derivatives_is_refused() {
 fn the_answer_of_a_part_of_a_problem_is_refused() {
     let of = |flows: usize| Problem::new(vec![12.0], Paths::from_lists(vec![[0]; flows]), AlphaFair::proportional());
     let (whole, part) = (of(3).unwrap(), of(2).unwrap());
-    let solution = solve(&whole, &Settings::default()).unwrap();
+    let solution = solve(&whole, &Ask::default()).unwrap();
     let of_part = netnum_core::Solution::kept(&part, Status::Optimal, solution.rates[..2].to_vec(), solution.prices);
     let error = Sensitivity::new(&part, &of_part).err().unwrap().to_string();
     assert!(error.contains("a point that is not optimal for this problem (a gap of 5.0e-1)"), "{error}");
@@ -931,7 +932,7 @@ fn a_price_below_rounding_does_not_choose_among_paths() {
     // Flow 2 has two ways of price 1, one of which crosses the link of flow 3 too, whose U' is 1e-16.
     let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 1.0, 1e-16]).unwrap();
     let problem = grouped(&[1.0; 3], &[&[0], &[1], &[0], &[1, 2], &[2]], &[0, 1, 2, 2, 3], utility);
-    let solution = solve(&problem, &Settings::default()).unwrap();
+    let solution = solve(&problem, &Ask::default()).unwrap();
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
     assert!(error.contains("the price of link 2 is rounding beside others of flow 2"), "{error}");
 }

@@ -1,6 +1,5 @@
 //! The loop: limits, observers, traces, warm starts, stepping, and user-defined rules.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use netnum_core::solve::Observer;
 use netnum_core::*;
 
 fn solver(problem: &Problem, method: &str) -> Solver {
-    Solver::new(problem, method, &BTreeMap::new()).unwrap()
+    Solver::new(problem, &Ask::by(method)).unwrap()
 }
 
 #[test]
@@ -51,7 +50,7 @@ fn a_trace_has_a_row_per_iteration_and_ends_at_the_tolerance() {
 #[test]
 fn the_best_answer_certified_is_returned_not_the_last() {
     let settings = Settings::default().with_trace(true).with_max_iterations(50);
-    let mut solver = Solver::new(&leaf_spine(300, 1.0, 1), "ned", &gamma(1.5)).unwrap();
+    let mut solver = Solver::new(&leaf_spine(300, 1.0, 1), &Ask::by("ned").with_options(&gamma(1.5))).unwrap();
     let solution = solver.run(&settings, &mut ()).unwrap();
     let best = solution.trace.iter().map(|row| row.gap).fold(f64::INFINITY, f64::min);
     assert_eq!(solution.certificate.relative_gap, best);
@@ -64,8 +63,7 @@ fn prices_of_a_similar_problem_are_a_shorter_way() {
     let settings = Settings::default().with_tol(1e-4);
     let old = solver(&before, "auto").run(&settings, &mut ()).unwrap();
     let cold = solver(&after, "auto").run(&settings, &mut ()).unwrap();
-    let mut warm = solver(&after, "auto");
-    warm.warm_start(&old.prices).unwrap();
+    let mut warm = Solver::new(&after, &Ask::default().with_prices(old.prices.clone())).unwrap();
     for (price, given) in warm.prices().iter().zip(&old.prices) {
         assert!((price - given).abs() <= 1e-12 * given);
     }
@@ -108,7 +106,8 @@ fn running_goes_on_from_where_stepping_stopped() {
 #[test]
 fn neds_default_step_is_the_papers() {
     let problem = leaf_spine(300, 1.0, 1);
-    let (mut by_default, mut explicit) = (solver(&problem, "ned"), Solver::new(&problem, "ned", &gamma(0.4)).unwrap());
+    let (mut by_default, mut explicit) =
+        (solver(&problem, "ned"), Solver::new(&problem, &Ask::by("ned").with_options(&gamma(0.4))).unwrap());
     by_default.step(5).unwrap();
     explicit.step(5).unwrap();
     assert_eq!(by_default.prices(), explicit.prices());
@@ -133,7 +132,7 @@ impl PriceRule for Stubborn {
 
 #[test]
 fn a_rule_that_never_accepts_still_ends() {
-    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "stubborn", Rule::user(Stubborn)).unwrap();
+    let mut solver = Solver::new(&leaf_spine(50, 1.0, 1), &Ask::by_rule("stubborn", || Rule::user(Stubborn))).unwrap();
     let solution = solver.run(&Settings::default().with_max_iterations(20), &mut ()).unwrap();
     assert_eq!((solution.status, &*solution.method), (Status::MaxIterations, "stubborn"));
 }
@@ -146,7 +145,7 @@ fn a_rule_that_answers_nonsense_is_named() {
             f64::NAN
         }
     }
-    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "nonsense", Rule::user(Nonsense)).unwrap();
+    let mut solver = Solver::new(&leaf_spine(50, 1.0, 1), &Ask::by_rule("nonsense", || Rule::user(Nonsense))).unwrap();
     let error = solver.run(&Settings::default(), &mut ()).unwrap_err().to_string();
     assert_eq!(error, "a price of method \"nonsense\" is NaN, expected a number");
 }
@@ -165,7 +164,7 @@ fn problems_and_solutions_are_the_same_after_serde() {
     assert_eq!(text, problem.to_json().unwrap());
     let again: Problem = serde_json::from_str(&text).unwrap();
     assert_eq!(again.to_json().unwrap(), text);
-    let solution = solve(&again, &Settings::default()).unwrap();
+    let solution = solve(&again, &Ask::default()).unwrap();
     let text = serde_json::to_string(&solution).unwrap();
     assert_eq!(serde_json::from_str::<Solution>(&text).unwrap(), solution);
     // Without an answer the gap is infinite and the objective NaN, which JSON writes as null.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use netnum_core::{AlphaFair, Error, METHODS, Paths, Problem, Result, Solver, StopToken, Topology, Utilities};
+use netnum_core::{AlphaFair, Ask, Error, METHODS, Paths, Problem, Result, Solver, StopToken, Topology, Utilities};
 
 fn stops<T: std::fmt::Debug>(name: &str, work: impl FnOnce() -> Result<T>) {
     let token = StopToken::new();
@@ -73,10 +73,10 @@ fn steps_of_every_method() {
             let paths = Paths::from_lists(lists().take(group.len()));
             let utilities = AlphaFair::new(1.5, weights.clone()).unwrap();
             let problem = Problem::grouped(net.capacities().to_vec(), paths, group, utilities).unwrap();
-            let Ok(mut through) = Solver::new(&problem, method.name, &BTreeMap::new()) else { continue };
+            let Ok(mut through) = Solver::new(&problem, &Ask::by(method.name)) else { continue };
             through.step(4).unwrap();
             for (before, looks) in (0..2).flat_map(|before| (0..7).map(move |looks| (before, looks))) {
-                let mut solver = Solver::new(&problem, method.name, &BTreeMap::new()).unwrap();
+                let mut solver = Solver::new(&problem, &Ask::by(method.name)).unwrap();
                 solver.step(before).unwrap();
                 LOOKS.set(looks);
                 let outcome = StopToken::with_poll(Duration::ZERO, no_more_looks).scope(|| solver.step(1));
@@ -103,7 +103,7 @@ fn of_many_switches() -> Problem {
 }
 
 fn fast_ned(problem: &Problem) -> Solver {
-    Solver::new(problem, "fast-ned", &BTreeMap::new()).unwrap()
+    Solver::new(problem, &Ask::by("fast-ned")).unwrap()
 }
 
 #[test]
@@ -122,17 +122,4 @@ fn steps_along_flat_directions() {
         assert_eq!(solver.prices(), through.prices(), "stopped after {before} steps at look {looks}");
     }
     assert!(stopped > 8, "{stopped}");
-}
-
-#[test]
-fn a_warm_start_does_not_depend_on_the_steps_before_it() {
-    let problem = of_many_switches();
-    let (mut used, mut fresh) = (fast_ned(&problem), fast_ned(&problem));
-    used.step(80).unwrap();
-    let prices = vec![1.0; problem.links()];
-    for solver in [&mut used, &mut fresh] {
-        solver.warm_start(&prices).unwrap();
-        solver.step(20).unwrap();
-    }
-    assert_eq!(used.prices(), fresh.prices());
 }

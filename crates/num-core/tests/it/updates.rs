@@ -1,7 +1,5 @@
 //! A solver that goes on with a problem that has changed: the answer is that of a new solver, and nearer.
 
-use std::collections::BTreeMap;
-
 use crate::common::{any_problem, leaf_spine, options, parking_lot, single_link};
 use netnum_core::*;
 use proptest::prelude::*;
@@ -9,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn solver(problem: &Problem, method: &str) -> Solver {
-    Solver::new(problem, method, &BTreeMap::new()).unwrap()
+    Solver::new(problem, &Ask::by(method)).unwrap()
 }
 
 fn run(solver: &mut Solver) -> Solution {
@@ -125,7 +123,7 @@ fn auto_takes_another_method_where_the_utilities_are_others() {
 #[test]
 fn a_price_method_goes_on_from_its_prices() {
     let problem = leaf_spine(200, 1.0, 5);
-    let mut solver = Solver::new(&problem, "ned", &options(&[("gamma", 0.4)])).unwrap();
+    let mut solver = Solver::new(&problem, &Ask::by("ned").with_options(&options(&[("gamma", 0.4)]))).unwrap();
     let cold = run(&mut solver);
     let capacities = problem.capacities().iter().map(|capacity| 2.0 * capacity).collect();
     solver.update(&problem.with_capacities(capacities).unwrap()).unwrap();
@@ -151,11 +149,21 @@ fn what_cannot_be_gone_on_with_is_said_and_nothing_has_changed() {
     let linear = problem.clone().with_utility(Linear::new(1.0).unwrap()).unwrap();
     assert!(message(&linear).starts_with("method \"fast-ned\" cannot take linear utilities"));
     assert_eq!((solver.prices(), solver.iteration()), (prices, 3));
-    let mut by_rule = Solver::with_rule(&problem, "mine", price::Ned::new(0.4)).unwrap();
-    let refused = by_rule.update(&problem).unwrap_err().to_string();
-    assert_eq!(refused, "method \"mine\" cannot take a change of its problem; make another solver");
-    let wrong = solver.resume(&[1.0; 2], &[1.0, f64::NAN, 0.0]).unwrap_err().to_string();
+    let ask = Ask::by("fast-ned").with_point(vec![1.0; 2], vec![1.0, f64::NAN, 0.0]);
+    let wrong = Solver::new(&problem, &ask).unwrap_err().to_string();
     assert_eq!(wrong, "path 1 has rate NaN, expected a finite number >= 0");
+}
+
+#[test]
+fn a_solver_by_a_rule_goes_on_from_its_prices_too() {
+    let problem = leaf_spine(200, 1.0, 5);
+    let mut solver = Solver::new(&problem, &Ask::by_rule("mine", || price::Ned::new(0.4))).unwrap();
+    let cold = run(&mut solver);
+    let capacities = problem.capacities().iter().map(|capacity| 1.01 * capacity).collect();
+    solver.update(&problem.with_capacities(capacities).unwrap()).unwrap();
+    let warm = run(&mut solver);
+    assert_eq!((warm.status, &*warm.method), (Status::Optimal, "mine"));
+    assert!(warm.iterations < cold.iterations, "{warm}, {cold}");
 }
 
 proptest! {

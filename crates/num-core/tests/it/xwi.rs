@@ -1,13 +1,12 @@
 //! xWI: its first step by hand, answers known on paper, how many steps it takes, and where it stays.
 
 use crate::common;
-use std::collections::BTreeMap;
 
 use crate::common::{close, leaf_spine, options, read_case, solve_with};
 use netnum_core::*;
 
-fn xwi(problem: &Problem, list: &[(&str, f64)]) -> Solver {
-    Solver::new(problem, "xwi", &options(list)).unwrap()
+fn xwi(list: &[(&str, f64)]) -> Ask {
+    Ask::by("xwi").with_options(&options(list))
 }
 
 /// A long flow over two links and a short one on the first, each flow with a log utility.
@@ -22,8 +21,8 @@ fn the_first_step_is_that_of_the_paper() {
     let (long, short) = (2.0 * 1.25 / 3.25, 2.0 * 2.0 / 3.25);
     let residuals = [(1.0 / long - 0.8) / 2.0, 1.0 / short - 0.5];
     for (eta, beta) in [(5.0, 0.5), (2.0, 0.25)] {
-        let mut solver = xwi(&two_links(), &[("eta", eta), ("beta", beta)]);
-        solver.warm_start(&[0.5, 0.3]).unwrap();
+        let ask = xwi(&[("eta", eta), ("beta", beta)]).with_prices(vec![0.5, 0.3]);
+        let mut solver = Solver::new(&two_links(), &ask).unwrap();
         close(solver.raw_rates()[0], long, 1e-12);
         solver.step(1).unwrap();
         let next = 0.5 + residuals[0].min(residuals[1]);
@@ -39,8 +38,8 @@ fn a_free_path_weighs_as_much_as_it_may() {
     let paths = Paths::from_lists([vec![0, 1], vec![1]]);
     let problem = Problem::new(vec![2.0, 3.0], paths, AlphaFair::proportional()).unwrap();
     for heaviest in [1.0, 10.0, 1e6] {
-        let mut solver = xwi(&problem, &[("heaviest", heaviest)]);
-        solver.warm_start(&[0.5, 0.0]).unwrap();
+        let ask = xwi(&[("heaviest", heaviest)]).with_prices(vec![0.5, 0.0]);
+        let solver = Solver::new(&problem, &ask).unwrap();
         close(solver.raw_rates()[1], 3.0 * 3.0 * heaviest / (2.0 + 3.0 * heaviest), 1e-12);
     }
 }
@@ -68,7 +67,7 @@ fn answers_known_on_paper_are_found() {
 #[test]
 fn rates_are_feasible_at_every_step_and_leave_nothing_over() {
     let problem = leaf_spine(100, 1.0, 1);
-    let mut solver = xwi(&problem, &[]);
+    let mut solver = Solver::new(&problem, &xwi(&[])).unwrap();
     for _ in 0..20 {
         let rates = solver.raw_rates();
         let loads = problem.loads(&rates).unwrap();
@@ -159,7 +158,7 @@ fn several_paths_are_pooled_to_a_hundredth() {
 fn it_stops_getting_better_before_a_millionth_and_says_so() {
     for problem in [leaf_spine(1000, 0.25, 1), read_case("pooling-leafspine-s2-a1").0] {
         let settings = Settings::default().with_tol(1e-7).with_max_iterations(300);
-        let solution = xwi(&problem, &[]).run(&settings, &mut ()).unwrap();
+        let solution = Solver::new(&problem, &xwi(&[])).unwrap().run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "{solution}");
         assert!(solution.certificate.relative_gap < 2e-2, "{solution}");
     }
@@ -179,7 +178,7 @@ fn a_flow_whose_marginal_no_float_can_hold_is_no_obstacle() {
 fn what_it_cannot_take_is_refused_with_the_method_that_can() {
     let message = |utilities: Utilities| {
         let problem = Problem::new(vec![1.0], Paths::from_lists([[0]]), utilities).unwrap();
-        Solver::new(&problem, "xwi", &BTreeMap::new()).unwrap_err().to_string()
+        Solver::new(&problem, &Ask::by("xwi")).unwrap_err().to_string()
     };
     let linear = Linear::new(1.0).unwrap();
     assert_eq!(message(linear.into()), "method \"xwi\" cannot take linear utilities; use \"interior-point\"");

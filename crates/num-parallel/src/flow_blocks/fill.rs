@@ -5,15 +5,14 @@
 use std::ops::Range;
 
 use netnum_core::interrupt::{Pacer, check};
-use netnum_core::parts::for_each;
 use netnum_core::price::PowerDemands;
-use netnum_core::{Paths, Result};
+use netnum_core::{Paths, Result, for_each};
 
 use super::block::FlowBlock;
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
 use super::{FlowBlocks, own};
-use crate::parts::OnThreads;
+use crate::threads::Threads;
 
 impl<R: Real> FlowBlocks<R> {
     /// Adds all flows of a problem, by their numbers.
@@ -43,7 +42,7 @@ impl<R: Real> FlowBlocks<R> {
             }
             Ok(())
         };
-        for_each(&OnThreads(threads), shares, work).map(|_| ())
+        for_each(&Threads::new(threads), shares, work).map(|_| ())
     }
 }
 

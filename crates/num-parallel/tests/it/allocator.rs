@@ -150,7 +150,7 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
             }
             used.restore_links(&mut *allocator);
             (0..ticks).for_each(|_| allocator.tick().unwrap());
-            let solution = solve(&used.problem(), &Settings::default().with_tol(1e-13).with_stop(Stop::Gap));
+            let solution = solve(&used.problem(), &Settings::default().with_tol(1e-13).with_stop(Stop::Gap).into());
             let best = solution.unwrap().rates;
             for ((id, ..), best) in used.flows.iter().zip(&best) {
                 let rate = allocator.rate(*id).unwrap();

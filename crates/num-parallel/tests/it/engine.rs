@@ -1,6 +1,5 @@
 //! The engine: steps as the library takes them, flows that come and go, any number of threads, both kinds of numbers.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -64,7 +63,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) {
-    let mut solver = Solver::new(&instance.problem(), method, &BTreeMap::new()).unwrap();
+    let mut solver = Solver::new(&instance.problem(), &Ask::by(method)).unwrap();
     let (mut engine, ids) = instance.engine::<f64>(rule, 1);
     engine.set_prices(&solver.prices()).unwrap();
     for step in 0..8 {

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use netnum_core::{Error, KShortest, StopToken, Topology};
-use netnum_parallel::k_shortest_paths;
+use netnum_parallel::Threads;
 
-fn threads(count: usize) -> NonZeroUsize {
-    NonZeroUsize::new(count).unwrap()
+fn threads(count: usize) -> Threads {
+    Threads::new(NonZeroUsize::new(count).unwrap())
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn threads_do_not_change_the_paths() {
         let alone = net.k_shortest_paths(&sources, &destinations, &what);
         assert!(alone.is_ok());
         for count in [1, 2, 7] {
-            assert_eq!(k_shortest_paths(&net, &sources, &destinations, &what, threads(count)), alone);
+            assert_eq!(net.k_shortest_paths(&sources, &destinations, &what.with_workers(&threads(count))), alone);
         }
     }
 }
@@ -38,10 +38,10 @@ fn the_first_pair_without_a_path_is_named_by_any_number_of_threads() {
     destinations[100] = 7;
     let sources: Vec<usize> = (0..300).collect();
     for count in [1, 2, 7] {
-        let found = k_shortest_paths(&net, &sources, &destinations, &KShortest::new(2), threads(count));
+        let found = net.k_shortest_paths(&sources, &destinations, &KShortest::new(2).with_workers(&threads(count)));
         assert_eq!(found.unwrap_err().to_string(), "pair 100 from node 100 to node 7: there is no route");
     }
-    let none = k_shortest_paths(&net, &[], &[], &KShortest::new(2), threads(4)).unwrap();
+    let none = net.k_shortest_paths(&[], &[], &KShortest::new(2).with_workers(&threads(4))).unwrap();
     assert_eq!((none.0.len(), none.1.len()), (0, 0));
 }
 
@@ -55,7 +55,8 @@ fn a_token_of_the_caller_stops_all_threads() {
         thread::sleep(Duration::from_millis(30));
         from_elsewhere.stop();
     });
-    let found = token.scope(|| k_shortest_paths(&net, &sources, &destinations, &KShortest::new(100_000), threads(3)));
+    let found = token
+        .scope(|| net.k_shortest_paths(&sources, &destinations, &KShortest::new(100_000).with_workers(&threads(3))));
     assert_eq!(found, Err(Error::Stopped));
     stopper.join().unwrap();
 }

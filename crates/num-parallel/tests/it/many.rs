@@ -1,6 +1,5 @@
 //! Many problems at once: the order, the bits, the bad ones, stopping.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,10 +33,10 @@ fn bits(solution: &Solution) -> Vec<u64> {
 
 #[test]
 fn answers_come_in_the_order_of_the_problems_with_the_same_bits_for_any_number_of_threads() {
-    let (problems, settings) = (problems(), Settings::default());
-    let alone: Vec<_> = problems.iter().map(|problem| bits(&solve(problem, &settings).unwrap())).collect();
+    let (problems, ask) = (problems(), Ask::default());
+    let alone: Vec<_> = problems.iter().map(|problem| bits(&solve(problem, &ask).unwrap())).collect();
     for count in [1, 2, 3, 8, 64] {
-        let solutions = solve_many(&problems, "auto", &BTreeMap::new(), &settings, threads(count)).unwrap();
+        let solutions = solve_many(&problems, &ask, threads(count)).unwrap();
         let together: Vec<_> = solutions.into_iter().map(|solution| bits(&solution.unwrap())).collect();
         assert_eq!(together, alone, "{count} threads");
     }
@@ -47,7 +46,7 @@ fn answers_come_in_the_order_of_the_problems_with_the_same_bits_for_any_number_o
 fn a_problem_that_the_method_cannot_take_does_not_lose_the_others() {
     let mut problems = problems();
     problems[4] = Problem::new(vec![1.0], Paths::from_lists([[0]]), Linear::new(1.0).unwrap()).unwrap();
-    let solutions = solve_many(&problems, "ned", &BTreeMap::new(), &Settings::default(), threads(2)).unwrap();
+    let solutions = solve_many(&problems, &Ask::by("ned"), threads(2)).unwrap();
     for (number, solution) in solutions.iter().enumerate() {
         match solution {
             Ok(solution) => assert_eq!(solution.status, Status::Optimal, "{number}: {solution}"),
@@ -64,24 +63,18 @@ fn a_problem_that_the_method_cannot_take_does_not_lose_the_others() {
 #[test]
 fn no_problems_have_no_answers() {
     let none: [Problem; 0] = [];
-    assert!(solve_many(&none, "auto", &BTreeMap::new(), &Settings::default(), threads(4)).unwrap().is_empty());
+    assert!(solve_many(&none, &Ask::default(), threads(4)).unwrap().is_empty());
 }
 
 #[test]
 fn a_batch_may_start_from_prices() {
-    let (problems, settings, options) = (problems(), Settings::default(), BTreeMap::new());
-    let cold = solve_many(&problems, "auto", &options, &settings, threads(2)).unwrap();
+    let (problems, ask) = (problems(), Ask::default());
+    let cold = solve_many(&problems, &ask, threads(2)).unwrap();
     let cold: Vec<Solution> = cold.into_iter().map(Result::unwrap).collect();
     let mut warm_starts: Vec<Option<&[f64]>> = cold.iter().map(|solution| Some(&*solution.prices)).collect();
     warm_starts[0] = None;
     let answers = Mutex::new(vec![None; problems.len()]);
-    let batch = Batch {
-        problems: &problems,
-        warm_starts: Some(&warm_starts),
-        method: "auto",
-        options: &options,
-        settings: &settings,
-    };
+    let batch = Batch { problems: &problems, warm_starts: Some(&warm_starts), ask: &ask };
     batch.solve(threads(2), &answers).unwrap();
     for (number, (answer, cold)) in answers.into_inner().unwrap().into_iter().zip(&cold).enumerate() {
         let iterations = answer.unwrap().unwrap().iterations;
@@ -108,9 +101,7 @@ impl BatchObserver for Two {
 #[test]
 fn an_overseer_that_has_enough_ends_the_batch() {
     let (problems, two) = (problems(), Two(AtomicUsize::new(0)));
-    let (options, settings) = (BTreeMap::new(), Settings::default());
-    let batch =
-        Batch { problems: &problems, warm_starts: None, method: "auto", options: &options, settings: &settings };
+    let batch = Batch { problems: &problems, warm_starts: None, ask: &Ask::default() };
     batch.solve(threads(1), &two).unwrap();
     assert_eq!(two.0.into_inner(), 2);
 }

@@ -1,12 +1,9 @@
 //! One problem under many demands and capacities: the answers are those of problems built one by one, for any threads.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-use netnum_core::{
-    AlphaFair, KShortest, Paths, Problem, Result, Settings, Solution, Status, Topology, interrupt, solve,
-};
+use netnum_core::{AlphaFair, Ask, KShortest, Paths, Problem, Result, Solution, Status, Topology, interrupt, solve};
 use netnum_parallel::{BatchObserver, Scenarios};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,20 +40,13 @@ fn scenarios_have_the_answers_of_problems_built_one_by_one() {
     let mut capacities: Vec<f64> = (0..40 * links).map(|_| rng.random_range(0.5..2.0)).collect();
     // Some links fail in some of them.
     (0..40).step_by(3).for_each(|scenario| capacities[scenario * links + scenario % links] = 0.0);
-    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let ask = Ask::default();
     for (flow_caps, capacities) in
         [(Some(&*caps), None), (None, Some(&*capacities)), (Some(&*caps), Some(&*capacities))]
     {
-        let scenarios = Scenarios {
-            problem: &problem,
-            flow_caps,
-            capacities,
-            method: "auto",
-            options: &options,
-            settings: &settings,
-        };
+        let scenarios = Scenarios { problem: &problem, flow_caps, capacities, ask: &ask };
         for (scenario, found) in answers(&scenarios, 2).into_iter().enumerate() {
-            let (found, alone) = (found.unwrap(), solve(&scenarios.problem(scenario).unwrap(), &settings).unwrap());
+            let (found, alone) = (found.unwrap(), solve(&scenarios.problem(scenario).unwrap(), &ask).unwrap());
             assert_eq!(found.status, Status::Optimal, "scenario {scenario}: {found}");
             assert_eq!(found.failed_flows, alone.failed_flows, "scenario {scenario}");
             for (one, other) in found.flow_rates.iter().zip(&alone.flow_rates) {
@@ -69,17 +59,10 @@ fn scenarios_have_the_answers_of_problems_built_one_by_one() {
 #[test]
 fn the_bits_do_not_depend_on_the_threads() {
     let (problem, caps) = network(50);
-    let (options, settings) = (BTreeMap::new(), Settings::default());
     for method in ["auto", "fast-ned"] {
+        let ask = Ask::by(method);
         let flow_caps = Some(&*caps);
-        let scenarios = Scenarios {
-            problem: &problem,
-            flow_caps,
-            capacities: None,
-            method,
-            options: &options,
-            settings: &settings,
-        };
+        let scenarios = Scenarios { problem: &problem, flow_caps, capacities: None, ask: &ask };
         let bits = |count| -> Vec<(Vec<u64>, usize)> {
             let bits = |solution: Solution| {
                 let all = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
@@ -93,17 +76,10 @@ fn the_bits_do_not_depend_on_the_threads() {
 
 #[test]
 fn groups_by_themselves_have_the_bits_of_all_scenarios() {
-    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let ask = Ask::by("fast-ned");
     for count in [7, 50] {
         let (problem, caps) = network(count);
-        let of = |caps| Scenarios {
-            problem: &problem,
-            flow_caps: Some(caps),
-            capacities: None,
-            method: "fast-ned",
-            options: &options,
-            settings: &settings,
-        };
+        let of = |caps| Scenarios { problem: &problem, flow_caps: Some(caps), capacities: None, ask: &ask };
         let mut in_groups = Vec::new();
         for rows in caps.chunks(Scenarios::together(count) * problem.flows()) {
             let group = of(rows);
@@ -124,15 +100,8 @@ fn groups_by_themselves_have_the_bits_of_all_scenarios() {
 fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     let paths = Paths::from_lists([[0], [0]]);
     let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
-    let (options, settings) = (BTreeMap::new(), Settings::default());
-    let of = |flow_caps, capacities| Scenarios {
-        problem: &problem,
-        flow_caps,
-        capacities,
-        method: "auto",
-        options: &options,
-        settings: &settings,
-    };
+    let ask = Ask::default();
+    let of = |flow_caps, capacities| Scenarios { problem: &problem, flow_caps, capacities, ask: &ask };
     let count = |flow_caps, capacities| of(flow_caps, capacities).count().map_err(|error| error.to_string());
     assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 3][..])), Ok(3));
     assert_eq!(count(Some(&[][..]), None), Ok(0));
@@ -164,16 +133,9 @@ impl BatchObserver for Few {
 #[test]
 fn scenarios_that_are_not_wanted_do_not_begin_and_a_token_stops_all() {
     let (problem, caps) = network(40);
-    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let ask = Ask::default();
     let flow_caps = Some(&*caps);
-    let scenarios = Scenarios {
-        problem: &problem,
-        flow_caps,
-        capacities: None,
-        method: "auto",
-        options: &options,
-        settings: &settings,
-    };
+    let scenarios = Scenarios { problem: &problem, flow_caps, capacities: None, ask: &ask };
     let few = Few(Mutex::new(vec![]));
     scenarios.solve(threads(1), &few).unwrap();
     assert_eq!(few.0.into_inner().unwrap(), [0, 1, 2]);

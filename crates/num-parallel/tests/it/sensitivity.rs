@@ -24,7 +24,7 @@ fn problems() -> Vec<Problem> {
 #[test]
 fn answers_come_in_order_with_the_same_bits_for_any_number_of_threads_and_bad_ones_alone() {
     let (problems, settings) = (problems(), Settings::default());
-    let solutions: Vec<_> = problems.iter().map(|problem| solve(problem, &settings).unwrap()).collect();
+    let solutions: Vec<_> = problems.iter().map(|problem| solve(problem, &settings.clone().into()).unwrap()).collect();
     let prices = OutcomeChange { prices: vec![1.0], ..OutcomeChange::default() };
     let of: Vec<_> = problems.iter().zip(&solutions).map(|(problem, solution)| (problem, solution, &prices)).collect();
     for count in [1, 2, 8] {
@@ -48,7 +48,7 @@ fn answers_come_in_order_with_the_same_bits_for_any_number_of_threads_and_bad_on
 #[test]
 fn a_token_of_the_caller_stops_all_of_them() {
     let problems = problems();
-    let solutions: Vec<_> = problems.iter().map(|problem| solve(problem, &Settings::default()).unwrap()).collect();
+    let solutions: Vec<_> = problems.iter().map(|problem| solve(problem, &Ask::default()).unwrap()).collect();
     let prices = OutcomeChange { prices: vec![1.0], ..OutcomeChange::default() };
     let of: Vec<_> = problems.iter().zip(&solutions).map(|(problem, solution)| (problem, solution, &prices)).collect();
     let stop = StopToken::new();

@@ -1,16 +1,16 @@
 //! Solves by blocks: the same steps as the library's own loop, for every rule, on every kind of network.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use crate::common::rules;
 use netnum_core::*;
-use netnum_parallel::solver;
+use netnum_parallel::Threads;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn threads(count: usize) -> NonZeroUsize {
-    NonZeroUsize::new(count).unwrap()
+fn on(method: &str, threads: usize) -> Ask {
+    Ask::by(method).with_workers(Arc::new(Threads::new(NonZeroUsize::new(threads).unwrap())))
 }
 
 /// How α is drawn for every flow.
@@ -92,8 +92,8 @@ fn every_rule_takes_the_same_steps_as_without_flow_blocks() {
                         continue;
                     }
                     let what = format!("{method} on {name}, {alphas:?}, capped: {capped}");
-                    let mut plain = Solver::new(&problem, method, &BTreeMap::new()).unwrap();
-                    let mut blocks = solver(&problem, method, &BTreeMap::new(), threads(1), None).unwrap();
+                    let mut plain = Solver::new(&problem, &Ask::by(method)).unwrap();
+                    let mut blocks = Solver::new(&problem, &on(method, 1)).unwrap();
                     for _ in 0..3 {
                         assert_close(&what, &blocks.raw_rates(), &plain.raw_rates(), 1e-9);
                         assert_close(&what, &blocks.prices(), &plain.prices(), 1e-9);
@@ -110,8 +110,8 @@ fn every_rule_takes_the_same_steps_as_without_flow_blocks() {
 fn whole_solves_end_with_the_same_proof() {
     for (name, problem) in networks(Alphas::Mixed, true) {
         let solution = |mut solver: Solver| solver.run(&Settings::default(), &mut ()).unwrap();
-        let plain = solution(Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap());
-        let blocks = solution(solver(&problem, "fast-ned", &BTreeMap::new(), threads(1), None).unwrap());
+        let plain = solution(Solver::new(&problem, &Ask::by("fast-ned")).unwrap());
+        let blocks = solution(Solver::new(&problem, &on("fast-ned", 1)).unwrap());
         assert_eq!(blocks.status, plain.status, "{name}: {blocks} and {plain}");
         let certificate = certify(&problem, &blocks.rates, &blocks.prices).unwrap();
         assert!(certificate.relative_gap <= 1e-6, "{name}: {certificate:?}");
@@ -131,7 +131,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         // Four parts and three flow blocks: with two, any order of additions gives the same bits.
         let problem = problem(&net, 70_000, alphas, capped, 7);
         let answer = |count| {
-            let mut solver = solver(&problem, method, &BTreeMap::new(), threads(count), None).unwrap();
+            let mut solver = Solver::new(&problem, &on(method, count)).unwrap();
             let solution = solver.run(&Settings::default().with_max_iterations(40), &mut ()).unwrap();
             let Certificate { relative_gap, overload, kkt_residual, .. } = solution.certificate;
             let numbers = [relative_gap, overload, kkt_residual, solution.objective];
@@ -156,8 +156,8 @@ fn what_is_not_for_flow_blocks_is_solved_by_the_loop_over_rows() {
         Problem::new(net.capacities().to_vec(), paths.clone(), curve).unwrap(),
         Problem::grouped(net.capacities().to_vec(), paths.clone(), group, AlphaFair::proportional()).unwrap(),
     ] {
-        let mut plain = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap();
-        let mut blocks = solver(&problem, "fast-ned", &BTreeMap::new(), threads(2), None).unwrap();
+        let mut plain = Solver::new(&problem, &Ask::by("fast-ned")).unwrap();
+        let mut blocks = Solver::new(&problem, &on("fast-ned", 2)).unwrap();
         plain.step(5).unwrap();
         blocks.step(5).unwrap();
         assert_eq!((blocks.raw_rates(), blocks.prices()), (plain.raw_rates(), plain.prices()));

@@ -3,10 +3,9 @@
 //! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows, each
 //! time from the prices of the last one.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::{Settings, Solver, Topology, Utilities, interrupt};
+use netnum_core::{Ask, Settings, Topology, Utilities, interrupt, solve};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -199,11 +198,11 @@ impl Policy for Ideal {
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
             let utilities = |slots: &[u32]| (self.utilities)(&Moment { slots, flows, now, capacities: &self.at_first });
             let (slots, problem) = active_problem::problem(&self.name, &self.capacities, flows, utilities)?;
-            let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
+            let mut ask = Ask::from(self.settings.clone());
             if !self.prices.is_empty() {
-                solver.warm_start(&self.prices)?;
+                ask = ask.with_prices(std::mem::take(&mut self.prices));
             }
-            let solution = solver.run(&self.settings, &mut ())?;
+            let solution = solve(&problem, &ask)?;
             interrupt::check()?;
             self.gap = f64::max(self.gap, solution.certificate.relative_gap);
             for (&slot, &rate) in slots.iter().zip(&solution.rates) {

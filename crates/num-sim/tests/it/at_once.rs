@@ -1,9 +1,7 @@
 //! Rates that follow prices at once: xWI, and allocators whose flows do not wait for a tick.
 
-use std::collections::BTreeMap;
-
 use crate::common::{Plain, largest_difference, random_network, routes};
-use netnum_core::{AlphaFair, MinFct, Paths, Problem, Solver, Topology, Utilities};
+use netnum_core::{AlphaFair, Ask, MinFct, Paths, Problem, Solver, Topology, Utilities};
 use netnum_sim::{
     Clocked, ClockedOptions, Ecmp, Ideal, Objective, Options, Pairs, Poisson, Policy, Report, RunSettings, Sizes,
     Workload, Xwi, XwiOptions, policy, simulate,
@@ -42,9 +40,9 @@ fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: 
         let paths = Paths::from_lists(active.iter().map(links));
         let sizes: Vec<f64> = active.iter().map(|&flow| 8.0 * workload.sizes()[flow]).collect();
         let problem = Problem::new(net.capacities().to_vec(), paths, utility(&sizes)).unwrap();
-        let mut solver = Solver::new(&problem, "xwi", &BTreeMap::new()).unwrap();
-        prices.iter().for_each(|prices| solver.warm_start(prices).unwrap());
-        solver
+        let ask = Ask::by("xwi");
+        let ask = if let Some(prices) = prices { ask.with_prices(prices.clone()) } else { ask };
+        Solver::new(&problem, &ask).unwrap()
     };
     while next < arrivals.len() || !active.is_empty() {
         let rates = if active.is_empty() { vec![] } else { solver(&active, &prices).raw_rates() };

@@ -40,7 +40,7 @@ fn proportional_fairness_agrees_with_a_fresh_solve_at_every_event() {
             let links = |route: &common::Plain| route.iter().map(|hop| hop.0 as u32).collect::<Vec<_>>();
             let paths = Paths::from_lists(routes.iter().map(links));
             let problem = Problem::new(net.capacities().to_vec(), paths, AlphaFair::proportional()).unwrap();
-            solve(&problem, &settings()).unwrap().rates
+            solve(&problem, &settings().into()).unwrap().rates
         });
         let difference = largest_difference(&report.completion_times, &expected, report.time);
         assert!(difference < 1e-3, "seed {seed}: {difference:e}");

@@ -1,7 +1,6 @@
 //! `solve_many`: a pool of threads, of which only the calling thread can check for signals, or an executor, whose
 //! processes call `solve_chunk`.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use netnum_core::interrupt::{self, StopToken, Tokens};
-use netnum_core::{Error, Problem as Core, Result, Settings, Solution as Found};
+use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found};
 use netnum_parallel::{Batch, BatchObserver, Scenarios};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -17,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::solutions::{self, Row, Solutions};
-use super::{Solution, options_of, prices_of, settings_of, threads_of};
+use super::{Keywords, Solution, prices_of};
 use crate::detach::{self, PAUSE};
 use crate::error::{about, raise, setting};
 use crate::numbers;
@@ -96,75 +95,54 @@ use crate::progress_bar::ProgressBar;
 /// [12.0, 6.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (
-    problems, method="auto", *, flow_caps=None, capacities=None, tol=1e-6, stop="rates", max_iterations=None,
-    time_limit=None, warm_start=None, progress=false, threads=None, executor=None, **options
+    problems, method="auto", *, flow_caps=None, capacities=None, executor=None, **keywords
 ))]
 #[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
                          max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, \
                          executor=None, **options)")]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
-pub(crate) fn solve_many(
-    py: Python<'_>,
-    problems: &Bound<'_, PyAny>,
+pub(crate) fn solve_many<'py>(
+    py: Python<'py>,
+    problems: &Bound<'py, PyAny>,
     method: &str,
     flow_caps: Option<&Bound<'_, PyAny>>,
     capacities: Option<&Bound<'_, PyAny>>,
-    tol: f64,
-    stop: &str,
-    max_iterations: Option<&Bound<'_, PyAny>>,
-    time_limit: Option<f64>,
-    warm_start: Option<&Bound<'_, PyAny>>,
-    progress: bool,
-    threads: Option<&Bound<'_, PyAny>>,
     executor: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
-    let how = How {
-        method,
-        settings: settings_of(tol, stop, max_iterations, time_limit)?,
-        threads: match (threads, executor) {
-            (None, None) => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-            _ => threads_of(threads)?,
-        },
-        options: options_of(options)?,
+    let mut how = How::of(method, keywords)?;
+    let work = Work::of(problems, flow_caps, capacities, how.keywords.warm_start.as_ref())?;
+    let progress = how.keywords.progress;
+    let Some(executor) = executor else {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        how.keywords.threads = how.keywords.threads.or_else(|| Some(cores()));
+        return how.solve(py, &work, progress, None);
     };
-    let work = Work::of(problems, flow_caps, capacities, warm_start)?;
-    let Some(executor) = executor else { return how.solve(py, &work, progress, None) };
-    let settings = options.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
-    settings.set_item("tol", tol)?;
-    settings.set_item("stop", stop)?;
-    settings.set_item("max_iterations", max_iterations)?;
-    settings.set_item("time_limit", time_limit)?;
-    settings.set_item("threads", how.threads)?;
-    how.solve_on(executor, &work, &settings, progress)
+    // Those that every chunk is given.
+    let shared = keywords.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+    for own in ["warm_start", "progress"] {
+        if shared.contains(own)? {
+            shared.del_item(own)?;
+        }
+    }
+    how.solve_on(executor, &work, &shared, progress)
 }
 
 /// Some of the problems of `solve_many`, from number `first` on, which messages count from; or, of a single problem,
 /// scenarios that one solver goes through.
 #[pyfunction]
-#[pyo3(signature = (
-    problems, method, first, *, tol, stop, max_iterations, time_limit, threads, flow_caps=None, capacities=None,
-    warm_start=None, **options
-))]
-#[expect(clippy::too_many_arguments, reason = "those of solve_many")]
-pub(crate) fn solve_chunk(
-    py: Python<'_>,
-    problems: &Bound<'_, PyAny>,
+#[pyo3(signature = (problems, method, first, *, flow_caps=None, capacities=None, **keywords))]
+pub(crate) fn solve_chunk<'py>(
+    py: Python<'py>,
+    problems: &Bound<'py, PyAny>,
     method: &str,
     first: usize,
-    tol: f64,
-    stop: &str,
-    max_iterations: Option<&Bound<'_, PyAny>>,
-    time_limit: Option<f64>,
-    threads: NonZeroUsize,
     flow_caps: Option<&Bound<'_, PyAny>>,
     capacities: Option<&Bound<'_, PyAny>>,
-    warm_start: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
-    let settings = settings_of(tol, stop, max_iterations, time_limit)?;
-    let how = How { method, settings, threads, options: options_of(options)? };
-    how.solve(py, &Work::of(problems, flow_caps, capacities, warm_start)?, false, Some(first))
+    let how = How::of(method, keywords)?;
+    let work = Work::of(problems, flow_caps, capacities, how.keywords.warm_start.as_ref())?;
+    how.solve(py, &work, false, Some(first))
 }
 
 /// What is to be solved.
@@ -208,23 +186,30 @@ impl<'py> Work<'py> {
 }
 
 /// How all of them are solved.
-struct How<'a> {
+struct How<'a, 'py> {
     method: &'a str,
-    settings: Settings,
-    threads: NonZeroUsize,
-    options: BTreeMap<String, f64>,
+    keywords: Keywords<'py>,
+    ask: Ask,
 }
 
-impl How<'_> {
+impl<'a, 'py> How<'a, 'py> {
+    fn of(method: &'a str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let mut keywords = Keywords::of(keywords, &["warm_start", "progress"])?;
+        // What to start from is a list of its own.
+        let start = keywords.warm_start.take();
+        let ask = keywords.ask(method, Ranks::alone())?;
+        keywords.warm_start = start;
+        Ok(Self { method, keywords, ask })
+    }
+
     /// All, or the chunk that begins with a problem.
     fn solve(&self, py: Python<'_>, work: &Work<'_>, progress: bool, chunk: Option<usize>) -> PyResult<Py<PyAny>> {
-        let (threads, first) = (self.threads, chunk.unwrap_or(0));
+        let (threads, first) = (self.keywords.threads.unwrap_or(NonZeroUsize::MIN), chunk.unwrap_or(0));
         match work {
             Work::Problems(held, starts) => {
                 let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
                 let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
-                let Self { method, settings, options, .. } = self;
-                let batch = Batch { problems: &problems, warm_starts: starts.as_deref(), method, options, settings };
+                let batch = Batch { problems: &problems, warm_starts: starts.as_deref(), ask: &self.ask };
                 let answers = Answers::new(problems.len(), "problem", first, |solution| solution);
                 let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
                 let of = |(problem, solution)| Solution::new(problem, solution, false);
@@ -289,14 +274,13 @@ impl How<'_> {
         Ok(solutions?.unbind())
     }
 
-    fn scenarios<'a>(
-        &'a self,
-        problem: &'a Bound<'_, Problem>,
-        [flow_caps, capacities]: &'a [Option<Vec<f64>>; 2],
-    ) -> Scenarios<'a> {
+    fn scenarios<'s>(
+        &'s self,
+        problem: &'s Bound<'_, Problem>,
+        [flow_caps, capacities]: &'s [Option<Vec<f64>>; 2],
+    ) -> Scenarios<'s> {
         let (flow_caps, capacities) = (flow_caps.as_deref(), capacities.as_deref());
-        let Self { method, settings, options, .. } = self;
-        Scenarios { problem: &problem.get().core, flow_caps, capacities, method, options, settings }
+        Scenarios { problem: &problem.get().core, flow_caps, capacities, ask: &self.ask }
     }
 }
 

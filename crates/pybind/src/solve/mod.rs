@@ -1,5 +1,6 @@
 //! `solve` and `methods`.
 
+mod keywords;
 mod many;
 mod observer;
 mod progress;
@@ -8,21 +9,17 @@ mod solutions;
 mod solver;
 mod trace;
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-use std::time::Duration;
-
-use netnum_core::solve::{METHODS, solve_by};
-use netnum_core::{Settings, Stop};
+use netnum_core::Settings;
+use netnum_core::solve::{METHODS, solve_on};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
 use crate::detach;
-use crate::error::{MethodError, setting};
-use crate::numbers::{self, count};
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
+use crate::ranks::with_link_name;
 
+pub(crate) use keywords::{Keywords, options_of, prices_of, seconds, threads_of};
 pub(crate) use many::{solve_chunk, solve_many};
 pub(crate) use observer::PythonObserver;
 pub(crate) use progress::Progress;
@@ -106,41 +103,38 @@ pub(crate) use trace::Trace;
 /// >>> netnum.solve(problem, tol=1e-9).rates.round(6)
 /// array([2.5, 7.5])
 #[pyfunction]
-#[pyo3(signature = (
-    problem, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
-    callback=None, progress=false, trace=false, threads=None, **options
-))]
+#[pyo3(signature = (problem, method="auto", **keywords))]
 #[pyo3(
     text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
                          warm_start=None, callback=None, progress=False, trace=False, threads=1, **options)"
 )]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
-pub(crate) fn solve(
-    problem: &Bound<'_, Problem>,
+pub(crate) fn solve<'py>(
+    problem: &Bound<'py, Problem>,
     method: &str,
-    tol: f64,
-    stop: &str,
-    max_iterations: Option<&Bound<'_, PyAny>>,
-    time_limit: Option<f64>,
-    warm_start: Option<&Bound<'_, PyAny>>,
-    callback: Option<&Bound<'_, PyAny>>,
-    progress: bool,
-    trace: bool,
-    threads: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let (py, core) = (problem.py(), &problem.get().core);
-    let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
-    let threads = threads_of(threads)?;
-    let bar = solve_bar(py, progress, &settings)?;
-    let mut observer = PythonObserver::new(callback, &bar)?;
-    let options = options_of(options)?;
-    let prices = warm_start.map(prices_of).transpose()?;
+    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace"])?;
+    solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
+}
+
+/// The same over the ranks of a communicator, each with its part of the problem.
+pub(crate) fn solve_over<'py>(
+    problem: &Bound<'py, Problem>,
+    method: &str,
+    keywords: &Keywords<'py>,
+    ranks: netnum_core::Ranks,
+) -> PyResult<Solution> {
+    let (py, core, settings) = (problem.py(), &problem.get().core, &keywords.settings);
+    let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
+    let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
+    let ask = keywords.ask(method, ranks)?;
+    let net = problem.get().topology.as_ref().map(Py::get);
     let solution = detach::run(py, || {
-        let make = || netnum_parallel::solver(core, method, &options, threads, prices.as_deref());
-        solve_by(core, &settings, &mut observer, make)
+        solve_on(core, &ask, &mut observer, None)
+            .map(|(solution, _)| solution)
+            .map_err(|error| with_link_name(error, net))
     });
-    Solution::new(problem, bar.close(py, solution, last_state)?, trace)
+    Solution::new(problem, bar.close(py, solution, last_state)?, settings.trace)
 }
 
 /// List the methods.
@@ -187,66 +181,4 @@ pub(crate) fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> Py
 pub(crate) fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
     let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
     (solution.iterations, relative_gap, kkt_residual)
-}
-
-/// The settings that solves share.
-pub(crate) fn settings_of(
-    tol: f64,
-    stop: &str,
-    max_iterations: Option<&Bound<'_, PyAny>>,
-    time_limit: Option<f64>,
-) -> PyResult<Settings> {
-    let mut settings = Settings::default().with_tol(tol).with_stop(stop_of(stop)?);
-    if let Some(max_iterations) = max_iterations {
-        settings.max_iterations = count("max_iterations", max_iterations, 0)?;
-    }
-    settings.time_limit = time_limit.map(seconds).transpose()?.flatten();
-    Ok(settings)
-}
-
-fn stop_of(name: &str) -> PyResult<Stop> {
-    match name {
-        "rates" => Ok(Stop::Rates),
-        "gap" => Ok(Stop::Gap),
-        "kkt" => Ok(Stop::Kkt),
-        _ => Err(setting("stop", format!("{name:?}"), "\"rates\", \"gap\" or \"kkt\"")),
-    }
-}
-
-/// A time limit; none when it is longer than can be counted.
-pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
-    if limit >= 0.0 {
-        return Ok(Duration::try_from_secs_f64(limit).ok());
-    }
-    Err(setting("time_limit", limit, "a number of seconds >= 0"))
-}
-
-pub(crate) fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
-    let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let name = name.cast::<PyString>()?.to_string();
-        if name == "comm" {
-            let message = "comm is no option of a method: over the ranks of a communicator, each with its part of the \
-                           flows, it is netnum.distributed.solve(part, comm=comm)";
-            return Err(MethodError::new_err(message));
-        }
-        // The core raises for a name that no method has, with the names that exist, whatever the value is.
-        let known = METHODS.iter().flat_map(|method| method.options).any(|option| option.name == name);
-        let value = if known { numbers::float(&format!("option {name:?}"), &value)? } else { f64::NAN };
-        Ok((name, value))
-    };
-    options.into_iter().flat_map(|options| options.iter()).map(number).collect()
-}
-
-/// How many threads; one unless given.
-pub(crate) fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
-    let threads = threads.map_or(Ok(1), |threads| count("threads", threads, 1))?;
-    Ok(NonZeroUsize::new(threads).expect("at least 1"))
-}
-
-/// The prices to start from.
-pub(crate) fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    match warm_start.cast::<Solution>() {
-        Ok(solution) => solution.get().price_list(warm_start.py()),
-        Err(_) => numbers::floats("prices", warm_start),
-    }
 }

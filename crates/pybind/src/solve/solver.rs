@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::observer::PythonObserver;
-use super::{Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
+use super::{Keywords, Solution, last_state, solve_bar};
 use crate::certificate::Certificate;
 use crate::detach;
 use crate::numbers;
@@ -76,26 +76,12 @@ impl Solver {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (problem, method="auto", *, warm_start=None, threads=None, **options))]
+    #[pyo3(signature = (problem, method="auto", **keywords))]
     #[pyo3(text_signature = "(problem, method=\"auto\", *, warm_start=None, threads=1, **options)")]
-    fn new(
-        problem: &Bound<'_, Problem>,
-        method: &str,
-        warm_start: Option<&Bound<'_, PyAny>>,
-        threads: Option<&Bound<'_, PyAny>>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let options = options_of(options)?;
-        let threads = threads_of(threads)?;
-        let prices = warm_start.map(prices_of).transpose()?;
+    fn new<'py>(problem: &Bound<'py, Problem>, method: &str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let core_problem = &problem.get().core;
-        let core = detach::run(problem.py(), || -> netnum_core::Result<_> {
-            let mut solver = netnum_parallel::solver(core_problem, method, &options, threads, None)?;
-            if let Some(prices) = &prices {
-                solver.warm_start(prices)?;
-            }
-            Ok(solver)
-        })?;
+        let core = detach::run(problem.py(), || Core::new(core_problem, &ask))?;
         let described = Described { problem: problem.clone().unbind(), method: core.method() };
         Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }
@@ -124,35 +110,23 @@ impl Solver {
     /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0, weight=[1.0, 3.0]))
     /// >>> netnum.Solver(problem).solve(tol=1e-9).rates.round(6)
     /// array([2.5, 7.5])
-    #[pyo3(signature = (
-        *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, callback=None, progress=false, trace=false
-    ))]
+    #[pyo3(signature = (**keywords))]
     #[pyo3(
         text_signature = "($self, *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, callback=None, \
                              progress=False, trace=False)"
     )]
-    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
-    fn solve(
-        &self,
-        py: Python<'_>,
-        tol: f64,
-        stop: &str,
-        max_iterations: Option<&Bound<'_, PyAny>>,
-        time_limit: Option<f64>,
-        callback: Option<&Bound<'_, PyAny>>,
-        progress: bool,
-        trace: bool,
-    ) -> PyResult<Solution> {
-        let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
-        let bar = solve_bar(py, progress, &settings)?;
-        let mut observer = PythonObserver::new(callback, &bar)?;
+    fn solve<'py>(&self, py: Python<'py>, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Solution> {
+        let keywords = Keywords::of_run(keywords)?;
+        let settings = &keywords.settings;
+        let bar = solve_bar(py, keywords.progress, settings)?;
+        let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let solution = detach::run(py, || core.run(&settings, &mut observer));
+        let solution = detach::run(py, || core.run(settings, &mut observer));
         self.described().method = guard.method();
         let solution = bar.close(py, solution, last_state)?;
         let problem = self.problem(py);
-        Solution::new(problem.bind(py), solution, trace)
+        Solution::new(problem.bind(py), solution, settings.trace)
     }
 
     /// Change demands, capacities or utilities, and continue from the present state.

@@ -7,7 +7,7 @@ use std::thread;
 
 use netnum_core::error::expected_below;
 use netnum_core::{Error, KShortest, Link, Topology as Core};
-use netnum_parallel::k_shortest_paths;
+use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -395,9 +395,10 @@ impl Topology {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
         };
-        let what =
-            KShortest::new(k).with_weight(weight.as_deref()).with_max_stretch(max_stretch).with_disjoint(disjoint);
-        let (paths, group) = detach::run(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
+        let threads = Threads::new(threads);
+        let what = KShortest::new(k).with_weight(weight.as_deref()).with_max_stretch(max_stretch);
+        let what = what.with_disjoint(disjoint).with_workers(&threads);
+        let (paths, group) = detach::run(py, || self.core.k_shortest_paths(&sources, &destinations, &what))?;
         let of_pairs = numbers::long_indices(py, &group)?;
         Ok((Paths::grouped(paths.into(), &group), of_pairs))
     }

@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::link_ends::{LinkEnds, spread};
 use crate::paths::Paths;
-use crate::ranks::Ranks;
+use crate::work::Ranks;
 
 /// Moves of prices that leave path prices as they are.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use super::rule::Sums;
 use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::paths::Paths;
-use crate::ranks::Ranks;
+use crate::work::Ranks;
 
 /// Flat directions are taken after so many steps.
 const FIRST_SHIFT: usize = 8;

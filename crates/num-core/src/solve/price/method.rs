@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::link_prices::LinkPrices;
 use super::links::cut;
 use super::reduced::Reduced;
-use super::respond::{MakeRespond, Respond};
+use super::respond::Respond;
 use super::rules::Rule;
 use super::serial::{Serial, bounds, power_demands};
 use crate::error::{Error, Result};
@@ -22,27 +22,22 @@ pub(in crate::solve) struct PriceMethod {
 
 impl PriceMethod {
     /// # Errors
-    /// [`Error::Unsupported`] for flows that the rule cannot take, and those of `respond`, which makes the flows where
-    /// that pays.
-    pub(in crate::solve) fn new(
-        rule: Rule,
-        name: &str,
-        problem: &Arc<Presolved>,
-        respond: Option<&MakeRespond>,
-    ) -> Result<Self> {
+    /// [`Error::Unsupported`] for flows that the rule cannot take, and those of the workers, which
+    /// respond where that pays.
+    pub(in crate::solve) fn new(rule: Rule, name: &str, problem: &Arc<Presolved>) -> Result<Self> {
         if let Some(alpha) = rule.get().common_alpha() {
             check_common_alpha(problem, name, alpha)?;
         }
         let bounds = bounds(problem)?;
-        let flows = match respond.zip(power_demands(problem, &bounds.floors)) {
-            Some((make, demands)) => make(problem.capacities.len(), &problem.paths, &demands)?,
+        let flows = match power_demands(problem, &bounds.floors) {
+            Some(demands) => problem.workers.respond(problem.capacities.len(), &problem.paths, &demands)?,
             None => None,
         };
         let flows = match flows {
             Some(flows) => flows,
             None => Box::new(Serial::new(problem.clone(), bounds)?),
         };
-        let ranks = &problem.ranks;
+        let ranks = problem.ranks();
         let flows = if ranks.are_alone() { flows } else { Box::new(Reduced::new(flows, ranks.clone())) };
         let shows_rates = problem.blocks.iter().any(|block| block.is_user_defined);
         Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, shows_rates })
@@ -63,7 +58,7 @@ impl Method for PriceMethod {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.links.find_flat_directions(&problem.paths, &problem.ranks)?;
+        self.links.find_flat_directions(&problem.paths, problem.ranks())?;
         self.links.step(&mut *self.flows)?;
         state.prices.copy_from_slice(self.links.prices());
         if self.shows_rates {
@@ -80,7 +75,7 @@ impl Method for PriceMethod {
 pub(in crate::solve) fn first_alpha(problem: &Presolved) -> Result<f64> {
     let first = problem.blocks.first().map_or(f64::INFINITY, |block| block.utility.alpha(0).unwrap_or(1.0));
     let mut least = [first];
-    problem.ranks.min(&mut least)?;
+    problem.ranks().min(&mut least)?;
     Ok(if least[0] < f64::INFINITY { least[0] } else { 1.0 })
 }
 

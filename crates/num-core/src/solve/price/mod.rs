@@ -51,7 +51,7 @@ pub use ned::Ned;
 pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
 pub use reduced::Reduced;
-pub use respond::{MakeRespond, PowerDemand, PowerDemands, Respond};
+pub use respond::{PowerDemand, PowerDemands, Respond};
 pub use rule::{PriceRule, Sums};
 pub use rules::{Rule, RuleSetup};
 pub use snapshot::PricesSnapshot;

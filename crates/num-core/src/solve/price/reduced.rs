@@ -10,7 +10,7 @@ use std::ops::DerefMut;
 
 use super::respond::Respond;
 use crate::error::Result;
-use crate::ranks::Ranks;
+use crate::work::Ranks;
 
 /// Flows of this rank, which respond as those of all ranks do.
 #[derive(Debug)]

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::paths::Paths;
 
 /// How flows respond to prices.
 ///
@@ -113,7 +112,3 @@ impl PowerDemands<'_> {
         PowerDemand { is_log: self.are_logs(), scale: self.scales[place], exponent, floor: self.floors[place] }
     }
 }
-
-/// Makes a [`Respond`] for flows with one path each: given the number of links, the paths and the demands of all flows
-/// in order. None where the loop over rows is faster.
-pub type MakeRespond = dyn Fn(usize, &Paths, &[PowerDemands<'_>]) -> Result<Option<Box<dyn Respond>>> + Send + Sync;

@@ -14,7 +14,7 @@ pub type Sums = [f64; 8];
 ///
 /// ```
 /// use netnum_core::price::{LinkState, Memory, PriceRule, Rule};
-/// use netnum_core::{AlphaFair, Paths, Problem, Settings, Solver, Status};
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem, Status, solve};
 ///
 /// /// Prices follow the utilization: p ← p (1 + γ (y/c − 1)).
 /// struct Multiplicative { gamma: f64 }
@@ -27,8 +27,8 @@ pub type Sums = [f64; 8];
 ///
 /// let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
 /// let problem = Problem::new(vec![1.0, 1.0], paths, AlphaFair::proportional())?;
-/// let rule = Rule::user(Multiplicative { gamma: 0.5 });
-/// let solution = Solver::with_rule(&problem, "multiplicative", rule)?.run(&Settings::default(), &mut ())?;
+/// let ask = Ask::by_rule("multiplicative", || Rule::user(Multiplicative { gamma: 0.5 }));
+/// let solution = solve(&problem, &ask)?;
 /// assert_eq!(solution.status, Status::Optimal);
 /// # Ok::<(), netnum_core::Error>(())
 /// ```

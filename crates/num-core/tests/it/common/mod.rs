@@ -13,7 +13,7 @@ use proptest::prelude::*;
 /// Solves to a gap by a method.
 pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
     let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap);
-    Solver::new(problem, method, &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap()
+    Solver::new(problem, &Ask::by(method)).unwrap().run(&settings, &mut ()).unwrap()
 }
 
 /// Options by name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use netnum_core::{Normalization, PowerLaw};
+use netnum_core::{Ask, Normalization, PowerLaw};
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
 use netnum_parallel::{AllocatorSettings, allocator, restore_allocator};
 use netnum_sim::{
@@ -71,7 +71,7 @@ fn solve_a_problem(text: &str) -> Result<(), String> {
     let method = serde_json::from_str::<Value>(text).ok().and_then(|file| Some(file["method"].as_str()?.to_string()));
     let settings = Settings::default().with_max_iterations(300).with_time_limit(PATIENCE);
     let Ok(solution) = patient(|| {
-        let mut solver = Solver::new(&problem, method.as_deref().unwrap_or("auto"), &BTreeMap::new())?;
+        let mut solver = Solver::new(&problem, &Ask::by(method.as_deref().unwrap_or("auto")))?;
         solver.run(&settings, &mut ())
     }) else {
         return Ok(());

@@ -11,7 +11,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 
 use crate::error::Result;
-use crate::ranks::AllReduce;
+use crate::work::AllReduce;
 
 /// All ranks of MPI (`MPI_COMM_WORLD`), of which this process is one. MPI is [initialized](mpi::initialize) before, and
 /// its `Universe` lives longer. Collectives of the program go over a duplicate of the communicator: where a rank has

@@ -1,0 +1,289 @@
+//! How a problem is to be solved: the method with its options, where it starts, who works, and when it stops.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::auto::{AUTO, Auto, FAST_NED};
+use super::method::{METHODS, Method, MethodInfo, SMOOTH};
+use super::price::{PriceMethod, Rule};
+use super::{Settings, Stop};
+use crate::error::{Error, Result};
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+use crate::work::{Ranks, Workers};
+
+/// How a problem is to be solved. By default: the best method for it from its own first prices, on the calling thread,
+/// to the default [`Settings`].
+///
+/// ```
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem, Settings, solve};
+///
+/// let problem = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), AlphaFair::new(1.0, vec![1.0, 3.0])?)?;
+/// let ask = Ask::by("ned").with_option("gamma", 0.5).with_settings(Settings::default().with_tol(1e-9));
+/// assert!((solve(&problem, &ask)?.rates[0] - 2.5).abs() < 1e-6);
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Ask {
+    pub(super) by: By,
+    pub(super) start: Start,
+    pub(super) workers: Arc<dyn Workers>,
+    pub(super) settings: Settings,
+}
+
+/// The method.
+#[derive(Clone)]
+pub(super) enum By {
+    Name(String, BTreeMap<String, f64>),
+    Rule(&'static str, Arc<dyn Fn() -> Rule + Send + Sync>),
+    Method(&'static str, Arc<MakeMethod>),
+}
+
+/// Makes a user-defined method for a problem in natural units.
+type MakeMethod = dyn Fn(&Presolved) -> Result<Box<dyn Method>> + Send + Sync;
+
+/// Where a solve starts, in the caller's units.
+#[derive(Debug, Clone)]
+pub(super) enum Start {
+    /// At the method's own first prices.
+    Cold,
+    /// At prices, one per link.
+    Prices(Vec<f64>),
+    /// At prices and rates of all paths.
+    Point(Vec<f64>, Vec<f64>),
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self::by(AUTO)
+    }
+}
+
+impl From<Settings> for Ask {
+    fn from(settings: Settings) -> Self {
+        Self::default().with_settings(settings)
+    }
+}
+
+impl Ask {
+    /// By a method of [`METHODS`](crate::METHODS), or `auto`.
+    pub fn by(method: &str) -> Self {
+        Self::of(By::Name(method.into(), BTreeMap::new()))
+    }
+
+    /// By a price rule, of the library or user-defined, on single-path, strictly concave problems. `make` makes one in
+    /// its first state.
+    pub fn by_rule<R: Into<Rule>>(name: &'static str, make: impl Fn() -> R + Send + Sync + 'static) -> Self {
+        Self::of(By::Rule(name, Arc::new(move || make().into())))
+    }
+
+    /// By a user-defined [`Method`], which `make` makes for a problem in natural units.
+    ///
+    /// ```
+    /// use netnum_core::solve::{Method, Presolved, State};
+    /// use netnum_core::{AlphaFair, Ask, Paths, Problem, Result, Status, solve};
+    ///
+    /// /// p ← p (load/c)^½, link by link.
+    /// struct Multiplicative;
+    ///
+    /// impl Method for Multiplicative {
+    ///     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+    ///         state.rates = problem.path_demands(&state.prices)?;
+    ///         Ok(f64::MAX)
+    ///     }
+    ///     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+    ///         let loads = problem.loads(&state.rates);
+    ///         for (price, (load, capacity)) in state.prices.iter_mut().zip(loads.iter().zip(problem.capacities())) {
+    ///             *price *= (load / capacity).sqrt();
+    ///         }
+    ///         state.rates = problem.path_demands(&state.prices)?;
+    ///         Ok(f64::MAX)
+    ///     }
+    /// }
+    ///
+    /// let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
+    /// let problem = Problem::new(vec![1.0, 2.0], paths, AlphaFair::proportional())?;
+    /// let solution = solve(&problem, &Ask::by_method("multiplicative", |_| Ok(Box::new(Multiplicative))))?;
+    /// assert_eq!((solution.status, &*solution.method), (Status::Optimal, "multiplicative"));
+    /// # Ok::<(), netnum_core::Error>(())
+    /// ```
+    pub fn by_method(
+        name: &'static str,
+        make: impl Fn(&Presolved) -> Result<Box<dyn Method>> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(By::Method(name, Arc::new(make)))
+    }
+
+    fn of(by: By) -> Self {
+        Self { by, start: Start::Cold, workers: Arc::new(Ranks::alone()), settings: Settings::default() }
+    }
+
+    /// With an option of the method. Nothing for a method that has a name of its own: its maker knows its options.
+    pub fn with_option(mut self, name: &str, value: f64) -> Self {
+        if let By::Name(_, options) = &mut self.by {
+            options.insert(name.into(), value);
+        }
+        self
+    }
+
+    /// With options of the method, by name.
+    pub fn with_options(self, options: &BTreeMap<String, f64>) -> Self {
+        options.iter().fold(self, |ask, (name, &value)| ask.with_option(name, value))
+    }
+
+    /// From given prices, those of a similar problem's solution, say: one per link.
+    pub fn with_prices(self, prices: Vec<f64>) -> Self {
+        Self { start: Start::Prices(prices), ..self }
+    }
+
+    /// From the prices and rates of the solution of a problem on the same paths, whose capacities, caps or utilities
+    /// were others. The interior point then takes a fraction of its steps.
+    pub fn with_point(self, prices: Vec<f64>, rates: Vec<f64>) -> Self {
+        Self { start: Start::Point(prices, rates), ..self }
+    }
+
+    /// By these workers: threads of netnum-parallel, or [`Ranks`], of which each has a part of the flows.
+    pub fn with_workers(self, workers: Arc<dyn Workers>) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// Until this is reached.
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same from the method's own first prices.
+    pub(super) fn cold(&self) -> Self {
+        Self { start: Start::Cold, ..self.clone() }
+    }
+
+    /// Whether `auto` chooses the method.
+    pub(super) fn is_auto(&self) -> bool {
+        matches!(&self.by, By::Name(name, _) if name == AUTO)
+    }
+
+    /// The name of the first method, and the method.
+    ///
+    /// # Errors
+    /// Those of [`Solver::new`](super::Solver::new).
+    pub(super) fn make(
+        &self,
+        problem: &Problem,
+        presolved: &Arc<Presolved>,
+    ) -> Result<(&'static str, Box<dyn Method>)> {
+        match &self.by {
+            By::Name(name, options) => {
+                let info = MethodInfo::of(self.first(name, problem), problem)?;
+                let made = info.make(options, problem, presolved);
+                let made = if self.is_auto() { made.map_err(Error::of_auto) } else { made };
+                Ok((info.name, made?))
+            }
+            By::Rule(name, make) => Ok((name, Box::new(PriceMethod::new(make(), name, presolved)?))),
+            By::Method(name, make) => Ok((name, make(presolved)?)),
+        }
+    }
+
+    /// Checks that the method can take the problem, before anything is made.
+    ///
+    /// # Errors
+    /// Those of [`Solver::new`](super::Solver::new).
+    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+        let over_ranks = !self.workers.ranks().are_alone();
+        match &self.by {
+            By::Rule(name, _) => SMOOTH.check(name, problem),
+            By::Method(..) => Ok(()),
+            By::Name(name, _) => {
+                let of_part = |error: Error| if over_ranks { error.of_part() } else { error };
+                let info = MethodInfo::of(self.first(name, problem), problem).map_err(of_part)?;
+                if !over_ranks || info.rule().is_some() {
+                    return Ok(());
+                }
+                let (method, what) = (info.name.into(), "a part of a problem".into());
+                Err(Error::Unsupported { method, what, instead: "use \"fast-ned\", which moves prices by a rule" })
+            }
+        }
+    }
+
+    /// The name of the first method, given that of the method.
+    fn first<'a>(&self, name: &'a str, problem: &Problem) -> &'a str {
+        match name {
+            AUTO if !self.workers.ranks().are_alone() => FAST_NED,
+            AUTO => Auto::first(problem),
+            name => name,
+        }
+    }
+
+    /// Checks that all ranks ask for the same.
+    ///
+    /// # Errors
+    /// [`Error::RanksDiffer`], and those of [`Ranks`].
+    pub(super) fn check_same(&self) -> Result<()> {
+        let ranks = self.workers.ranks();
+        if ranks.are_alone() {
+            return Ok(());
+        }
+        let (names, stops) = (METHODS.iter().map(|method| method.name), [Stop::Rates, Stop::Gap, Stop::Kkt]);
+        let names: Vec<&str> = names.collect();
+        let none = BTreeMap::new();
+        let (method, options) = match &self.by {
+            By::Name(name, options) => (&**name, options),
+            By::Rule(name, _) | By::Method(name, _) => (*name, &none),
+        };
+        let method = if method == AUTO { FAST_NED } else { method };
+        let prices = match &self.start {
+            Start::Cold => &[][..],
+            Start::Prices(prices) | Start::Point(prices, _) => prices,
+        };
+        let Settings { tol, stop, max_iterations, time_limit, trace } = self.settings;
+        let place = |found: Option<usize>| found.map_or(-1.0, |place| place as f64);
+        let given = [
+            place(names.iter().position(|&name| name == method)),
+            tol,
+            place(stops.iter().position(|&one| one == stop)),
+            max_iterations as f64,
+            time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64()),
+            f64::from(trace),
+            prices.len() as f64,
+            options.len() as f64,
+        ];
+        ranks.check_same(&given, |place, value| match place {
+            0 => {
+                let name = names.get(value as usize).filter(|_| value >= 0.0).unwrap_or(&"unknown");
+                format!("the method is {name:?}")
+            }
+            1 => format!("tol is {value:e}"),
+            2 => format!("stop is {:?}", stops[value as usize].name()),
+            3 => format!("max_iterations is {value}"),
+            4 if value == f64::INFINITY => "there is no time limit".into(),
+            4 => format!("the time limit is {value} s"),
+            5 => if value > 0.0 { "there is a trace" } else { "there is no trace" }.into(),
+            6 => format!("{value} prices are given to start from"),
+            _ => format!("{value} options of the method are given"),
+        })?;
+        let names: Vec<f64> = options.keys().map(|name| hash(name)).collect();
+        let own: Vec<(&String, f64)> = options.keys().zip(names.iter().copied()).collect();
+        ranks.check_same(&names, |_, name| match own.iter().find(|(_, number)| *number == name) {
+            Some((name, _)) => format!("option {name:?} is given"),
+            None => "another option is given".into(),
+        })?;
+        let (names, values): (Vec<&String>, Vec<f64>) = options.iter().unzip();
+        ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;
+        ranks.check_same_links(prices, "first price")
+    }
+}
+
+/// A number for a name, which a float holds: FNV-1a of 32 bits.
+fn hash(name: &str) -> f64 {
+    f64::from(name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+}
+
+impl fmt::Debug for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name, options) => write!(f, "{name:?} {options:?}"),
+            Self::Rule(name, _) | Self::Method(name, _) => write!(f, "{name:?}"),
+        }
+    }
+}

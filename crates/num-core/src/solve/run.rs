@@ -1,0 +1,278 @@
+//! The loop: step, certify, observe, stop. The only one; methods supply the step.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::auto::Auto;
+use super::proof::Proof;
+use super::schedule::CertificateSchedule;
+use super::{
+    Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
+};
+use crate::certificate::{Certificate, FeasiblePoint};
+use crate::error::Result;
+use crate::interrupt;
+use crate::presolve::Presolved;
+
+/// The best answer certified so far, in natural units.
+struct Best<'p> {
+    /// [`Goal::score`].
+    score: f64,
+    rank: [f64; 3],
+    gap: f64,
+    /// NaN where it was not computed.
+    kkt_residual: f64,
+    point: FeasiblePoint<'p>,
+}
+
+impl Solver {
+    /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
+    ///
+    /// Certificates cost several iterations, so they are taken when the method's own estimate says that the tolerance
+    /// may be met, every now and then in any case, and after every iteration only for a trace or an observer of every
+    /// iteration. An answer whose prices or objective no float can hold in the caller's units is not `optimal`,
+    /// however right its rates: it ends as [`Status::Stalled`].
+    ///
+    /// # Errors
+    /// [`Error::Setting`], [`Error::Utility`], and [`Error::Stopped`] when a token in force on this thread says so. Not
+    /// reaching the tolerance is no error but a [`Status`].
+    pub fn run(&mut self, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
+        settings.check()?;
+        let now = Instant::now();
+        let limit = settings.time_limit.and_then(|limit| now.checked_add(limit));
+        self.run_until(now.checked_sub(self.made).unwrap_or(now), limit, settings, observer)
+    }
+
+    /// Runs with the time counted from when the making of this solver began.
+    pub(super) fn run_since(
+        &mut self,
+        began: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
+        self.run_until(began, limit, settings, observer)
+    }
+
+    fn run_until(
+        &mut self,
+        began: Instant,
+        limit: Option<Instant>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
+        let workers = Arc::clone(&self.presolved.workers);
+        let ranks = workers.ranks();
+        let mut deadline = Deadline::new(limit, self.made, ranks);
+        if let Some(method) = self.auto.as_ref().and_then(at_once) {
+            deadline.within(|| self.switch_method(method, self.state.prices.clone()))?;
+        }
+        let first = self.iteration;
+        if let Some(auto) = &mut self.auto {
+            auto.begin(first);
+        }
+        let goal = Goal::new(settings);
+        let every_iteration = ranks.any(settings.trace || observer.cadence() == Cadence::EveryIteration)?;
+        let pause = if self.warm { 0 } else { CertificateSchedule::PAUSE };
+        let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
+        let presolved = Arc::clone(&self.presolved);
+        let mut best: Option<Best<'_>> = None;
+        let mut trace = Vec::new();
+        let mut last_call: Option<Instant> = None;
+        let mut progress =
+            Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
+        let status = loop {
+            interrupt::check()?;
+            progress.iteration = self.iteration;
+            let due = every_iteration || self.is_due(&schedule, settings);
+            if due {
+                let score = deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+                if let Some(score) = score {
+                    schedule.record(self.iteration, self.estimate, score, settings.tol);
+                }
+            }
+            progress.seconds = began.elapsed().as_secs_f64();
+            if settings.trace {
+                trace.push(progress);
+            }
+            let observer_is_due = match observer.cadence() {
+                Cadence::EveryIteration => true,
+                Cadence::Every(pause) => last_call.is_none_or(|last| last.elapsed() >= pause),
+            };
+            let control = if observer_is_due {
+                last_call = Some(Instant::now());
+                observer.observe(&progress)
+            } else {
+                ControlFlow::Continue(())
+            };
+            let is_stopped = ranks.any(control.is_break())?;
+            if let Some(status) = self.final_status(&goal, best.as_ref())? {
+                break status;
+            }
+            let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
+            if let Some(method) = self.next_method(stalled, due, &best, settings.tol) {
+                let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
+                if deadline.within(|| self.switch_method(method, prices))?.is_some() {
+                    continue;
+                }
+            }
+            let certified = due || deadline.is_estimated_reached()?;
+            if certified && !due {
+                deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+            }
+            let limit = match () {
+                () if is_stopped => Some(Status::Stopped),
+                () if stalled => Some(Status::Stalled),
+                () if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
+                () if deadline.is_reached()? => Some(Status::TimeLimit),
+                () => None,
+            };
+            if let Some(status) = limit {
+                if !certified && deadline.allows_certificate()? {
+                    deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+                }
+                break self.final_status(&goal, best.as_ref())?.unwrap_or(status);
+            }
+            deadline.step(|| self.advance())?;
+        };
+        match best {
+            Some(best) => self.solution(status, best, self.iteration - first, trace, began),
+            None => {
+                let (method, iterations) = (self.method_name.into(), self.iteration - first);
+                let unsolved = Solution::unsolved(&self.problem, began.elapsed());
+                Ok(Solution { status, method, iterations, trace, part: self.part(), ..unsolved })
+            }
+        }
+    }
+
+    /// The final status, if the best answer meets the goal.
+    ///
+    /// # Errors
+    /// Those of [`Ranks`].
+    fn final_status(&self, goal: &Goal, best: Option<&Best<'_>>) -> Result<Option<Status>> {
+        let Some(best) = best.filter(|best| goal.is_met(best.gap, best.kkt_residual)) else { return Ok(None) };
+        let is_lost = self.presolved.ranks().any(!self.presolved.holds_prices(&best.point.prices))?;
+        Ok(Some(if is_lost { Status::Stalled } else { Status::Optimal }))
+    }
+
+    /// The method that `auto` switches to, if any.
+    fn next_method(
+        &mut self,
+        stalled: bool,
+        certified: bool,
+        best: &Option<Best<'_>>,
+        tol: f64,
+    ) -> Option<&'static str> {
+        let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
+        if !stalled && !certified {
+            return None;
+        }
+        self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
+    }
+
+    fn is_due(&self, schedule: &CertificateSchedule, settings: &Settings) -> bool {
+        match self.method.is_expensive() {
+            true => {
+                let near = settings.stop == Stop::Kkt || self.estimate <= Goal::NEAR * settings.tol;
+                near || (self.iteration > 0 && self.iteration.is_multiple_of(CertificateSchedule::EXPENSIVE_PAUSE))
+            }
+            false => schedule.is_due(self.iteration, self.estimate, settings.tol),
+        }
+    }
+
+    pub(super) fn proof<'p>(&self, presolved: &'p Presolved) -> Proof<'_, 'p> {
+        let Self { problem, state, method, .. } = self;
+        Proof { problem, presolved, state, witness: method.witness() }
+    }
+
+    /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
+    /// tolerance when it meets it, more when it does not.
+    fn certify<'p>(
+        &mut self,
+        presolved: &'p Presolved,
+        goal: &Goal,
+        progress: &mut Progress,
+        best: &mut Option<Best<'p>>,
+    ) -> Result<f64> {
+        self.method.write_rates(&mut self.state);
+        let (Certificate { relative_gap: gap, overload, kkt_residual }, point) = self.proof(presolved).towards(goal)?;
+        (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
+        // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
+        if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.is_user_defined) {
+            return Err(self.not_numbers());
+        }
+        let score = goal.score(gap, kkt_residual);
+        let State { prices, rates, .. } = &self.state;
+        let usable = !presolved.ranks().any(!prices.iter().chain(rates).all(|value| value.is_finite()))?;
+        let rank = goal.rank(gap, kkt_residual);
+        if usable && best.as_ref().is_none_or(|best| rank < best.rank) {
+            *best = Some(Best { score, rank, gap, kkt_residual, point });
+        } else if best.is_none() {
+            // No usable point yet: equal shares, with an infinite gap.
+            *best = Some(Best {
+                score: f64::INFINITY,
+                rank: [f64::INFINITY; 3],
+                gap: f64::INFINITY,
+                kkt_residual: f64::INFINITY,
+                point: FeasiblePoint::new(presolved, presolved.equal_shares(), &vec![0.0; prices.len()])?,
+            });
+        }
+        Ok(score)
+    }
+
+    /// The rank whose flows these are, and how many ranks there are.
+    fn part(&self) -> Option<(usize, usize)> {
+        let ranks = self.presolved.ranks();
+        (ranks.ranks() > 1).then(|| (ranks.rank(), ranks.ranks()))
+    }
+
+    fn solution(
+        &self,
+        status: Status,
+        best: Best<'_>,
+        iterations: usize,
+        trace: Vec<Progress>,
+        began: Instant,
+    ) -> Result<Solution> {
+        let (point, presolved) = (&best.point, &self.presolved);
+        point.check_demands()?;
+        let rates = presolved.caller_rates(&point.rates);
+        let found = best.kkt_residual;
+        let overload = point.overload_left();
+        let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
+        let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
+        let bottlenecks = bottlenecks::of_paths(&self.problem, presolved, point)?;
+        interrupt::check()?;
+        let flow_rates = self.problem.flow_rates(&rates)?;
+        let loads = presolved.caller_loads(&point.loads);
+        let failed_flows = presolved.failed_flows.clone();
+        interrupt::check()?;
+        let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*presolved.workers)];
+        presolved.ranks().sum(&mut objective)?;
+        let [objective] = objective;
+        if objective.is_nan() {
+            return Err(self.not_numbers());
+        }
+        interrupt::check()?;
+        let status = if status == Status::Optimal && objective.is_infinite() { Status::Stalled } else { status };
+        let prices = presolved.caller_prices(&point.prices);
+        Ok(Solution {
+            status,
+            method: self.method_name.into(),
+            objective,
+            prices,
+            rates,
+            flow_rates,
+            loads,
+            bottlenecks,
+            certificate,
+            iterations,
+            seconds: began.elapsed().as_secs_f64(),
+            failed_flows,
+            part: self.part(),
+            trace,
+        })
+    }
+}
