@@ -18,7 +18,8 @@ use criterion::{BenchmarkId, Criterion};
 use netnum_core::Paths;
 use netnum_core::PowerLaw;
 use netnum_core::price::Ned;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Engine};
+use netnum_parallel::internal::Engine;
+use netnum_parallel::{Allocator, AllocatorSettings, Precision};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -27,7 +28,7 @@ const BATCH: usize = 100;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(2000), samples: 40 };
 
-fn allocator(instance: &Instance) -> Allocator<f64> {
+fn allocator(instance: &Instance) -> Allocator {
     let (capacities, settings) = (instance.capacities.clone(), AllocatorSettings::default());
     let mut allocator =
         Allocator::new(capacities, Ned::new(GAMMA), settings, NonZeroUsize::MIN).expect("one thread is there");
@@ -38,9 +39,10 @@ fn allocator(instance: &Instance) -> Allocator<f64> {
     allocator
 }
 
-fn engine(instance: &Instance) -> Engine<f64> {
+fn engine(instance: &Instance) -> Engine {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
-    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
+    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, NonZeroUsize::MIN)
+        .expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
         engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }

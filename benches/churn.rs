@@ -23,7 +23,8 @@ use naive::Naive;
 use netnum_core::PowerLaw;
 use netnum_core::price::Ned;
 use netnum_core::{AlphaFair, Paths, Problem};
-use netnum_parallel::{Engine, FlowId};
+use netnum_parallel::internal::Engine;
+use netnum_parallel::{FlowId, Precision};
 use rand::RngExt;
 
 /// The step of the paper's experiments.
@@ -64,15 +65,15 @@ impl Replacement {
 
 /// An engine, and the ids of its flows.
 struct Flows {
-    engine: Engine<f64>,
+    engine: Engine,
     ids: Vec<FlowId>,
 }
 
 impl Flows {
     fn new(instance: &Instance) -> Self {
         let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
-        let mut engine =
-            Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
+        let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, NonZeroUsize::MIN)
+            .expect("one thread is there");
         let flows = paths.iter().zip(&instance.weights);
         let mut add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
         Self { ids: flows.map(&mut add).collect(), engine }

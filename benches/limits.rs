@@ -26,7 +26,8 @@ use common::{Instance, ROWS};
 use naive::Naive;
 use netnum_core::price::Ned;
 use netnum_core::{Ask, PowerLaw, Problem, Settings, Solution, Solver, Status, Stop};
-use netnum_parallel::{Engine, Real, Threads};
+use netnum_parallel::internal::Engine;
+use netnum_parallel::{Precision, Threads};
 use rand::RngExt;
 
 #[global_allocator]
@@ -229,16 +230,16 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn engine<R: Real>(instance: &Instance) -> Engine<R> {
+fn engine(instance: &Instance, precision: Precision) -> Engine {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
-    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), ONE).expect("one thread is there");
+    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), precision, ONE).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
         engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine
 }
 
-fn step<R: Real>(engine: &mut Engine<R>) {
+fn step(engine: &mut Engine) {
     engine.step().expect("flows of one machine respond");
 }
 
@@ -250,7 +251,7 @@ fn iterations(table: &mut Table, instance: &Instance, size: &str, prototypes: [O
     }
     let prices = vec![1.0; instance.capacities.len()];
     let (mut wide, mut normalized, mut narrow) =
-        (engine::<f64>(instance), engine::<f64>(instance), engine::<f32>(instance));
+        (engine(instance, Precision::F64), engine(instance, Precision::F64), engine(instance, Precision::F32));
     let mut naive = Naive::new(&instance.log(), prices);
     let weights = &instance.weights;
     let times = median(&mut [

@@ -22,7 +22,8 @@ use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
 use netnum_core::price::Ned;
 use netnum_core::{Ask, PowerLaw, Solver};
-use netnum_parallel::{Engine, Real};
+use netnum_parallel::Precision;
+use netnum_parallel::internal::Engine;
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -33,9 +34,10 @@ fn solver(instance: &Instance) -> Solver {
     Solver::new(&instance.log(), &Ask::by("ned").with_option("gamma", GAMMA)).expect("log utility suits NED")
 }
 
-fn engine<R: Real>(instance: &Instance) -> Engine<R> {
+fn engine(instance: &Instance, precision: Precision) -> Engine {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
-    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
+    let mut engine =
+        Engine::new(capacities, paths, Ned::new(GAMMA), precision, NonZeroUsize::MIN).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
         engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
@@ -43,7 +45,7 @@ fn engine<R: Real>(instance: &Instance) -> Engine<R> {
     engine
 }
 
-fn step_engine<R: Real>(engine: &mut Engine<R>) {
+fn step_engine(engine: &mut Engine) {
     engine.step().expect("flows of one machine respond");
 }
 
@@ -58,7 +60,7 @@ fn step(naive: &mut Naive, weights: &[f64]) {
 
 /// All variants compute the same prices.
 fn assert_that_both_agree(instance: &Instance) {
-    let (mut engine, mut naive) = (engine::<f64>(instance), naive(instance));
+    let (mut engine, mut naive) = (engine(instance, Precision::F64), naive(instance));
     for iteration in 1..=10 {
         engine.step().expect("flows of one machine respond");
         step(&mut naive, &instance.weights);
@@ -94,20 +96,20 @@ fn measure(criterion: &mut Criterion, row: &'static Row) -> Measured {
         }
         began.elapsed()
     });
-    let wide = repeat(criterion, id("f64"), engine::<f64>(&instance), step_engine);
-    let normalized = repeat(criterion, id("f64, F-NORM"), engine::<f64>(&instance), |engine| {
+    let wide = repeat(criterion, id("f64"), engine(&instance, Precision::F64), step_engine);
+    let normalized = repeat(criterion, id("f64, F-NORM"), engine(&instance, Precision::F64), |engine| {
         step_engine(engine);
         engine.normalize();
     });
-    let narrow = repeat(criterion, id("f32"), engine::<f32>(&instance), step_engine);
+    let narrow = repeat(criterion, id("f32"), engine(&instance, Precision::F32), step_engine);
     Measured { row, naive, wide, normalized, narrow }
 }
 
-fn repeat<R: Real>(
+fn repeat(
     criterion: &mut Criterion,
     id: BenchmarkId,
-    mut engine: Engine<R>,
-    iteration: impl Fn(&mut Engine<R>),
+    mut engine: Engine,
+    iteration: impl Fn(&mut Engine),
 ) -> Option<f64> {
     common::measure(criterion, "price_step", id, PLAN, |count| {
         let began = Instant::now();

@@ -17,16 +17,18 @@ use common::{Instance, Plan, ROWS, Spread};
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::PowerLaw;
 use netnum_core::price::Ned;
-use netnum_parallel::Engine;
+use netnum_parallel::Precision;
+use netnum_parallel::internal::Engine;
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(500), measure: Duration::from_millis(2500), samples: 50 };
 
-fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine<f64> {
+fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
-    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), threads).expect("there are threads");
+    let mut engine =
+        Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, threads).expect("there are threads");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
         engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use netnum_core::price::Ned;
 use netnum_core::{PowerLaw, Result, Topology};
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
 
 const INTERVAL: Duration = Duration::from_millis(10);
 const TICKS: usize = 20;

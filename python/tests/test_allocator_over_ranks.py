@@ -56,7 +56,7 @@ def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
         assert "headroom is 0 on rank 0, " in of["headroom"] and "headroom is 0.1 on rank 1" in of["headroom"]
         all_but_1 = "rank 0" if ranks == 2 else "ranks 0 and 2"
         assert f'the normalizer is "u-norm" on {all_but_1}, and there is no normalizer on rank 1' in of["normalizer"]
-        assert f"numbers have 64 bits on {all_but_1}, and numbers have 32 bits on rank 1" in of["dtype"]
+        assert f"flows have numbers of f64 on {all_but_1}, and flows have numbers of f32 on rank 1" in of["dtype"]
         assert "Allocator takes one argument by position" in of["position"] and "comm=comm" in of["position"]
         assert '"f-norm", "u-norm" or None over several ranks' in of["fill"]
         own = "ProblemError: link 0 has capacity -1"

@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use netnum_core::PowerLaw;
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,7 +28,7 @@ const LONGEST: u32 = 6;
 
 /// The flows and links as the caller knows them.
 struct Soak {
-    allocator: Box<dyn Allocate>,
+    allocator: Allocator,
     rng: ChaCha8Rng,
     flows: Vec<(FlowId, Vec<u32>)>,
     wanted: usize,
@@ -116,7 +116,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (events, links, flows) = (number(0, 2_000_000), number(1, 200_000), number(2, 10_000));
     let per_tick = number(3, 1000).max(1);
     let settings = AllocatorSettings::default();
-    let allocator = allocator(vec![CAPACITY; links], "ned", &BTreeMap::new(), settings, false, NonZeroUsize::MIN)?;
+    let allocator = Allocator::by_name(vec![CAPACITY; links], "ned", &BTreeMap::new(), settings, NonZeroUsize::MIN)?;
     let rng = ChaCha8Rng::seed_from_u64(1);
     let mut soak = Soak { allocator, rng, flows: Vec::new(), wanted: flows, failed: Vec::new() };
     let (mut loads, mut done, mut fullest) = (vec![0.0; links], 0, 0.0f64);

@@ -31,6 +31,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// What benchmarks and tests reach below the public face. It may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::engine::Engine;
+}
+
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -45,9 +51,9 @@ mod sensitivity;
 mod team;
 mod threads;
 
-pub use allocator::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator};
-pub use engine::{Engine, EngineSnapshot, FlowId};
-pub use flow_blocks::Real;
+pub use allocator::{Allocator, AllocatorSettings};
+pub use engine::FlowId;
+pub use flow_blocks::Precision;
 pub use many::{Batch, BatchObserver, solve_many};
 pub use scenarios::Scenarios;
 pub use sensitivity::reverse_many;

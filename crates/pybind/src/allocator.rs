@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::PowerLaw;
 use netnum_core::{Call, Error, Normalization, Parameter, Paths, Ranks};
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator, restore_allocator};
+use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -95,11 +95,11 @@ use crate::topology::Topology;
 /// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Allocator {
-    core: Mutex<Box<dyn Allocate>>,
+    core: Mutex<Core>,
     /// The topology, when it was made from one.
     topology: Option<Py<Topology>>,
     method: String,
-    single: bool,
+    precision: Precision,
     threads: usize,
     ranks: Ranks,
 }
@@ -152,23 +152,31 @@ impl Allocator {
                 None => numbers::floats("capacities", network)?,
             };
             let normalizer = normalizer.as_deref().map(Normalization::by_name).transpose().map_err(raise)?;
-            let single = match &*dtype {
-                "float64" => false,
-                "float32" => true,
+            let precision = match &*dtype {
+                "float64" => Precision::F64,
+                "float32" => Precision::F32,
                 _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
             };
             let (options, threads) = (options_of(options)?, threads_of(threads)?);
             let settings = AllocatorSettings::default()
                 .with_normalizer(normalizer)
                 .with_update_threshold(update_threshold.get("update_threshold")?)
-                .with_headroom(headroom.get("headroom")?);
-            let mut core = allocator(capacities, &method, &options, settings, single, threads).map_err(raise)?;
+                .with_headroom(headroom.get("headroom")?)
+                .with_precision(precision);
+            let mut core = Core::by_name(capacities, &method, &options, settings, threads).map_err(raise)?;
             if !ranks.are_alone() {
                 let net = topology.map(Bound::get);
                 detach::run(py, || core.over(ranks.clone()).map_err(|error| with_link_name(error, net)))?;
             }
             let topology = topology.map(|topology| topology.clone().unbind());
-            Ok(Self { core: Mutex::new(core), topology, method, single, threads: threads.get(), ranks: ranks.clone() })
+            Ok(Self {
+                core: Mutex::new(core),
+                topology,
+                method,
+                precision,
+                threads: threads.get(),
+                ranks: ranks.clone(),
+            })
         };
         ranks::together(py, &ranks, made)
     }
@@ -495,7 +503,7 @@ impl Allocator {
         }
         let others = PyDict::new(py);
         others.set_item("method", &self.method)?;
-        others.set_item("dtype", if self.single { "float32" } else { "float64" })?;
+        others.set_item("dtype", dtype_of(self.precision))?;
         others.set_item("threads", self.threads)?;
         let network = match &self.topology {
             Some(topology) => topology.bind(py).clone().into_any(),
@@ -513,10 +521,11 @@ impl Allocator {
     fn __setstate__(&self, py: Python<'_>, state: &str) -> PyResult<()> {
         let mut core = self.core()?;
         let threads = NonZeroUsize::new(self.threads).expect("at least one was checked");
-        let restored = detach::run(py, || restore_allocator(state, threads))?;
-        let (method, bits) = (restored.method(), restored.bits());
-        if method != self.method || (bits == 32) != self.single {
-            let what = format!("it is of method {method:?} in float{bits}, expected {:?}", self.method);
+        let restored = detach::run(py, || Core::from_json(state, threads))?;
+        let (method, precision) = (restored.method(), restored.settings().precision);
+        if method != self.method || precision != self.precision {
+            let dtype = dtype_of(precision);
+            let what = format!("it is of method {method:?} in {dtype}, expected {:?}", self.method);
             return Err(raise(Error::Snapshot(what)));
         }
         *core = restored;
@@ -531,7 +540,7 @@ impl Allocator {
     }
 
     /// The allocator, unless it is in use in another thread.
-    fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
+    fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
         detach::lock(&self.core, "allocator")
     }
 
@@ -622,4 +631,12 @@ fn flow_ids(ids: &Bound<'_, PyAny>) -> PyResult<Vec<FlowId>> {
         Ok(FlowId::from_bits(id))
     };
     numbers::integers("ids", ids)?.into_iter().map(id).collect()
+}
+
+/// The name of the numbers that are kept of flows.
+fn dtype_of(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F64 => "float64",
+        Precision::F32 => "float32",
+    }
 }

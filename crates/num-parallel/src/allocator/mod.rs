@@ -12,24 +12,22 @@
 //! the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry. Source: Perry,
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
-mod by_name;
 mod over_ranks;
 mod snapshot;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::error::check_capacity;
 use netnum_core::interrupt::{self, Pacer};
-use netnum_core::price::Rule;
+use netnum_core::price::{Rule, RuleSetup};
 use netnum_core::{Call, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, FlowId};
-use crate::flow_blocks::Real;
-pub use by_name::{allocator, restore_allocator};
-pub use snapshot::AllocatorSnapshot;
+use crate::flow_blocks::Precision;
 
 /// Settings of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -44,18 +42,25 @@ pub struct AllocatorSettings {
     pub update_threshold: f64,
     /// The part of every link that is held back, for flows too short to be started; 0 ≤ headroom < 1.
     pub headroom: f64,
+    /// The numbers that are kept of flows.
+    pub precision: Precision,
 }
 
 impl Default for AllocatorSettings {
-    /// F-NORM, a threshold of 0.01 and no headroom.
+    /// F-NORM, a threshold of 0.01, no headroom, f64.
     fn default() -> Self {
-        Self { normalizer: Some(Normalization::FNorm), update_threshold: 0.01, headroom: 0.0 }
+        Self {
+            normalizer: Some(Normalization::FNorm),
+            update_threshold: 0.01,
+            headroom: 0.0,
+            precision: Precision::F64,
+        }
     }
 }
 
 impl AllocatorSettings {
     /// The names of the settings, for a caller who gave one of them, misspelled, as an option.
-    const NAMES: [&str; 3] = ["normalizer", "update_threshold", "headroom"];
+    const NAMES: [&str; 4] = ["normalizer", "update_threshold", "headroom", "precision"];
 
     /// With another normalizer, or none.
     pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
@@ -70,6 +75,11 @@ impl AllocatorSettings {
     /// With another headroom.
     pub fn with_headroom(self, headroom: f64) -> Self {
         Self { headroom, ..self }
+    }
+
+    /// With other numbers of flows.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     fn check(&self) -> Result<()> {
@@ -90,10 +100,10 @@ impl AllocatorSettings {
 ///
 /// use netnum_core::PowerLaw;
 /// use netnum_core::price::Ned;
-/// use netnum_parallel::{Allocate, Allocator, AllocatorSettings};
+/// use netnum_parallel::{Allocator, AllocatorSettings};
 ///
 /// let settings = AllocatorSettings::default().with_update_threshold(0.0);
-/// let mut allocator: Allocator = Allocator::new(vec![10.0, 10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
+/// let mut allocator = Allocator::new(vec![10.0, 10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
 /// let long = allocator.start(&[0, 1], PowerLaw::log(1.0))?;
 /// let short = allocator.start(&[0], PowerLaw::log(1.0))?;
 /// (0..50).try_for_each(|_| allocator.tick())?;
@@ -107,8 +117,8 @@ impl AllocatorSettings {
 /// assert!((allocator.rate(short)? - 10.0).abs() < 1e-6);
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
-pub struct Allocator<R: Real = f64> {
-    engine: Engine<R>,
+pub struct Allocator {
+    engine: Engine,
     settings: AllocatorSettings,
     /// Of every link, as given.
     capacities: Vec<f64>,
@@ -123,183 +133,10 @@ pub struct Allocator<R: Real = f64> {
     agreed: bool,
 }
 
-/// What an allocator does, whatever its rule and its numbers.
-pub trait Allocate: Send + Sync {
-    /// Starts a flow, which gets a rate at the next tick. O(links of its path).
-    ///
-    /// # Errors
-    /// Those of [`Engine::add`]; nothing has changed then.
-    fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId>;
-
-    /// Starts many, or none where one is wrong. O(crossings).
-    ///
-    /// # Errors
-    /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has
-    /// a utility; [`Error::Stopped`].
-    fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>>;
-
-    /// Ends a flow. O(links of its path).
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`]; nothing has changed then.
-    fn end(&mut self, id: FlowId) -> Result<()>;
-
-    /// Ends many, or none where one is not there or named twice. O(crossings).
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`], [`Error::Stopped`].
-    fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
-
-    /// Changes the path of a flow, its utility, or both, from the next tick on. Id and prices stay; on another path
-    /// it has no rate before that tick. O(links of its paths).
-    ///
-    /// # Errors
-    /// Those of [`change_all`](Self::change_all).
-    fn change(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) -> Result<()> {
-        let path = path.map(|path| Paths::from_lists([path]));
-        self.change_all(&[id], path.as_ref(), utility.as_ref().map(std::slice::from_ref))
-    }
-
-    /// Changes many, or none where one is wrong. O(crossings).
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a
-    /// utility per id, or none; those of [`Engine::add`], which name a path by its place and a flow by its id;
-    /// [`Error::Stopped`]. Nothing has changed then.
-    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()>;
-
-    /// Whether there is such a flow.
-    fn contains(&self, id: FlowId) -> bool;
-
-    /// The links of a flow.
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`].
-    fn path(&self, id: FlowId) -> Result<Vec<u32>>;
-
-    /// The utility of a flow.
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`].
-    fn utility(&self, id: FlowId) -> Result<PowerLaw>;
-
-    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
-    /// nowhere, until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
-    ///
-    /// # Errors
-    /// Those of [`Engine::set_capacities`]; nothing has changed then.
-    fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
-        self.set_capacities(&[link], &[capacity])
-    }
-
-    /// Changes the capacities of many links, or none where one is wrong. O(their flows), and once O(crossings).
-    ///
-    /// # Errors
-    /// Those of [`Engine::set_capacities`]; nothing has changed then.
-    fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()>;
-
-    /// From now on the flows of other ranks are on these links too: every rank has an allocator of its own flows, and
-    /// calls this, each tick and each response as often and in the same order. Prices are then the same on all ranks,
-    /// and rates are those of one allocator of all flows, but for the order of sums. Starts, ends, changes, rates and
-    /// updates are of the rank's own flows; capacities change on all ranks before the same tick or response, which
-    /// checks them. A tick adds up two numbers per link over the ranks; the first after an idle link has been taken
-    /// again, once more, and the first after a capacity has changed compares them all. O(links).
-    ///
-    /// Several allocators over one communicator take [`Ranks`] of their own each, by whose numbers ranks that tick them
-    /// in different orders learn of it. After an error of a tick or a response the allocators of all ranks have ended:
-    /// each further tick returns it.
-    ///
-    /// ```
-    /// use std::num::NonZeroUsize;
-    ///
-    /// use netnum_core::PowerLaw;
-    /// use netnum_core::price::Ned;
-    /// use netnum_core::testing::on_ranks;
-    /// use netnum_parallel::{Allocate, Allocator, AllocatorSettings};
-    ///
-    /// // Two ranks, each with a flow on the same link.
-    /// let settings = AllocatorSettings::default().with_update_threshold(0.0);
-    /// let rates = on_ranks(2, |_, ranks| {
-    ///     let mut allocator: Allocator = Allocator::new(vec![10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
-    ///     allocator.over(ranks.clone())?;
-    ///     let id = allocator.start(&[0], PowerLaw::log(1.0))?;
-    ///     (0..50).try_for_each(|_| allocator.tick())?;
-    ///     allocator.rate(id)
-    /// });
-    /// for rate in rates {
-    ///     assert!((rate? - 5.0).abs() < 1e-9);
-    /// }
-    /// # Ok::<(), netnum_core::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::RanksDiffer`] about what is not the same on all ranks: links, capacities, prices, method and options,
-    /// settings, numbers; [`Error::Setting`] for [`Normalization::Fill`], which takes all flows at once; those of
-    /// [`Ranks`].
-    fn over(&mut self, ranks: Ranks) -> Result<()>;
-
-    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
-    ///
-    /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
-    /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link; in single precision some 1e-5.
-    ///
-    /// # Errors
-    /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
-    /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
-    /// capacities that are not the same.
-    fn tick(&mut self) -> Result<()>;
-
-    /// Keeps each worker thread on a core of its own: see [`Engine::pin`].
-    fn pin(&mut self);
-
-    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill,
-    /// flows weigh what they would demand if paths could carry it, so that a weight acts before prices have followed.
-    /// O(flows + links) with F-NORM.
-    ///
-    /// # Errors
-    /// Over ranks as [`tick`](Self::tick).
-    fn respond(&mut self) -> Result<()>;
-
-    /// What the last tick or response gave a flow; 0 if it started after that.
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`].
-    fn rate(&self, id: FlowId) -> Result<f64>;
-
-    /// Id and rate of every flow. O(flows).
-    fn rates(&self) -> Vec<(FlowId, f64)>;
-
-    /// Id and rate of every flow whose endpoint needs an update: its rate has moved by more than the threshold since
-    /// the last one. They count as sent. O(flows).
-    fn updates(&mut self) -> Vec<(FlowId, f64)>;
-
-    /// Number of flows.
-    fn flows(&self) -> usize;
-
-    /// Capacity of every link, as given.
-    fn capacities(&self) -> &[f64];
-
-    /// Price of every link.
-    fn prices(&self) -> Vec<f64>;
-
-    /// Name of the method that moves prices.
-    fn method(&self) -> &'static str;
-
-    /// Width of the numbers that it keeps of flows: 64 or 32 bits.
-    fn bits(&self) -> u32;
-
-    /// The whole state as JSON, for [`restore_allocator`]; of an allocator over ranks that of its own flows, to be put
-    /// [over](Self::over) such ranks again. O(links + crossings).
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] with a user-defined rule, [`Error::Stopped`].
-    fn to_json(&self) -> Result<String>;
-}
-
 /// From so many flows on the layout follows them, when they have become twice as many or an eighth.
 const FEW: usize = 64;
 
-impl<R: Real> Allocator<R> {
+impl Allocator {
     /// An allocator for links of these capacities, without flows. A capacity of 0 is a failed link.
     ///
     /// # Errors
@@ -315,10 +152,28 @@ impl<R: Real> Allocator<R> {
         capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))?;
         let used = capacities.iter().map(|&capacity| settings.used(capacity)).collect();
         let none = Paths::from_lists([[0; 0]; 0]);
-        let mut engine = Engine::new(used, &none, rule, threads)?;
+        let mut engine = Engine::new(used, &none, rule, settings.precision, threads)?;
         engine.set_prices(&vec![0.0; capacities.len()])?;
         let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
         Ok(Self { engine, settings, capacities, fresh, sent, laid_out: 0, agreed })
+    }
+
+    /// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule; `options`
+    /// are those of the method. "rcp" takes proportionally fair flows; for flows of another common α, make its
+    /// [`Rule`].
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new) and of [`Rule::by_name`], with the nearest setting for an unknown option.
+    pub fn by_name(
+        capacities: Vec<f64>,
+        method: &str,
+        options: &BTreeMap<String, f64>,
+        settings: AllocatorSettings,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
+        let rule = Rule::by_name(method, options, &RuleSetup::default())
+            .map_err(|error| error.or_setting(&AllocatorSettings::NAMES))?;
+        Self::new(capacities, rule, settings, threads)
     }
 
     /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
@@ -408,14 +263,26 @@ impl<R: Real> Allocator<R> {
     }
 }
 
-impl<R: Real> Allocate for Allocator<R> {
-    fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
+impl Allocator {
+    /// Starts a flow, which gets a rate at the next tick. O(links of its path).
+    ///
+    /// # Errors
+    /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
+    /// path 0 and flow 0; the latter also for a flow whose prices its [`Precision`] could not hold, be it over a link
+    /// that has failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take, [`Error::Setting`]
+    /// for more flows than can be numbered. Nothing has changed then.
+    pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.check_room(1)?;
         self.engine.check(0, path, &utility)?;
         Ok(self.start_checked(std::iter::once((path, utility)), &mut Pacer::new())?[0])
     }
 
-    fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
+    /// Starts many, or none where one is wrong. O(crossings).
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), which name the path and the flow by its place; [`Error::Length`] unless every
+    /// path has a utility; [`Error::Stopped`].
+    pub fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
         let (found, expected) = (utilities.len(), paths.len());
         if found != expected {
             return Err(Error::Length { what: "utilities".into(), found, expected, per: "path" });
@@ -429,11 +296,19 @@ impl<R: Real> Allocate for Allocator<R> {
         self.start_checked((0..found).map(|flow| (paths.links(flow), utilities[flow])), &mut pacer)
     }
 
-    fn end(&mut self, id: FlowId) -> Result<()> {
+    /// Ends a flow. O(links of its path).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`]; nothing has changed then.
+    pub fn end(&mut self, id: FlowId) -> Result<()> {
         self.end_all(&[id])
     }
 
-    fn end_all(&mut self, ids: &[FlowId]) -> Result<()> {
+    /// Ends many, or none where one is not there or named twice. O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`], [`Error::Stopped`].
+    pub fn end_all(&mut self, ids: &[FlowId]) -> Result<()> {
         let mut pacer = Pacer::new();
         self.check_ids(ids, &mut pacer)?;
         let mut prices = FxHashMap::default();
@@ -448,7 +323,23 @@ impl<R: Real> Allocate for Allocator<R> {
         ids.iter().try_for_each(|&id| self.engine.remove(id))
     }
 
-    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()> {
+    /// Changes the path of a flow, its utility, or both, from the next tick on. Id and prices stay; on another path
+    /// it has no rate before that tick. O(links of its paths).
+    ///
+    /// # Errors
+    /// Those of [`change_all`](Self::change_all).
+    pub fn change(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) -> Result<()> {
+        let path = path.map(|path| Paths::from_lists([path]));
+        self.change_all(&[id], path.as_ref(), utility.as_ref().map(std::slice::from_ref))
+    }
+
+    /// Changes many, or none where one is wrong. O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a
+    /// utility per id, or none; those of [`start`](Self::start), which name a path by its place and a flow by its id;
+    /// [`Error::Stopped`]. Nothing has changed then.
+    pub fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()> {
         let lengths = [("paths", paths.map(Paths::len)), ("utilities", utilities.map(<[PowerLaw]>::len))];
         for (what, length) in lengths {
             if let Some(found) = length.filter(|&found| found != ids.len()) {
@@ -477,19 +368,43 @@ impl<R: Real> Allocate for Allocator<R> {
         Ok(())
     }
 
-    fn contains(&self, id: FlowId) -> bool {
+    /// Whether there is such a flow.
+    pub fn contains(&self, id: FlowId) -> bool {
         self.engine.contains(id)
     }
 
-    fn path(&self, id: FlowId) -> Result<Vec<u32>> {
+    /// The links of a flow.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn path(&self, id: FlowId) -> Result<Vec<u32>> {
         self.engine.path(id)
     }
 
-    fn utility(&self, id: FlowId) -> Result<PowerLaw> {
+    /// The utility of a flow.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn utility(&self, id: FlowId) -> Result<PowerLaw> {
         self.engine.utility(id)
     }
 
-    fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
+    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
+    /// nowhere, until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
+    ///
+    /// # Errors
+    /// Those of [`set_capacities`](Self::set_capacities); nothing has changed then.
+    pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
+        self.set_capacities(&[link], &[capacity])
+    }
+
+    /// Changes the capacities of many links, or none where one is wrong. O(their flows), and once O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless every link has a capacity; [`Error::UnknownLink`], [`Error::LinkTwice`],
+    /// [`Error::Capacity`]; [`Error::Parameter`] as [`start`](Self::start) where a flow's prices would go out of range,
+    /// which is then named by its id; [`Error::Stopped`]. Nothing has changed then.
+    pub fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
         for (&link, &capacity) in links.iter().zip(capacities) {
             self.engine.check_link(link)?;
             check_capacity(link as usize, capacity)?;
@@ -521,13 +436,60 @@ impl<R: Real> Allocate for Allocator<R> {
         }
     }
 
-    fn over(&mut self, ranks: Ranks) -> Result<()> {
+    /// From now on the flows of other ranks are on these links too: every rank has an allocator of its own flows, and
+    /// calls this, each tick and each response as often and in the same order. Prices are then the same on all ranks,
+    /// and rates are those of one allocator of all flows, but for the order of sums. Starts, ends, changes, rates and
+    /// updates are of the rank's own flows; capacities change on all ranks before the same tick or response, which
+    /// checks them. A tick adds up two numbers per link over the ranks; the first after an idle link has been taken
+    /// again, once more, and the first after a capacity has changed compares them all. O(links).
+    ///
+    /// Several allocators over one communicator take [`Ranks`] of their own each, by whose numbers ranks that tick them
+    /// in different orders learn of it. After an error of a tick or a response the allocators of all ranks have ended:
+    /// each further tick returns it.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    ///
+    /// use netnum_core::PowerLaw;
+    /// use netnum_core::price::Ned;
+    /// use netnum_core::testing::on_ranks;
+    /// use netnum_parallel::{Allocator, AllocatorSettings};
+    ///
+    /// // Two ranks, each with a flow on the same link.
+    /// let settings = AllocatorSettings::default().with_update_threshold(0.0);
+    /// let rates = on_ranks(2, |_, ranks| {
+    ///     let mut allocator = Allocator::new(vec![10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
+    ///     allocator.over(ranks.clone())?;
+    ///     let id = allocator.start(&[0], PowerLaw::log(1.0))?;
+    ///     (0..50).try_for_each(|_| allocator.tick())?;
+    ///     allocator.rate(id)
+    /// });
+    /// for rate in rates {
+    ///     assert!((rate? - 5.0).abs() < 1e-9);
+    /// }
+    /// # Ok::<(), netnum_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RanksDiffer`] about what is not the same on all ranks: links, capacities, prices, method and options,
+    /// settings, numbers; [`Error::Setting`] for [`Normalization::Fill`], which takes all flows at once; those of
+    /// [`Ranks`].
+    pub fn over(&mut self, ranks: Ranks) -> Result<()> {
         ranks.together(Call::Allocator, || self.check_ranks(&ranks))?;
         self.engine.set_ranks(ranks);
         Ok(())
     }
 
-    fn tick(&mut self) -> Result<()> {
+    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
+    ///
+    /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
+    /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link; in single precision some 1e-5.
+    ///
+    /// # Errors
+    /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
+    /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
+    /// capacities that are not the same.
+    pub fn tick(&mut self) -> Result<()> {
         self.engine.ranks().clone().together(Call::Tick, || {
             interrupt::check()?;
             let flows = self.engine.flows();
@@ -542,11 +504,21 @@ impl<R: Real> Allocate for Allocator<R> {
         })
     }
 
-    fn pin(&mut self) {
+    /// Keeps each worker thread on a core of its own from now on, so that its part of the data stays in that core's
+    /// caches; the calling thread is never moved. On Linux only, and only where there are enough cores beside the
+    /// caller's. It helps a process that has the machine to itself, and slows down one whose threads would share those
+    /// cores.
+    pub fn pin(&mut self) {
         self.engine.pin();
     }
 
-    fn respond(&mut self) -> Result<()> {
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill,
+    /// flows weigh what they would demand if paths could carry it, so that a weight acts before prices have followed.
+    /// O(flows + links) with F-NORM.
+    ///
+    /// # Errors
+    /// Over ranks as [`tick`](Self::tick).
+    pub fn respond(&mut self) -> Result<()> {
         self.engine.ranks().clone().together(Call::Respond, || {
             self.meet()?;
             self.engine.respond()?;
@@ -558,17 +530,24 @@ impl<R: Real> Allocate for Allocator<R> {
         })
     }
 
-    fn rate(&self, id: FlowId) -> Result<f64> {
+    /// What the last tick or response gave a flow; 0 if it started after that.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn rate(&self, id: FlowId) -> Result<f64> {
         Ok(self.settings.given(self.engine.rate(id)?, self.engine.feasible_rate(id)?))
     }
 
-    fn rates(&self) -> Vec<(FlowId, f64)> {
+    /// Id and rate of every flow. O(flows).
+    pub fn rates(&self) -> Vec<(FlowId, f64)> {
         let mut all = Vec::with_capacity(self.engine.flows());
         self.engine.each_rate(|id, rate, feasible| all.push((id, self.settings.given(rate, feasible))));
         all
     }
 
-    fn updates(&mut self) -> Vec<(FlowId, f64)> {
+    /// Id and rate of every flow whose endpoint needs an update: its rate has moved by more than the threshold since
+    /// the last one. They count as sent. O(flows).
+    pub fn updates(&mut self) -> Vec<(FlowId, f64)> {
         let threshold = self.settings.update_threshold;
         let (settings, sent) = (self.settings, &mut self.sent);
         let mut updates = Vec::new();
@@ -582,28 +561,48 @@ impl<R: Real> Allocate for Allocator<R> {
         updates
     }
 
-    fn flows(&self) -> usize {
+    /// Number of flows.
+    pub fn flows(&self) -> usize {
         self.engine.flows()
     }
 
-    fn capacities(&self) -> &[f64] {
+    /// Capacity of every link, as given.
+    pub fn capacities(&self) -> &[f64] {
         &self.capacities
     }
 
-    fn prices(&self) -> Vec<f64> {
+    /// Price of every link.
+    pub fn prices(&self) -> Vec<f64> {
         self.engine.prices().to_vec()
     }
 
-    fn method(&self) -> &'static str {
+    /// Name of the method that moves prices.
+    pub fn method(&self) -> &'static str {
         self.engine.rule().name()
     }
 
-    fn bits(&self) -> u32 {
-        R::BITS
+    /// Its settings.
+    pub fn settings(&self) -> &AllocatorSettings {
+        &self.settings
     }
 
-    fn to_json(&self) -> Result<String> {
-        self.snapshot()?.to_json()
+    /// The allocator whose state [`to_json`](Self::to_json) wrote: from here on both do the same, to the last bit, on
+    /// any number of threads. O(links + crossings).
+    ///
+    /// # Errors
+    /// [`Error::Snapshot`] for any other text, naming the part that is wrong or does not fit the others;
+    /// [`Error::Threads`], [`Error::Stopped`].
+    pub fn from_json(json: &str, threads: NonZeroUsize) -> Result<Self> {
+        snapshot::from_json(json, threads)
+    }
+
+    /// The whole state as JSON, for [`from_json`](Self::from_json); of an allocator over ranks that of its own flows,
+    /// to be put [over](Self::over) such ranks again. O(links + crossings).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with a user-defined rule, [`Error::Stopped`].
+    pub fn to_json(&self) -> Result<String> {
+        snapshot::to_json(self)
     }
 }
 
@@ -619,7 +618,7 @@ impl AllocatorSettings {
     }
 }
 
-impl<R: Real> fmt::Debug for Allocator<R> {
+impl fmt::Debug for Allocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Allocator({:?})", self.engine)
     }

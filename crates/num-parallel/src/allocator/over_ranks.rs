@@ -14,10 +14,9 @@ use netnum_core::price::Rule;
 use netnum_core::{Error, METHODS, Normalization, Ranks, Result};
 use serde_json::Value;
 
-use super::Allocator;
-use crate::flow_blocks::Real;
+use super::{Allocator, Precision};
 
-impl<R: Real> Allocator<R> {
+impl Allocator {
     /// The beginning of a tick or a response, at the prices that new flows give to idle links.
     ///
     /// # Errors
@@ -58,7 +57,7 @@ impl<R: Real> Allocator<R> {
     }
 
     /// # Errors
-    /// As [`Allocate::over`](super::Allocate::over).
+    /// As [`over`](Self::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
         let (settings, rule) = (&self.settings, self.engine.rule());
         if settings.normalizer == Some(Normalization::Fill) && ranks.ranks() > 1 {
@@ -75,7 +74,7 @@ impl<R: Real> Allocator<R> {
             place(normalizers.iter().position(|&kind| Some(kind) == settings.normalizer)),
             settings.update_threshold,
             settings.headroom,
-            f64::from(R::BITS),
+            f64::from(u8::from(settings.precision == Precision::F32)),
         ];
         ranks.check_same(&given, |place, value| match place {
             0 => format!("there are {value} links"),
@@ -85,7 +84,7 @@ impl<R: Real> Allocator<R> {
             2 => format!("the normalizer is {:?}", normalizers[value as usize].name()),
             3 => format!("update_threshold is {value}"),
             4 => format!("headroom is {value}"),
-            _ => format!("numbers have {value} bits"),
+            _ => format!("flows have numbers of {}", if value > 0.0 { "f32" } else { "f64" }),
         })?;
         let (names, values) = numbers_of(rule);
         ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;

@@ -1,7 +1,7 @@
 //! An allocator as plain data and as text, and back.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 3, "bits": 64, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
+//! {"format": "netnum-allocator", "version": 4, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
 //! ```
 //!
 //! Text that was damaged, or written by hand, is refused with the name of the part that is wrong, or gives an allocator
@@ -19,20 +19,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{Allocator, AllocatorSettings};
 use crate::engine::{Engine, EngineSnapshot};
-use crate::flow_blocks::Real;
 
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AllocatorSnapshot {
+struct AllocatorSnapshot {
     format: String,
     version: u64,
-    bits: u32,
     settings: AllocatorSettings,
     engine: EngineSnapshot,
     #[serde(with = "interruptible_list")]
@@ -46,28 +44,47 @@ pub struct AllocatorSnapshot {
 
 /// What has to be known before the rest can be read.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+struct Header {
     format: Option<String>,
     version: Option<u64>,
-    pub(super) bits: Option<u64>,
 }
 
-impl AllocatorSnapshot {
-    /// The text of it.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub(super) fn to_json(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(text_error)
-    }
+/// The whole state as text. O(links + crossings).
+///
+/// # Errors
+/// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
+pub(super) fn to_json(allocator: &Allocator) -> Result<String> {
+    let mut fresh: Vec<(u32, f64)> = allocator.fresh.iter().map(|(&link, &price)| (link, price)).collect();
+    fresh.sort_unstable_by_key(|&(link, _)| link);
+    let snapshot = AllocatorSnapshot {
+        format: FORMAT.into(),
+        version: VERSION,
+        settings: allocator.settings,
+        engine: allocator.engine.snapshot()?,
+        capacities: allocator.capacities.clone(),
+        fresh,
+        sent: allocator.sent.clone(),
+        laid_out: allocator.laid_out,
+    };
+    serde_json::to_string(&snapshot).map_err(text_error)
+}
 
-    /// The snapshot of such a text.
-    ///
-    /// # Errors
-    /// [`Error::Snapshot`], [`Error::Stopped`].
-    pub(super) fn from_json(json: &str) -> Result<Self> {
-        serde_json::from_str(json).map_err(text_error)
+/// The allocator of such a text.
+///
+/// # Errors
+/// [`Error::Snapshot`] where a part is wrong or does not fit the others; [`Error::Threads`], [`Error::Stopped`].
+pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> {
+    Header::check(json)?;
+    let snapshot: AllocatorSnapshot = serde_json::from_str(json).map_err(text_error)?;
+    snapshot.check()?;
+    let AllocatorSnapshot { engine, settings, capacities, fresh, sent, laid_out, .. } = snapshot;
+    let engine = Engine::restore(engine, settings.precision, threads)?;
+    if sent.len() != engine.slots() {
+        let what = format!("sent has {} entries, expected {}, one per slot", sent.len(), engine.slots());
+        return Err(Error::Snapshot(what));
     }
+    let fresh = fresh.into_iter().collect();
+    Ok(Allocator { engine, settings, capacities, fresh, sent, laid_out, agreed: false })
 }
 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.
@@ -80,14 +97,14 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Snapshot`] for text without it, or of another format or version.
-    pub(super) fn of(json: &str) -> Result<Self> {
+    fn check(json: &str) -> Result<()> {
         let mut header = Self::default();
         let read = serde_json::Deserializer::from_str(json).deserialize_map(&mut header);
         let wrong = |what: String| Err(Error::Snapshot(what));
         if let (Err(error), false) = (read, header.is_complete()) {
             return wrong(error.to_string());
         }
-        let Self { format, version, .. } = &header;
+        let Self { format, version } = &header;
         match (format.as_deref(), version) {
             (None, _) | (_, None) => {
                 wrong("it has no format and version: it is of an earlier netnum, or of something else".into())
@@ -96,12 +113,12 @@ impl Header {
             (_, Some(version)) if *version != VERSION => {
                 wrong(format!("its version is {version}, and this netnum reads version {VERSION}"))
             }
-            _ => Ok(header),
+            _ => Ok(()),
         }
     }
 
     fn is_complete(&self) -> bool {
-        self.format.is_some() && self.version.is_some() && self.bits.is_some()
+        self.format.is_some() && self.version.is_some()
     }
 }
 
@@ -118,7 +135,6 @@ impl<'de> Visitor<'de> for &mut Header {
             match &*name {
                 "format" => self.format = Some(fields.next_value()?),
                 "version" => self.version = Some(fields.next_value()?),
-                "bits" => self.bits = Some(fields.next_value()?),
                 _ => drop(fields.next_value::<IgnoredAny>()?),
             }
         }
@@ -126,54 +142,11 @@ impl<'de> Visitor<'de> for &mut Header {
     }
 }
 
-impl<R: Real> Allocator<R> {
-    /// The whole state. O(links + crossings).
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
-    pub fn snapshot(&self) -> Result<AllocatorSnapshot> {
-        let mut fresh: Vec<(u32, f64)> = self.fresh.iter().map(|(&link, &price)| (link, price)).collect();
-        fresh.sort_unstable_by_key(|&(link, _)| link);
-        Ok(AllocatorSnapshot {
-            format: FORMAT.into(),
-            version: VERSION,
-            bits: R::BITS,
-            settings: self.settings,
-            engine: self.engine.snapshot()?,
-            capacities: self.capacities.clone(),
-            fresh,
-            sent: self.sent.clone(),
-            laid_out: self.laid_out,
-        })
-    }
-
-    /// The allocator that a snapshot was taken of: from here on both do the same, to the last bit, on any number of
-    /// threads. O(links + crossings).
-    ///
-    /// # Errors
-    /// [`Error::Snapshot`] where a part is wrong or does not fit the others, and those of [`Engine::restore`].
-    pub fn restore(snapshot: AllocatorSnapshot, threads: NonZeroUsize) -> Result<Self> {
-        snapshot.check::<R>()?;
-        let AllocatorSnapshot { engine, settings, capacities, fresh, sent, laid_out, .. } = snapshot;
-        let engine = Engine::restore(engine, threads)?;
-        if sent.len() != engine.slots() {
-            let what = format!("sent has {} entries, expected {}, one per slot", sent.len(), engine.slots());
-            return Err(Error::Snapshot(what));
-        }
-        let fresh = fresh.into_iter().collect();
-        Ok(Self { engine, settings, capacities, fresh, sent, laid_out, agreed: false })
-    }
-}
-
 impl AllocatorSnapshot {
     /// Whether its parts fit each other, as far as that shows without an engine.
-    fn check<R: Real>(&self) -> Result<()> {
-        let Self { format, version, bits, settings, engine, capacities, fresh, sent, laid_out } = self;
+    fn check(&self) -> Result<()> {
+        let Self { settings, engine, capacities, fresh, sent, laid_out, .. } = self;
         let wrong = |what: String| Err(Error::Snapshot(what));
-        if format != FORMAT || *version != VERSION || *bits != R::BITS || engine.bits() != *bits {
-            let what = format!("format {format:?}, version {version} and bits {bits} ({})", engine.bits());
-            return wrong(format!("{what}, expected {FORMAT:?}, {VERSION} and {}", R::BITS));
-        }
         settings.check().map_err(|error| Error::Snapshot(format!("settings: {error}")))?;
         if capacities.len() != engine.capacities().len() {
             return wrong(format!("capacities: {} of them, of {} links", capacities.len(), engine.capacities().len()));
@@ -200,11 +173,5 @@ impl AllocatorSnapshot {
             return wrong(format!("laid_out is {laid_out}, of a layout of {of} flows and {slots} slots"));
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for AllocatorSnapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AllocatorSnapshot({}, {} links)", self.engine.method(), self.capacities.len())
     }
 }

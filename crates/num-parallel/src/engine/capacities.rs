@@ -5,8 +5,8 @@ use netnum_core::interrupt::Pacer;
 use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 
+use super::Engine;
 use super::link_flows::LinkFlows;
-use super::{Engine, Real};
 
 /// New capacities of some links, and what they do to the flows there.
 pub(crate) struct CapacityChange {
@@ -24,7 +24,7 @@ impl CapacityChange {
     }
 }
 
-impl<R: Real> Engine<R> {
+impl Engine {
     /// Changes the capacity of a link. At 0 it has failed: its flows demand next to nothing and its price does not move
     /// until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
     ///
@@ -127,7 +127,7 @@ impl<R: Real> Engine<R> {
             let path = self.flows.path(slot.spot);
             let nominals = path.iter().map(|&link| nominal(link)).filter(|&capacity| capacity > 0.0);
             let nominal = nominals.fold(f64::INFINITY, f64::min);
-            slot.law.check_range(self.table.id(number).as_flow(), nominal, R::LARGEST)?;
+            slot.law.check_range(self.table.id(number).as_flow(), nominal, self.flows.precision().largest())?;
             let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
             floors.push(slot.law.floor(smallest));
             pacer.did(path.len())?;

@@ -7,7 +7,7 @@
 //! | `link_flows.rs` | which flows use a link |
 //! | `snapshot.rs` | an engine as plain data, and back |
 //!
-//! The iteration itself is [`LinkPrices`] over [`FlowBlocks`].
+//! The iteration itself is [`LinkPrices`] over [`LiveFlows`].
 
 mod capacities;
 mod flow_table;
@@ -23,11 +23,11 @@ use netnum_core::numerics::vectorized;
 use netnum_core::price::{LinkPrices, Reduced, Rule};
 use netnum_core::{Error, Fill, Normalizer, Paths, PowerLaw, Ranks, Result};
 
-use crate::flow_blocks::{FlowBlocks, Real, Sample, Spot};
+use crate::flow_blocks::{LiveFlows, Precision, Sample, Spot};
 pub use flow_table::FlowId;
 use flow_table::{FlowTable, Slot};
 use link_flows::LinkFlows;
-pub use snapshot::EngineSnapshot;
+pub(crate) use snapshot::EngineSnapshot;
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
 const HEAVIEST: f64 = 1e6;
@@ -54,11 +54,13 @@ pub(crate) struct Flow<'a> {
 ///
 /// use netnum_core::price::Ned;
 /// use netnum_core::{Paths, PowerLaw};
-/// use netnum_parallel::Engine;
+/// use netnum_parallel::Precision;
+/// use netnum_parallel::internal::Engine;
 ///
 /// // Two links of 10; a flow over both, and one over each.
 /// let typical = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
-/// let mut engine: Engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), NonZeroUsize::MIN)?;
+/// let mut engine =
+///     Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, NonZeroUsize::MIN)?;
 /// let long = engine.add(&[0, 1], PowerLaw::log(1.0))?;
 /// let short = engine.add(&[0], PowerLaw::log(1.0))?;
 /// engine.add(&[1], PowerLaw::log(1.0))?;
@@ -77,11 +79,10 @@ pub(crate) struct Flow<'a> {
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 ///
-/// f32 halves the memory of flows and tables; rates, prices, and slopes of about x/(α q) must then lie within 1e±30, in
-/// f64 within 1e±200. Flows for which they would not are refused.
-pub struct Engine<R: Real = f64> {
+/// Flows whose rates, prices or slopes are out of the range of the [`Precision`] are refused.
+pub struct Engine {
     links: LinkPrices,
-    flows: FlowBlocks<R>,
+    flows: LiveFlows,
     table: FlowTable,
     /// Of every link, the last capacity above 0; 0 before it has had one. Flows are checked against these, so that a
     /// link that has failed may return as it was.
@@ -100,7 +101,7 @@ pub struct Engine<R: Real = f64> {
     ranks: Ranks,
 }
 
-impl<R: Real> Engine<R> {
+impl Engine {
     /// An engine for links of these capacities (0 is a failed link), with all prices at 1 and without flows. `typical`
     /// are paths as flows will take them, about as many as there will be at a time: they decide the layout, which is
     /// fast for paths like these and right for any. O(links + typical paths).
@@ -108,7 +109,13 @@ impl<R: Real> Engine<R> {
     /// # Errors
     /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`];
     /// [`Error::Setting`] for a parameter of the rule that is out of its range; [`Error::Threads`], [`Error::Stopped`].
-    pub fn new(capacities: Vec<f64>, typical: &Paths, rule: impl Into<Rule>, threads: NonZeroUsize) -> Result<Self> {
+    pub fn new(
+        capacities: Vec<f64>,
+        typical: &Paths,
+        rule: impl Into<Rule>,
+        precision: Precision,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
         let links = LinkPrices::new(rule, capacities)?;
         let (count, mut pacer) = (links.capacities().len(), Pacer::new());
         for (path, links) in typical.iter().enumerate() {
@@ -117,11 +124,17 @@ impl<R: Real> Engine<R> {
         }
         let sample = Sample::of(count, typical.len(), |path| typical.links(path))?;
         let nominal = links.capacities().to_vec();
-        Self::laid_out(links, nominal, sample, threads)
+        Self::laid_out(links, nominal, sample, precision, threads)
     }
 
-    fn laid_out(links: LinkPrices, nominal: Vec<f64>, sample: Sample, threads: NonZeroUsize) -> Result<Self> {
-        let flows = FlowBlocks::new(links.capacities().len(), &sample, threads)?;
+    fn laid_out(
+        links: LinkPrices,
+        nominal: Vec<f64>,
+        sample: Sample,
+        precision: Precision,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
+        let flows = LiveFlows::new(links.capacities().len(), &sample, precision, threads)?;
         let (table, fractions, ranks) = (FlowTable::default(), Vec::new(), Ranks::alone());
         Ok(Self { links, flows, table, nominal, sample, threads, link_flows: None, pinned: false, fractions, ranks })
     }
@@ -185,7 +198,7 @@ impl<R: Real> Engine<R> {
     fn check_law(&self, flow: usize, path: &[u32], law: &PowerLaw) -> Result<()> {
         law.check(flow)?;
         self.links.rule().check_alpha(flow, law.alpha)?;
-        law.check_range(flow, self.smallest_nominal(path), R::LARGEST)
+        law.check_range(flow, self.smallest_nominal(path), self.flows.precision().largest())
     }
 
     fn smallest(&self, path: &[u32]) -> f64 {
@@ -504,7 +517,7 @@ impl<R: Real> Engine<R> {
             pacer.did(flow.path.len())
         })?;
         let sample = Sample::of(self.links(), paths.len(), |path| paths.links(path))?;
-        let mut flows = FlowBlocks::new(self.links(), &sample, self.threads)?;
+        let mut flows = LiveFlows::new(self.links(), &sample, self.flows.precision(), self.threads)?;
         let mut spots = Vec::with_capacity(self.flows());
         self.each_flow(|Flow { id, path, law, rate, feasible }| {
             let spot = flows.add(id.number(), path, &law.over(self.smallest(path)));
@@ -547,7 +560,7 @@ impl<R: Real> Engine<R> {
     }
 }
 
-impl<R: Real> fmt::Debug for Engine<R> {
+impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flows, links, blocks) = (self.flows(), self.links(), self.flows.len());
         write!(f, "Engine({flows} flows, {links} links, {blocks} flow blocks, {} threads)", self.flows.threads())

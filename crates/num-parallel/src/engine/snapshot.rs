@@ -11,15 +11,13 @@ use netnum_core::{Error, Paths, PowerLaw, Result, interruptible_list};
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::LAST_GENERATION;
-use super::{Engine, Flow, FlowId, Real, Slot, check_path};
-use crate::flow_blocks::Sample;
+use super::{Engine, Flow, FlowId, Slot, check_path};
+use crate::flow_blocks::{Precision, Sample};
 
 /// An engine's state.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EngineSnapshot {
-    /// Width of the numbers that it keeps of flows.
-    bits: u32,
+pub(crate) struct EngineSnapshot {
     prices: PricesSnapshot,
     /// Of every link, the last capacity above 0; 0 before it has had one.
     #[serde(with = "interruptible_list")]
@@ -48,16 +46,6 @@ struct SavedFlow {
 }
 
 impl EngineSnapshot {
-    /// Width of the numbers that it keeps of flows.
-    pub(crate) fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// Name of the method whose rule moves prices.
-    pub(crate) fn method(&self) -> &'static str {
-        self.prices.method()
-    }
-
     /// Of how many paths the layout was made.
     pub(crate) fn sampled_of(&self) -> usize {
         self.sampled_of
@@ -69,12 +57,12 @@ impl EngineSnapshot {
     }
 }
 
-impl<R: Real> Engine<R> {
+impl Engine {
     /// The engine's state. O(links + crossings).
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
-    pub fn snapshot(&self) -> Result<EngineSnapshot> {
+    pub(crate) fn snapshot(&self) -> Result<EngineSnapshot> {
         let (prices, mut pacer) = (self.links.save()?, Pacer::new());
         let mut flows = Vec::with_capacity(self.flows());
         self.each_flow(|Flow { id, path, law: utility, rate, feasible }| {
@@ -85,7 +73,6 @@ impl<R: Real> Engine<R> {
         })?;
         let empty = self.table.free.iter().chain(&self.table.retired);
         Ok(EngineSnapshot {
-            bits: R::BITS,
             prices,
             nominal: self.nominal.clone(),
             sample: self.sample.paths.iter().map(<[u32]>::to_vec).collect(),
@@ -100,13 +87,13 @@ impl<R: Real> Engine<R> {
     /// # Errors
     /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Threads`],
     /// [`Error::Stopped`].
-    pub fn restore(snapshot: EngineSnapshot, threads: NonZeroUsize) -> Result<Self> {
+    pub(crate) fn restore(snapshot: EngineSnapshot, precision: Precision, threads: NonZeroUsize) -> Result<Self> {
         let mut pacer = Pacer::new();
-        snapshot.check::<R>(&mut pacer)?;
+        snapshot.check(&mut pacer)?;
         let slots = snapshot.slots(&mut pacer)?;
         let EngineSnapshot { prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
         let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of };
-        let mut this = Self::laid_out(LinkPrices::restore(prices)?, nominal, sample, threads)?;
+        let mut this = Self::laid_out(LinkPrices::restore(prices)?, nominal, sample, precision, threads)?;
         this.table.slots = slots;
         for SavedFlow { number, generation, path, utility, rate, feasible } in &flows {
             let id = FlowId::new(*number, *generation);
@@ -128,11 +115,8 @@ impl<R: Real> Engine<R> {
 
 impl EngineSnapshot {
     /// Whether its numbers, its capacities and the layout's paths can be those of an engine.
-    fn check<R: Real>(&self, pacer: &mut Pacer) -> Result<()> {
+    fn check(&self, pacer: &mut Pacer) -> Result<()> {
         let wrong = |what: String| Err(Error::Snapshot(what));
-        if self.bits != R::BITS {
-            return wrong(format!("its numbers have {} bits, expected {}", self.bits, R::BITS));
-        }
         let links = self.capacities().len();
         if self.nominal.len() != links {
             return wrong(format!("nominal: {} capacities, of {links} links", self.nominal.len()));

@@ -19,11 +19,13 @@
 //! | `fill.rs` | all flows of a problem at once |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
 //! | `windows.rs` | what flows read of tables and add to them |
-//! | `real.rs` | f64 or f32 |
+//! | `real.rs` | the numbers of a block: f64 or f32 |
+//! | `live.rs` | flows that come and go, in blocks of either |
 
 mod block;
 mod bucket;
 mod fill;
+mod live;
 mod partition;
 mod real;
 mod tables;
@@ -40,9 +42,11 @@ use netnum_core::{Paths, Result};
 use crate::team::{Job, Team, Worker};
 use block::{FlowBlock, Place};
 use bucket::Bucket;
+pub(crate) use live::LiveFlows;
+pub use live::Precision;
 pub(crate) use partition::Sample;
 use partition::{Entry, Partition};
-pub use real::Real;
+use real::Real;
 use tables::Tables;
 
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.

@@ -3,10 +3,9 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul};
 
-/// f64, or f32: half the memory, rates to about 1e-6 (Flowtune's real-time variant). Implemented for these two only.
-pub trait Real:
-    sealed::Sealed
-    + Copy
+/// f64 or f32.
+pub(crate) trait Real:
+    Copy
     + Debug
     + PartialOrd
     + Add<Output = Self>
@@ -17,9 +16,6 @@ pub trait Real:
     + Sync
     + 'static
 {
-    /// Its width.
-    const BITS: u32;
-
     /// 0.
     const ZERO: Self;
 
@@ -49,7 +45,6 @@ pub trait Real:
 }
 
 impl Real for f64 {
-    const BITS: u32 = 64;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST: f64 = 1e200;
@@ -64,7 +59,6 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
-    const BITS: u32 = 32;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST: f64 = 1e30;
@@ -76,10 +70,4 @@ impl Real for f32 {
     fn wide(self) -> f64 {
         self.into()
     }
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
 }

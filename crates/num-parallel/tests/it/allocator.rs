@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use crate::common::rules;
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule, RuleSetup};
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -23,8 +23,8 @@ fn settings(normalizer: Option<Normalization>, update_threshold: f64) -> Allocat
     AllocatorSettings::default().with_normalizer(normalizer).with_update_threshold(update_threshold)
 }
 
-fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> Box<dyn Allocate> {
-    allocator(capacities, method, &BTreeMap::new(), settings, false, one()).unwrap()
+fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> Allocator {
+    Allocator::by_name(capacities, method, &BTreeMap::new(), settings, one()).unwrap()
 }
 
 /// A network in use: what was started and not ended, as a caller would write it down.
@@ -43,7 +43,7 @@ impl Use {
     }
 
     /// Something happens, more often a start or an end than anything else.
-    fn event(&mut self, allocator: &mut dyn Allocate, alphas: &[f64]) {
+    fn event(&mut self, allocator: &mut Allocator, alphas: &[f64]) {
         let (servers, rng) = (16, &mut self.rng);
         match rng.random_range(0..20) {
             0..=7 => {
@@ -85,7 +85,7 @@ impl Use {
         }
     }
 
-    fn restore_links(&mut self, allocator: &mut dyn Allocate) {
+    fn restore_links(&mut self, allocator: &mut Allocator) {
         self.capacities = self.net.capacities().to_vec();
         for (link, &capacity) in self.capacities.iter().enumerate() {
             allocator.set_capacity(link as u32, capacity).unwrap();
@@ -106,7 +106,7 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
     let mut used = Use::new(seed);
     let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
     for _ in 0..events {
-        used.event(&mut *allocator, alphas_of(method, &[0.5, 1.0, 2.0, 5.0]));
+        used.event(&mut allocator, alphas_of(method, &[0.5, 1.0, 2.0, 5.0]));
         if used.rng.random_bool(0.3) {
             if used.rng.random_bool(0.5) {
                 allocator.respond().unwrap()
@@ -146,9 +146,9 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
             let mut used = Use::new(7);
             let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
             for _ in 0..1000 {
-                used.event(&mut *allocator, &alphas);
+                used.event(&mut allocator, &alphas);
             }
-            used.restore_links(&mut *allocator);
+            used.restore_links(&mut allocator);
             (0..ticks).for_each(|_| allocator.tick().unwrap());
             let solution = solve(&used.problem(), &Settings::default().with_tol(1e-13).with_stop(Stop::Gap).into());
             let best = solution.unwrap().rates;
@@ -168,7 +168,7 @@ fn endpoints_that_hear_of_updates_only_overload_nothing() {
         let mut allocator = by_name(used.capacities.clone(), "ned", settings(Some(Normalization::FNorm), threshold));
         let mut heard: BTreeMap<u64, f64> = BTreeMap::new();
         for _ in 0..3000 {
-            used.event(&mut *allocator, &[1.0]);
+            used.event(&mut allocator, &[1.0]);
             allocator.tick().unwrap();
             let news = allocator.updates();
             for &(id, rate) in &news {
@@ -189,7 +189,7 @@ fn endpoints_that_hear_of_updates_only_overload_nothing() {
 #[test]
 fn headroom_is_left_alone() {
     let settings = AllocatorSettings::default().with_headroom(0.2).with_update_threshold(0.1);
-    let mut allocator = Allocator::<f64>::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
+    let mut allocator = Allocator::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
     let ids = [0, 1].map(|_| allocator.start(&[0], PowerLaw::log(1.0)).unwrap());
     (0..100).for_each(|_| allocator.tick().unwrap());
     let total: f64 = ids.iter().map(|&id| allocator.rate(id).unwrap()).sum();
@@ -202,7 +202,7 @@ fn headroom_is_left_alone() {
 fn flows_on_an_empty_link_begin_at_its_capacity() {
     for (scale, flows) in [(1.0, 1), (1e10, 1), (1e-9, 1), (1e10, 40)] {
         let settings = settings(None, 0.0);
-        let mut allocator = Allocator::<f64>::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
+        let mut allocator = Allocator::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
         for _ in 0..2 {
             let start = |_| allocator.start(&[0, 1], PowerLaw::log(scale)).unwrap();
             let ids: Vec<FlowId> = (0..flows).map(start).collect();
@@ -256,23 +256,30 @@ fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
 fn a_snapshot_goes_on_to_the_last_bit() {
     for method in rules() {
         let alphas = alphas_of(method, &[1.0, 2.0]);
-        for single in [false, true] {
+        for precision in [Precision::F64, Precision::F32] {
             let mut used = Use::new(13);
             let options = BTreeMap::new();
             let settings = AllocatorSettings::default().with_headroom(0.05);
-            let mut first = allocator(used.capacities.clone(), method, &options, settings, single, one()).unwrap();
+            let mut first = Allocator::by_name(
+                used.capacities.clone(),
+                method,
+                &options,
+                settings.with_precision(precision),
+                one(),
+            )
+            .unwrap();
             for _ in 0..700 {
-                used.event(&mut *first, alphas);
+                used.event(&mut first, alphas);
             }
             let _ = first.updates();
-            let mut second = restore_allocator(&first.to_json().unwrap(), one()).unwrap();
+            let mut second = Allocator::from_json(&first.to_json().unwrap(), one()).unwrap();
             assert_eq!(second.to_json(), first.to_json(), "{method}");
             let (mut other, before) = (Use::new(0), used.rng.clone());
             (other.flows, other.capacities) = (used.flows.clone(), used.capacities.clone());
             (used.rng, other.rng) = (before.clone(), before);
             for _ in 0..300 {
-                used.event(&mut *first, alphas);
-                other.event(&mut *second, alphas);
+                used.event(&mut first, alphas);
+                other.event(&mut second, alphas);
                 assert_eq!(first.updates(), second.updates(), "{method}");
             }
             assert_eq!(first.prices(), second.prices(), "{method}");
@@ -288,17 +295,17 @@ fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
         let mut used = Use::new(17);
         let mut first = by_name(used.capacities.clone(), "ned", settings(Some(normalization), 0.0));
         for _ in 0..400 {
-            used.event(&mut *first, &[1.0, 2.0]);
+            used.event(&mut first, &[1.0, 2.0]);
         }
         for (id, ..) in used.flows.drain(..) {
             first.end(id).unwrap();
         }
-        let mut second = restore_allocator(&first.to_json().unwrap(), one()).unwrap();
+        let mut second = Allocator::from_json(&first.to_json().unwrap(), one()).unwrap();
         let (mut other, before) = (Use::new(0), used.rng.clone());
         (other.capacities, other.rng, used.rng) = (used.capacities.clone(), before.clone(), before);
         for _ in 0..400 {
-            used.event(&mut *first, &[1.0, 2.0]);
-            other.event(&mut *second, &[1.0, 2.0]);
+            used.event(&mut first, &[1.0, 2.0]);
+            other.event(&mut second, &[1.0, 2.0]);
             assert_eq!(first.rates(), second.rates(), "{normalization:?}");
         }
         assert_eq!(second.to_json(), first.to_json(), "{normalization:?}");
@@ -329,7 +336,7 @@ fn what_has_ended_has_no_id_and_what_has_not_begun_no_rate() {
 /// What was down, and what ended before the tick, leaves no mark on the price of a link that was empty.
 #[test]
 fn links_are_priced_for_those_who_use_them() {
-    let ask = |allocator: &mut dyn Allocate, id| {
+    let ask = |allocator: &mut Allocator, id| {
         allocator.tick().unwrap();
         allocator.rate(id).unwrap()
     };
@@ -340,17 +347,17 @@ fn links_are_priced_for_those_who_use_them() {
     let down = allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let one = allocator.start(&[1], PowerLaw::log(1.0)).unwrap();
-    assert!((ask(&mut *allocator, one) - 10.0).abs() < 1e-9);
+    assert!((ask(&mut allocator, one) - 10.0).abs() < 1e-9);
     // And when it returns to links of its own.
     allocator.end(one).unwrap();
     (0..3).for_each(|_| allocator.tick().unwrap());
     allocator.set_capacity(0, 10.0).unwrap();
-    assert!((ask(&mut *allocator, down) - 10.0).abs() < 1e-9);
+    assert!((ask(&mut allocator, down) - 10.0).abs() < 1e-9);
     // Many that end before they begin.
     let mut allocator = made();
     let ids: Vec<FlowId> = (0..100).map(|_| allocator.start(&[0], PowerLaw::log(1.0)).unwrap()).collect();
     allocator.end_all(&ids[1..]).unwrap();
-    assert!((ask(&mut *allocator, ids[0]) - 10.0).abs() < 1e-6);
+    assert!((ask(&mut allocator, ids[0]) - 10.0).abs() < 1e-6);
 }
 
 #[test]
@@ -361,7 +368,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     let rates = |threads| {
         let threads = NonZeroUsize::new(threads).unwrap();
         let capacities = net.capacities().to_vec();
-        let mut allocator = Allocator::<f64>::new(capacities, Ned::new(0.4), Default::default(), threads).unwrap();
+        let mut allocator = Allocator::new(capacities, Ned::new(0.4), Default::default(), threads).unwrap();
         for path in paths.iter() {
             allocator.start(path, PowerLaw::log(1.0)).unwrap();
         }
@@ -375,7 +382,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn what_is_wrong_is_named_and_changes_nothing() {
-    let mut allocator = Allocator::<f64>::new(vec![10.0, 10.0], FastNed::new(1.0), Default::default(), one()).unwrap();
+    let mut allocator = Allocator::new(vec![10.0, 10.0], FastNed::new(1.0), Default::default(), one()).unwrap();
     let id = allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let before = allocator.to_json();
@@ -401,7 +408,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert!(!allocator.contains(id) && allocator.rate(id).is_err());
 
     let settings = AllocatorSettings::default().with_headroom(1.0);
-    let refused = Allocator::<f64>::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
+    let refused = Allocator::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
     assert_eq!(refused, "headroom is 1, expected a number >= 0 and < 1");
     let named = |method: &str, options: &[(&str, f64)]| {
         let options = options.iter().map(|&(name, value)| (name.into(), value)).collect();
@@ -418,7 +425,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
 }
 
 fn allocator_error(method: &str, options: &BTreeMap<String, f64>) -> String {
-    match allocator(vec![1.0], method, options, Default::default(), false, one()) {
+    match Allocator::by_name(vec![1.0], method, options, Default::default(), one()) {
         Ok(_) => panic!("{method} is an allocator"),
         Err(error) => error.to_string(),
     }
@@ -461,7 +468,7 @@ fn a_user_defined_rule_allocates_and_is_in_no_snapshot() {
     (0..200).for_each(|_| allocator.tick().unwrap());
     let [one, other] = ids.map(|id| allocator.rate(id).unwrap());
     assert!((one - 2.5).abs() < 1e-6 && (other - 7.5).abs() < 1e-6, "{one} and {other}");
-    let error = allocator.snapshot().unwrap_err();
+    let error = allocator.to_json().unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("snapshot"), "{error}");
     assert_eq!((allocator.method(), allocator.to_json().unwrap_err()), ("user", error));
 }

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use netnum_core::price::{Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, Rcp, Rule};
 use netnum_core::*;
-use netnum_parallel::{Engine, FlowId, Real};
+use netnum_parallel::internal::Engine;
+use netnum_parallel::{FlowId, Precision};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,8 +43,8 @@ impl Instance {
         Problem::new(self.capacities.clone(), self.paths.clone(), utility).unwrap()
     }
 
-    fn engine<R: Real>(&self, rule: impl Into<Rule>, count: usize) -> (Engine<R>, Vec<FlowId>) {
-        let mut engine = Engine::new(self.capacities.clone(), &self.paths, rule, threads(count)).unwrap();
+    fn engine(&self, rule: impl Into<Rule>, precision: Precision, count: usize) -> (Engine, Vec<FlowId>) {
+        let mut engine = Engine::new(self.capacities.clone(), &self.paths, rule, precision, threads(count)).unwrap();
         let flows = 0..self.paths.len();
         let ids = flows.map(|flow| engine.add(self.paths.links(flow), self.utility(flow)).unwrap()).collect();
         (engine, ids)
@@ -64,7 +65,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
 
 fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) {
     let mut solver = Solver::new(&instance.problem(), &Ask::by(method)).unwrap();
-    let (mut engine, ids) = instance.engine::<f64>(rule, 1);
+    let (mut engine, ids) = instance.engine(rule, Precision::F64, 1);
     engine.set_prices(&solver.prices()).unwrap();
     for step in 0..8 {
         let what = format!("{method}, step {step}");
@@ -109,8 +110,8 @@ fn every_rule_takes_the_steps_of_the_solver() {
 #[test]
 fn f32_is_within_1e_5_of_f64() {
     let instance = Instance::new(&leaf_spine(), 5000, &[0.5, 1.0, 2.0], 4);
-    let (mut wide, ids) = instance.engine::<f64>(Ned::new(0.4), 1);
-    let (mut narrow, narrow_ids) = instance.engine::<f32>(Ned::new(0.4), 1);
+    let (mut wide, ids) = instance.engine(Ned::new(0.4), Precision::F64, 1);
+    let (mut narrow, narrow_ids) = instance.engine(Ned::new(0.4), Precision::F32, 1);
     for _ in 0..200 {
         wide.step().unwrap();
         narrow.step().unwrap();
@@ -122,7 +123,7 @@ fn f32_is_within_1e_5_of_f64() {
 }
 
 /// A state to compare bit by bit.
-fn bits(engine: &Engine<f64>, ids: &[FlowId]) -> Vec<u64> {
+fn bits(engine: &Engine, ids: &[FlowId]) -> Vec<u64> {
     let rates = ids.iter().map(|&id| engine.rate(id).unwrap());
     rates.chain(engine.prices().iter().copied()).chain(engine.loads()).map(f64::to_bits).collect()
 }
@@ -131,7 +132,7 @@ fn bits(engine: &Engine<f64>, ids: &[FlowId]) -> Vec<u64> {
 fn any_number_of_threads_gives_the_same_bits() {
     let instance = Instance::new(&leaf_spine(), 45_000, &[1.0, 2.0], 5);
     let run = |count| {
-        let (mut engine, mut ids) = instance.engine::<f64>(FastNed::new(1.0), count);
+        let (mut engine, mut ids) = instance.engine(FastNed::new(1.0), Precision::F64, count);
         let mut rng = ChaCha8Rng::seed_from_u64(6);
         for _ in 0..10 {
             engine.step().unwrap();
@@ -155,10 +156,10 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
     let typical = Paths::from_lists([vec![0, 1], vec![1]]);
-    let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
     let both = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
     let one = engine.add(&[1], PowerLaw::log(1.0)).unwrap();
-    let settle = |engine: &mut Engine<f64>, capacity| {
+    let settle = |engine: &mut Engine, capacity| {
         engine.set_capacity(0, capacity).unwrap();
         (0..200).for_each(|_| engine.step().unwrap());
         [both, one].map(|id| engine.rate(id).unwrap())
@@ -171,9 +172,9 @@ fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
 /// However slowly demand falls with the price.
 #[test]
 fn a_failed_link_starves_flows_of_any_alpha() {
-    fn of<R: Real>(alpha: f64) {
+    fn of(precision: Precision, alpha: f64) {
         let typical = Paths::from_lists([vec![0, 1], vec![1]]);
-        let mut engine = Engine::<R>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), precision, threads(1)).unwrap();
         let failed = engine.add(&[0, 1], PowerLaw { alpha, ..PowerLaw::log(10.0) }).unwrap();
         engine.add(&[1], PowerLaw::log(1.0)).unwrap();
         engine.set_capacity(0, 0.0).unwrap();
@@ -185,10 +186,10 @@ fn a_failed_link_starves_flows_of_any_alpha() {
         assert!(refused.to_string().starts_with("flow 0 has weight 1000"), "{refused}");
     }
     for alpha in [0.5, 1.0, 10.0, 30.0] {
-        of::<f64>(alpha);
+        of(Precision::F64, alpha);
     }
     for alpha in [0.5, 1.0, 5.0, 10.0] {
-        of::<f32>(alpha);
+        of(Precision::F32, alpha);
     }
 }
 
@@ -197,7 +198,7 @@ fn a_flow_has_no_rate_before_its_first_step_whoever_was_there_before() {
     for alpha in [1.0, 2.0] {
         let worth = PowerLaw { alpha, ..PowerLaw::log(1.0) };
         let typical = Paths::from_lists([vec![0], vec![0]]);
-        let mut engine = Engine::<f64>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::new(vec![10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
         let first = engine.add(&[0], worth).unwrap();
         let second = engine.add(&[0], worth).unwrap();
         engine.step().unwrap();
@@ -216,7 +217,7 @@ fn capacities_of_few_links_change_where_there_are_many_flow_blocks() {
     for (links, paths) in [(1u32, 60_000u32), (3, 100_000), (10, 500_000)] {
         let typical = Paths::from_lists((0..paths).map(|path| [path % links]));
         let capacities = vec![1.0; links as usize];
-        let mut engine = Engine::<f64>::new(capacities, &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::new(capacities, &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
         for link in 0..links {
             engine.set_capacity(link, 5.0).unwrap();
         }
@@ -253,9 +254,14 @@ fn flows_across_many_windows_add_up() {
     let (paths, flows) = (Paths::from_lists(&paths), paths.len());
     let weights: Vec<f64> = (0..flows).map(|_| rng.random_range(0.5..1.5)).collect();
     let (rates, feasible) = by_hand(&capacities, &paths, &weights);
-    fn check<R: Real>(instance: (&[f64], &Paths, &[f64]), typical: &Paths, expected: [&[f64]; 2], tolerance: f64) {
+    fn check(
+        instance: (&[f64], &Paths, &[f64]),
+        typical: &Paths,
+        expected: [&[f64]; 2],
+        (precision, tolerance): (Precision, f64),
+    ) {
         let (capacities, paths, weights) = instance;
-        let mut engine = Engine::<R>::new(capacities.to_vec(), typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::new(capacities.to_vec(), typical, Ned::new(0.4), precision, threads(1)).unwrap();
         let add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).unwrap();
         let ids: Vec<FlowId> = paths.iter().zip(weights).map(add).collect();
         engine.step().unwrap();
@@ -270,8 +276,8 @@ fn flows_across_many_windows_add_up() {
     }
     let none = Paths::from_lists([[0; 0]; 0]);
     for typical in [&paths, &none] {
-        check::<f64>((&capacities, &paths, &weights), typical, [&rates, &feasible], 1e-12);
-        check::<f32>((&capacities, &paths, &weights), typical, [&rates, &feasible], 1e-5);
+        check((&capacities, &paths, &weights), typical, [&rates, &feasible], (Precision::F64, 1e-12));
+        check((&capacities, &paths, &weights), typical, [&rates, &feasible], (Precision::F32, 1e-5));
     }
 }
 
@@ -282,7 +288,7 @@ fn pair_tables_of_any_shape_add_up() {
         let net = Topology::leaf_spine(5, servers, spines, 10.0, 40.0).unwrap();
         let instance = Instance::new(&net, 4000, &[1.0], 5);
         let (rates, feasible) = by_hand(&instance.capacities, &instance.paths, &instance.weights);
-        let (mut engine, ids) = instance.engine::<f64>(Ned::new(0.4), 1);
+        let (mut engine, ids) = instance.engine(Ned::new(0.4), Precision::F64, 1);
         engine.step().unwrap();
         engine.normalize();
         let what = format!("{servers} servers, {spines} spines");
@@ -296,7 +302,7 @@ fn pair_tables_of_any_shape_add_up() {
 #[test]
 fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_change() {
     let typical = Paths::from_lists([vec![0]]);
-    let mut engine = Engine::<f64>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let mut engine = Engine::new(vec![10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
     let free = engine.add(&[0], PowerLaw::log(1.0)).unwrap();
     engine.remove(free).unwrap();
     let capped = engine.add(&[0], PowerLaw { cap: 1.0, ..PowerLaw::log(1.0) }).unwrap();
@@ -320,7 +326,8 @@ impl PriceRule for GivesUp {
 fn a_rule_that_panics_leaves_the_flows_where_they_are() {
     let typical = Paths::from_lists([vec![0, 1]]);
     for count in [1, 2] {
-        let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Rule::user(GivesUp), threads(count)).unwrap();
+        let mut engine =
+            Engine::new(vec![10.0, 10.0], &typical, Rule::user(GivesUp), Precision::F64, threads(count)).unwrap();
         let id = engine.add(&[0, 1], PowerLaw::log(4.0)).unwrap();
         engine.step().unwrap();
         catch_unwind(AssertUnwindSafe(|| engine.step().unwrap())).unwrap_err();
@@ -334,7 +341,7 @@ fn a_rule_that_panics_leaves_the_flows_where_they_are() {
 #[test]
 fn what_is_wrong_is_named_and_changes_nothing() {
     let typical = Paths::from_lists([vec![0, 1]]);
-    let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
     let id = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
     let before = {
         engine.step().unwrap();
@@ -363,7 +370,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);
     assert!(engine.rate(again).is_ok() && engine.flows() == 1);
     let typical = Paths::from_lists([vec![0, 3]]);
-    let refused = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap_err();
+    let refused = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap_err();
     assert_eq!(refused.to_string(), "path 0 names link 3, expected a link from 0 to 1");
 }
 
@@ -405,8 +412,9 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
     let net = if tree { Topology::fat_tree(4, 10.0).unwrap() } else { leaf_spine() };
     let mut instance = Instance::new(&net, 400, &[0.5, 1.0, 1.0, 2.0], 7);
     let typical = instance.paths.clone();
-    let made =
-        |capacities: &[f64]| Engine::<f64>::new(capacities.to_vec(), &typical, rule.clone(), threads(1)).unwrap();
+    let made = |capacities: &[f64]| {
+        Engine::new(capacities.to_vec(), &typical, rule.clone(), Precision::F64, threads(1)).unwrap()
+    };
     let mut engine = made(&instance.capacities);
     let mut flows: Vec<(FlowId, usize)> = Vec::new();
     for event in events {
@@ -459,7 +467,7 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
 fn rules_that_began_without_flows_find_the_rates() {
     fn of(rule: impl Into<Rule>) -> f64 {
         let typical = Paths::from_lists([vec![0, 1]]);
-        let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, rule, threads(1)).unwrap();
+        let mut engine = Engine::new(vec![10.0, 10.0], &typical, rule, Precision::F64, threads(1)).unwrap();
         engine.step().unwrap();
         engine.step().unwrap();
         let flow = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
@@ -480,7 +488,7 @@ fn rules_that_began_without_flows_find_the_rates() {
 #[test]
 fn what_no_table_can_hold_is_refused_before_anything_changes() {
     let typical = Paths::from_lists([vec![0]]);
-    let mut engine = Engine::<f64>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let mut engine = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
     let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
     let error = engine.add(&[0], steep).unwrap_err().to_string();
     assert!(error.contains("weight") && error.contains("out of range"), "{error}");
@@ -490,6 +498,6 @@ fn what_no_table_can_hold_is_refused_before_anything_changes() {
     engine.step().unwrap();
     engine.normalize();
     engine.set_capacity(0, 2e10).unwrap();
-    let mut narrow = Engine::<f32>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let mut narrow = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F32, threads(1)).unwrap();
     assert!(narrow.add(&[0], PowerLaw { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
 }

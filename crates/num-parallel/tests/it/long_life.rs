@@ -7,19 +7,20 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use netnum_core::*;
-use netnum_parallel::{Allocate, AllocatorSettings, Engine, FlowId, allocator, restore_allocator};
+use netnum_parallel::internal::Engine;
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
 use proptest::prelude::*;
 
 fn one() -> NonZeroUsize {
     NonZeroUsize::MIN
 }
 
-fn made(capacities: Vec<f64>, method: &str, normalization: Normalization) -> Box<dyn Allocate> {
+fn made(capacities: Vec<f64>, method: &str, normalization: Normalization) -> Allocator {
     let settings = AllocatorSettings::default().with_normalizer(Some(normalization)).with_update_threshold(0.0);
-    allocator(capacities, method, &BTreeMap::new(), settings, false, one()).unwrap()
+    Allocator::by_name(capacities, method, &BTreeMap::new(), settings, one()).unwrap()
 }
 
-fn loads(allocator: &dyn Allocate, flows: &[(FlowId, Vec<u32>)]) -> (Vec<f64>, Vec<usize>) {
+fn loads(allocator: &Allocator, flows: &[(FlowId, Vec<u32>)]) -> (Vec<f64>, Vec<usize>) {
     let (mut loads, mut counts) = (vec![0.0; allocator.capacities().len()], vec![0; allocator.capacities().len()]);
     for (id, path) in flows {
         for &link in path {
@@ -30,8 +31,8 @@ fn loads(allocator: &dyn Allocate, flows: &[(FlowId, Vec<u32>)]) -> (Vec<f64>, V
     (loads, counts)
 }
 
-/// No link is over its capacity by more than [`Allocate::tick`] says.
-fn assert_no_overload(allocator: &dyn Allocate, flows: &[(FlowId, Vec<u32>)]) {
+/// No link is over its capacity by more than [`Allocator::tick`] says.
+fn assert_no_overload(allocator: &Allocator, flows: &[(FlowId, Vec<u32>)]) {
     let (loads, counts) = loads(allocator, flows);
     for ((load, count), capacity) in loads.iter().zip(counts).zip(allocator.capacities()) {
         let most = capacity * (1.0 + (count + 4) as f64 * f64::EPSILON);
@@ -90,7 +91,7 @@ fn never_overloads(method: &str, normalization: Normalization, events: &[Event])
             Event::Start(path, worth) => flows.push((allocator.start(path, *worth).unwrap(), path.clone())),
             Event::Tick => {
                 allocator.tick().unwrap();
-                assert_no_overload(&*allocator, &flows);
+                assert_no_overload(&allocator, &flows);
             }
             Event::Capacities(changes) => {
                 let (links, capacities): (Vec<u32>, Vec<f64>) = changes.iter().copied().unzip();
@@ -99,7 +100,7 @@ fn never_overloads(method: &str, normalization: Normalization, events: &[Event])
                     .iter()
                     .for_each(|&(link, capacity)| assert_eq!(allocator.capacities()[link as usize], capacity));
             }
-            Event::Copy => allocator = restore_allocator(&allocator.to_json().unwrap(), one()).unwrap(),
+            Event::Copy => allocator = Allocator::from_json(&allocator.to_json().unwrap(), one()).unwrap(),
             _ if flows.is_empty() => {}
             Event::End(flow) => {
                 let (id, _) = flows.swap_remove(flow % flows.len());
@@ -140,8 +141,9 @@ proptest! {
     /// Flows that have changed are as if they had always been what they are now.
     #[test]
     fn changed_flows_get_the_rates_of_new_ones(events in prop::collection::vec(event(), 1..80)) {
-        let mut engine = Engine::<f64>::new(
-            vec![10.0; LINKS as usize], &Paths::from_lists([[0; 0]; 0]), netnum_core::price::Ned::new(0.4), one(),
+        let mut engine = Engine::new(
+            vec![10.0; LINKS as usize], &Paths::from_lists([[0; 0]; 0]), netnum_core::price::Ned::new(0.4),
+            Precision::F64, one(),
         ).unwrap();
         let mut flows: Vec<(FlowId, Vec<u32>, PowerLaw)> = Vec::new();
         let mut capacities = vec![10.0; LINKS as usize];
@@ -175,7 +177,7 @@ proptest! {
         }
         let typical = Paths::from_lists(flows.iter().map(|(_, path, _)| path));
         let mut new =
-            Engine::<f64>::new(capacities, &typical, netnum_core::price::Ned::new(0.4), one()).unwrap();
+            Engine::new(capacities, &typical, netnum_core::price::Ned::new(0.4), Precision::F64, one()).unwrap();
         new.set_prices(engine.prices()).unwrap();
         let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.add(path, *worth).unwrap()).collect();
         engine.step().unwrap();
@@ -213,16 +215,16 @@ fn many_links_fail_and_return_at_once_or_none_does() {
         }
     }
     let before = together.to_json().unwrap();
-    let refusal = |allocator: &mut dyn Allocate, links: &[u32], capacities: &[f64]| {
+    let refusal = |allocator: &mut Allocator, links: &[u32], capacities: &[f64]| {
         allocator.set_capacities(links, capacities).unwrap_err().to_string()
     };
     let links = net.capacities().len();
-    assert_eq!(refusal(&mut *together, &[0, 1], &[1.0]), "capacities has 1 entries, expected 2, one per link");
-    assert_eq!(refusal(&mut *together, &[0, 0], &[1.0, 2.0]), "link 0 is named twice, expected every link once");
+    assert_eq!(refusal(&mut together, &[0, 1], &[1.0]), "capacities has 1 entries, expected 2, one per link");
+    assert_eq!(refusal(&mut together, &[0, 0], &[1.0, 2.0]), "link 0 is named twice, expected every link once");
     let expected = format!("there is no link 9999, expected a link from 0 to {}", links - 1);
-    assert_eq!(refusal(&mut *together, &[0, 9999], &[1.0, 2.0]), expected);
+    assert_eq!(refusal(&mut together, &[0, 9999], &[1.0, 2.0]), expected);
     let expected = "link 3 has capacity -1, expected a finite number >= 0";
-    assert_eq!(refusal(&mut *together, &[0, 3], &[1.0, -1.0]), expected);
+    assert_eq!(refusal(&mut together, &[0, 3], &[1.0, -1.0]), expected);
     assert_eq!(together.to_json().unwrap(), before);
 }
 
@@ -263,36 +265,36 @@ fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
     for method in ["ned", "fast-ned", "rcp"] {
         let mut allocator = made(vec![10.0, 20.0], method, Normalization::Fill);
         let ids = allocator.start_all(&Paths::from_lists([[0], [0]]), &[PowerLaw::log(1.0); 2]).unwrap();
-        let settle = |allocator: &mut dyn Allocate| {
+        let settle = |allocator: &mut Allocator| {
             (0..300).for_each(|_| allocator.tick().unwrap());
             [ids[0], ids[1]].map(|id| (1e6 * allocator.rate(id).unwrap()).round() / 1e6)
         };
-        assert_eq!(settle(&mut *allocator), [5.0, 5.0], "{method}");
+        assert_eq!(settle(&mut allocator), [5.0, 5.0], "{method}");
         allocator.change(ids[0], None, Some(PowerLaw::log(4.0))).unwrap();
         assert_eq!(allocator.rate(ids[0]).unwrap().round(), 5.0, "until the next tick");
-        assert_eq!(settle(&mut *allocator), [8.0, 2.0], "{method}");
+        assert_eq!(settle(&mut allocator), [8.0, 2.0], "{method}");
         allocator.change(ids[0], None, Some(PowerLaw { cap: 3.0, ..PowerLaw::log(4.0) })).unwrap();
         assert_eq!(allocator.rate(ids[0]).unwrap(), 3.0, "never above the cap");
-        assert_eq!(settle(&mut *allocator), [3.0, 7.0], "{method}");
+        assert_eq!(settle(&mut allocator), [3.0, 7.0], "{method}");
         allocator.change(ids[1], Some(&[1]), None).unwrap();
         assert_eq!(allocator.rate(ids[1]).unwrap(), 0.0, "on another path from the next tick on");
-        assert_eq!(settle(&mut *allocator), [3.0, 20.0], "{method}");
+        assert_eq!(settle(&mut allocator), [3.0, 20.0], "{method}");
         // Of many, all or none, and the wrong one by its name.
         let before = allocator.to_json().unwrap();
-        let refusal = |allocator: &mut dyn Allocate, ids: &[FlowId], paths: &[&[u32]], worths: &[PowerLaw]| {
+        let refusal = |allocator: &mut Allocator, ids: &[FlowId], paths: &[&[u32]], worths: &[PowerLaw]| {
             let (paths, none) = (Paths::from_lists(paths), paths.is_empty());
             let worths = Some(worths).filter(|worths| !worths.is_empty());
             allocator.change_all(ids, Some(&paths).filter(|_| !none), worths).unwrap_err().to_string()
         };
         let heavy = [PowerLaw::log(1.0), PowerLaw::log(-1.0)];
         let expected = format!("flow {} has weight -1, expected a finite number > 0", ids[1]);
-        assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy), expected);
-        assert_eq!(refusal(&mut *allocator, &ids, &[&[0], &[1, 1]], &[]), "path 1 visits link 1 twice");
-        assert_eq!(refusal(&mut *allocator, &ids, &[&[0]], &[]), "paths has 1 entries, expected 2, one per id");
-        assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy[..1]), "utilities has 1 entries, expected 2, one per id");
+        assert_eq!(refusal(&mut allocator, &ids, &[], &heavy), expected);
+        assert_eq!(refusal(&mut allocator, &ids, &[&[0], &[1, 1]], &[]), "path 1 visits link 1 twice");
+        assert_eq!(refusal(&mut allocator, &ids, &[&[0]], &[]), "paths has 1 entries, expected 2, one per id");
+        assert_eq!(refusal(&mut allocator, &ids, &[], &heavy[..1]), "utilities has 1 entries, expected 2, one per id");
         let twice = [ids[0], ids[0]];
         assert!(
-            refusal(&mut *allocator, &twice, &[], &[PowerLaw::log(2.0); 2])
+            refusal(&mut allocator, &twice, &[], &[PowerLaw::log(2.0); 2])
                 .ends_with("is named twice, expected every flow once")
         );
         assert_eq!(allocator.to_json().unwrap(), before);
@@ -309,13 +311,13 @@ fn an_id_never_comes_round() {
     let nearly = |generation: u64| {
         allocator.to_json().unwrap().replace("\"generation\":1,", &format!("\"generation\":{generation},"))
     };
-    let mut allocator = restore_allocator(&nearly(last - 2), one()).unwrap();
+    let mut allocator = Allocator::from_json(&nearly(last - 2), one()).unwrap();
     assert!(!allocator.contains(first));
     let mut ids = vec![(last - 2) << 32];
     for _ in 0..5 {
         allocator.end(FlowId::from_bits(*ids.last().unwrap())).unwrap();
         // Whatever was copied in between: a retired slot stays retired.
-        allocator = restore_allocator(&allocator.to_json().unwrap(), one()).unwrap();
+        allocator = Allocator::from_json(&allocator.to_json().unwrap(), one()).unwrap();
         assert_eq!(allocator.flows(), 0);
         ids.push(allocator.start(&[0], PowerLaw::log(1.0)).unwrap().to_bits());
         assert_eq!(allocator.flows(), 1);
@@ -347,8 +349,8 @@ fn stops_after(looks: usize) -> StopToken {
 /// nothing has changed whenever it was.
 fn changes_nothing_when_stopped(
     what: &str,
-    allocator: &mut dyn Allocate,
-    mut act: impl FnMut(&mut dyn Allocate) -> Result<()>,
+    allocator: &mut Allocator,
+    mut act: impl FnMut(&mut Allocator) -> Result<()>,
 ) {
     let before = allocator.to_json().unwrap();
     let mut looks = 0;
@@ -374,23 +376,23 @@ fn what_is_stopped_on_the_way_has_changed_nothing() {
         let mut allocator = made(vec![10.0; links as usize], method, Normalization::FNorm);
         let worths = vec![PowerLaw::log(1.0); paths.len()];
         allocator.set_capacity(3, 0.0).unwrap();
-        changes_nothing_when_stopped("start", &mut *allocator, |allocator| {
+        changes_nothing_when_stopped("start", &mut allocator, |allocator| {
             allocator.start_all(&paths, &worths).map(drop)
         });
-        changes_nothing_when_stopped("tick", &mut *allocator, |allocator| allocator.tick());
+        changes_nothing_when_stopped("tick", &mut allocator, |allocator| allocator.tick());
         let ids: Vec<FlowId> = allocator.rates().into_iter().map(|(id, _)| id).collect();
         let (links, none) = ((0..100).collect::<Vec<u32>>(), vec![0.0; 100]);
-        changes_nothing_when_stopped("fail", &mut *allocator, |allocator| allocator.set_capacities(&links, &none));
+        changes_nothing_when_stopped("fail", &mut allocator, |allocator| allocator.set_capacities(&links, &none));
         let whole = vec![10.0; 100];
-        changes_nothing_when_stopped("return", &mut *allocator, |allocator| allocator.set_capacities(&links, &whole));
+        changes_nothing_when_stopped("return", &mut allocator, |allocator| allocator.set_capacities(&links, &whole));
         let heavy = vec![PowerLaw::log(2.0); ids.len()];
-        changes_nothing_when_stopped("change", &mut *allocator, |allocator| {
+        changes_nothing_when_stopped("change", &mut allocator, |allocator| {
             allocator.change_all(&ids, None, Some(&heavy))
         });
-        changes_nothing_when_stopped("write", &mut *allocator, |allocator| allocator.to_json().map(drop));
+        changes_nothing_when_stopped("write", &mut allocator, |allocator| allocator.to_json().map(drop));
         let json = allocator.to_json().unwrap();
-        changes_nothing_when_stopped("read", &mut *allocator, |_| restore_allocator(&json, one()).map(drop));
-        changes_nothing_when_stopped("end", &mut *allocator, |allocator| allocator.end_all(&ids));
+        changes_nothing_when_stopped("read", &mut allocator, |_| Allocator::from_json(&json, one()).map(drop));
+        changes_nothing_when_stopped("end", &mut allocator, |allocator| allocator.end_all(&ids));
         assert_eq!(allocator.flows(), 0);
     }
 }

@@ -7,7 +7,7 @@ use crate::common::rules;
 use netnum_core::price::{FastNed, Ned, Rule};
 use netnum_core::testing::{on_ranks, thread_ranks};
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -70,7 +70,7 @@ fn events(seed: u64, count: usize, alphas: &[f64]) -> Vec<Event> {
 type Seen = (BTreeMap<usize, (Vec<u32>, f64)>, Vec<f64>, Vec<f64>);
 
 /// Plays the events of its own flows on an allocator.
-fn play(allocator: &mut dyn Allocate, events: &[Event], own: impl Fn(usize) -> bool) -> Vec<Seen> {
+fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool) -> Vec<Seen> {
     let mut ids: BTreeMap<usize, FlowId> = BTreeMap::new();
     let mut seen = Vec::new();
     for event in events {
@@ -100,10 +100,11 @@ fn play(allocator: &mut dyn Allocate, events: &[Event], own: impl Fn(usize) -> b
     seen
 }
 
-fn made(method: &str, normalizer: Option<Normalization>, single: bool) -> Box<dyn Allocate> {
+fn made(method: &str, normalizer: Option<Normalization>, precision: Precision) -> Allocator {
     let settings = AllocatorSettings::default().with_normalizer(normalizer).with_update_threshold(0.0);
     let capacities = network().capacities().to_vec();
-    allocator(capacities, method, &BTreeMap::new(), settings, single, NonZeroUsize::MIN).unwrap()
+    Allocator::by_name(capacities, method, &BTreeMap::new(), settings.with_precision(precision), NonZeroUsize::MIN)
+        .unwrap()
 }
 
 /// What the ranks see together, flow number `k` being of rank `owner(k)`; prices are checked to be the same on all.
@@ -111,12 +112,12 @@ fn play_on(
     ranks: usize,
     events: &[Event],
     owner: impl Fn(usize) -> usize + Sync,
-    made: impl Fn() -> Box<dyn Allocate> + Sync,
+    made: impl Fn() -> Allocator + Sync,
 ) -> Vec<Seen> {
     let mut parts = on_ranks(ranks, |rank, all| {
         let mut allocator = made();
         allocator.over(all.clone()).unwrap();
-        play(&mut *allocator, events, |flow| owner(flow) == rank)
+        play(&mut allocator, events, |flow| owner(flow) == rank)
     });
     let mut whole = parts.pop().unwrap();
     for part in parts {
@@ -159,8 +160,8 @@ fn rates_are_those_of_one_allocator_that_has_all_flows() {
     for (seed, method) in rules().enumerate() {
         let events = events(seed as u64, 1500, if method == "rcp" { &[1.0] } else { &[0.5, 1.0, 2.0] });
         for normalizer in [Some(Normalization::FNorm), Some(Normalization::UNorm), None] {
-            let made = || made(method, normalizer, false);
-            let expected = play(&mut *made(), &events, |_| true);
+            let made = || made(method, normalizer, Precision::F64);
+            let expected = play(&mut made(), &events, |_| true);
             for ranks in [1, 2, 3] {
                 // With three ranks the last has no flows.
                 let found = play_on(ranks, &events, |flow| flow % ranks.min(2), made);
@@ -178,8 +179,8 @@ fn rates_are_those_of_one_allocator_that_has_all_flows() {
 
 #[test]
 fn rates_in_single_precision_are_feasible_over_all_ranks() {
-    let (events, made) = (events(20, 1500, &[1.0, 2.0]), || made("ned", Some(Normalization::FNorm), true));
-    let (found, expected) = (play_on(2, &events, |flow| flow % 2, made), play(&mut *made(), &events, |_| true));
+    let (events, made) = (events(20, 1500, &[1.0, 2.0]), || made("ned", Some(Normalization::FNorm), Precision::F32));
+    let (found, expected) = (play_on(2, &events, |flow| flow % 2, made), play(&mut made(), &events, |_| true));
     found.iter().for_each(|seen| assert_feasible("f32", seen, 1e-5));
     let most = differ(&found, &expected);
     assert!(most <= 1e-3, "{most:e}");
@@ -188,33 +189,33 @@ fn rates_in_single_precision_are_feasible_over_all_ranks() {
 #[test]
 fn the_same_ranks_give_the_same_bits_again() {
     let events = events(21, 800, &[1.0, 2.0]);
-    let play = || play_on(3, &events, |flow| flow % 3, || made("fast-ned", Some(Normalization::FNorm), false));
+    let play = || play_on(3, &events, |flow| flow % 3, || made("fast-ned", Some(Normalization::FNorm), Precision::F64));
     assert!(play() == play());
 }
 
 /// Every rank's part is saved in the middle, between a start and its tick, and goes on over other threads.
 #[test]
 fn parts_that_were_saved_go_on_over_ranks_to_the_last_bit() {
-    let made = || made("ned", Some(Normalization::FNorm), false);
-    let start = |allocator: &mut dyn Allocate, rank: usize| {
+    let made = || made("ned", Some(Normalization::FNorm), Precision::F64);
+    let start = |allocator: &mut Allocator, rank: usize| {
         let path = network().ecmp(&[rank], &[9], 1).unwrap();
         allocator.start(path.links(0), PowerLaw::log(1e9)).unwrap();
     };
-    let ticks = |allocator: &mut dyn Allocate| (0..3).for_each(|_| allocator.tick().unwrap());
+    let ticks = |allocator: &mut Allocator| (0..3).for_each(|_| allocator.tick().unwrap());
     let expected = on_ranks(2, |rank, ranks| {
         let mut allocator = made();
         allocator.over(ranks.clone()).unwrap();
-        start(&mut *allocator, rank);
-        ticks(&mut *allocator);
-        start(&mut *allocator, 2 + rank);
+        start(&mut allocator, rank);
+        ticks(&mut allocator);
+        start(&mut allocator, 2 + rank);
         let saved = allocator.to_json().unwrap();
-        ticks(&mut *allocator);
+        ticks(&mut allocator);
         (saved, allocator.to_json().unwrap())
     });
     let found = on_ranks(2, |rank, ranks| {
-        let mut allocator = restore_allocator(&expected[rank].0, NonZeroUsize::MIN).unwrap();
+        let mut allocator = Allocator::from_json(&expected[rank].0, NonZeroUsize::MIN).unwrap();
         allocator.over(ranks.clone()).unwrap();
-        ticks(&mut *allocator);
+        ticks(&mut allocator);
         allocator.to_json().unwrap()
     });
     assert!(found.iter().eq(expected.iter().map(|(_, after)| after)));
@@ -276,12 +277,12 @@ fn one_rank_may_fill() {
 }
 
 /// What ranks get that each do their own work on an allocator that all have ticked once.
-fn ticked(work: impl Fn(usize, &mut dyn Allocate) -> Result<()> + Sync) -> Vec<[String; 2]> {
+fn ticked(work: impl Fn(usize, &mut Allocator) -> Result<()> + Sync) -> Vec<[String; 2]> {
     on_ranks(2, |rank, ranks| {
-        let mut allocator = made("ned", Some(Normalization::FNorm), false);
+        let mut allocator = made("ned", Some(Normalization::FNorm), Precision::F64);
         allocator.over(ranks.clone()).unwrap();
         allocator.tick().unwrap();
-        let first = work(rank, &mut *allocator).unwrap_err().to_string();
+        let first = work(rank, &mut allocator).unwrap_err().to_string();
         [first, allocator.tick().unwrap_err().to_string()]
     })
 }
@@ -325,7 +326,7 @@ impl netnum_core::price::PriceRule for Panics {
 fn a_panic_on_one_rank_is_an_error_of_the_others_next_tick() {
     let allocators = thread_ranks(2).into_iter().map(|ranks| {
         let rule = Rule::user(Panics(ranks.rank() == 1));
-        (Allocator::<f64>::new(vec![1.0], rule, AllocatorSettings::default(), NonZeroUsize::MIN).unwrap(), ranks)
+        (Allocator::new(vec![1.0], rule, AllocatorSettings::default(), NonZeroUsize::MIN).unwrap(), ranks)
     });
     let ended: Vec<_> = std::thread::scope(|scope| {
         let work = |(mut allocator, ranks): (Allocator, Ranks)| {

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use crate::common::rules;
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -15,11 +15,12 @@ fn one() -> NonZeroUsize {
 }
 
 /// An allocator in the middle of its life: flows have come, changed and gone, links have failed, a layout was made.
-fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -> Box<dyn Allocate> {
+fn in_use(method: &str, precision: Precision, normalization: Normalization, seed: u64) -> Allocator {
     let net = Topology::leaf_spine(3, 4, 2, 10.0, 20.0).unwrap();
     let settings = AllocatorSettings::default().with_normalizer(Some(normalization)).with_headroom(0.1);
     let capacities = net.capacities().to_vec();
-    let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
+    let mut allocator =
+        Allocator::by_name(capacities, method, &BTreeMap::new(), settings.with_precision(precision), one()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (sources, destinations) = net.random_pairs(90, seed).unwrap();
     let paths = net.ecmp(&sources, &destinations, seed).unwrap();
@@ -119,7 +120,7 @@ fn damage(value: &mut Value, rng: &mut ChaCha8Rng) {
 }
 
 /// Everything that one can do with an allocator; after a tick no link is over its capacity, to a tolerance.
-fn use_it(allocator: &mut dyn Allocate, tolerance: Option<f64>) {
+fn use_it(allocator: &mut Allocator, tolerance: Option<f64>) {
     for _ in 0..2 {
         allocator.tick().unwrap();
         let mut loads = vec![0.0; allocator.capacities().len()];
@@ -150,12 +151,12 @@ fn use_it(allocator: &mut dyn Allocate, tolerance: Option<f64>) {
 
 /// Refused, or an allocator that works; returns whether it is one.
 fn is_refused_or_works(text: &str, tolerance: f64) -> bool {
-    match restore_allocator(text, one()) {
+    match Allocator::from_json(text, one()) {
         Ok(mut allocator) => {
             let value: Value = serde_json::from_str(text).unwrap();
             // Damage may leave an allocator without a normalizer, whose rates are as demanded.
             let is_normalized = !value["settings"]["normalizer"].is_null();
-            use_it(&mut *allocator, Some(tolerance).filter(|_| is_normalized));
+            use_it(&mut allocator, Some(tolerance).filter(|_| is_normalized));
             true
         }
         Err(Error::Snapshot(what)) => {
@@ -170,10 +171,10 @@ fn damaged_by_the_thousand(times: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(20);
     let (mut works, mut refused) = (0, 0);
     for (number, method) in rules().enumerate() {
-        for single in [false, true] {
+        for precision in [Precision::F64, Precision::F32] {
             let normalization = Normalization::ALL[number % Normalization::ALL.len()];
-            let tolerance = if single { 1e-4 } else { 1e-12 };
-            let text = in_use(method, single, normalization, number as u64).to_json().unwrap();
+            let tolerance = if precision == Precision::F32 { 1e-4 } else { 1e-12 };
+            let text = in_use(method, precision, normalization, number as u64).to_json().unwrap();
             assert!(is_refused_or_works(&text, tolerance));
             let whole: Value = serde_json::from_str(&text).unwrap();
             for _ in 0..times {
@@ -214,11 +215,12 @@ fn none_of_a_hundred_thousand_damaged_snapshots_panics() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let mut allocator = allocator(vec![10.0, 10.0], "ned", &BTreeMap::new(), Default::default(), false, one()).unwrap();
+    let mut allocator =
+        Allocator::by_name(vec![10.0, 10.0], "ned", &BTreeMap::new(), Default::default(), one()).unwrap();
     allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let json = allocator.to_json().unwrap();
-    let refusal = |text: &str| match restore_allocator(text, one()) {
+    let refusal = |text: &str| match Allocator::from_json(text, one()) {
         Ok(_) => panic!("{text} passed"),
         Err(error) => error.to_string(),
     };
@@ -230,11 +232,10 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":3", "\"version\":2", "its version is 2, and this netnum reads version 3"),
+        ("\"version\":4", "\"version\":3", "its version is 3, and this netnum reads version 4"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
-        ("\"bits\":64", "\"bits\":16", "its numbers have 16 bits, expected 64 or 32"),
-        ("\"bits\":64", "\"bits\":32", "bits 32"),
+        ("\"precision\":\"f64\"", "\"precision\":\"f16\"", "unknown variant `f16`, expected `f64` or `f32`"),
         ("\"gamma\":0.4", "\"gamma\":-0.4", "rule: gamma is -0.4, expected a finite number > 0"),
         ("\"headroom\":0.0", "\"headroom\":1.0", "settings: headroom is 1, expected"),
         ("\"headroom\":0.0", "\"headroom\":0.5", "capacities: link 0 has 10, and its settings do not leave 9.9"),
@@ -260,12 +261,18 @@ fn what_is_wrong_is_named() {
     let old = "{\"engine\":{\"bits\":64,\"rule\":{\"gamma\":0.4}},\"settings\":{},\"capacities\":[1.0]}";
     assert!(refusal(old).contains("earlier netnum"), "{}", refusal(old));
     let fields: Value = serde_json::from_str(&json).unwrap();
-    assert!(restore_allocator(&fields.to_string(), one()).is_ok(), "fields in another order");
-    let mut idle = netnum_parallel::allocator(vec![], "gradient", &BTreeMap::new(), Default::default(), true, one());
+    assert!(Allocator::from_json(&fields.to_string(), one()).is_ok(), "fields in another order");
+    let mut idle = Allocator::by_name(
+        vec![],
+        "gradient",
+        &BTreeMap::new(),
+        AllocatorSettings::default().with_precision(Precision::F32),
+        one(),
+    );
     let idle = idle.as_mut().unwrap();
     idle.tick().unwrap();
-    let restored = restore_allocator(&idle.to_json().unwrap(), one()).unwrap();
-    assert_eq!((restored.method(), restored.bits(), restored.flows()), ("gradient", 32, 0));
+    let restored = Allocator::from_json(&idle.to_json().unwrap(), one()).unwrap();
+    assert_eq!((restored.method(), restored.settings().precision, restored.flows()), ("gradient", Precision::F32, 0));
 }
 
 /// Gives up nothing to a rule that cannot be.
@@ -273,7 +280,7 @@ fn what_is_wrong_is_named() {
 fn a_rule_with_parameters_out_of_range_is_refused() {
     use netnum_core::price::{Delayed, FastNed, Gradient, Ned, NewtonLike, Rcp, Rule};
     fn refusal(rule: impl Into<Rule>) -> String {
-        let refused = Allocator::<f64>::new(vec![1.0], rule, Default::default(), one());
+        let refused = Allocator::new(vec![1.0], rule, Default::default(), one());
         refused.map(|_| ()).unwrap_err().to_string()
     }
     for gamma in [f64::NAN, f64::INFINITY, 0.0, -1.0] {

@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 
 use netnum_core::price::{Rule, RuleSetup};
 use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use netnum_core::{Ask, Normalization, PowerLaw};
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
-use netnum_parallel::{AllocatorSettings, allocator, restore_allocator};
+use netnum_parallel::{Allocator, AllocatorSettings, Precision};
 use netnum_sim::{
     CapacityChange, Options, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate,
 };
@@ -123,10 +123,12 @@ fn snapshots() -> Vec<String> {
     let methods = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
     let mut texts = Vec::new();
     for (number, method) in methods.into_iter().enumerate() {
-        for single in [false, true] {
+        for precision in [Precision::F64, Precision::F32] {
             let settings = AllocatorSettings::default().with_normalizer(normalizers[number % normalizers.len()]);
             let capacities = vec![10.0, 4.0, 0.0, 8.0];
-            let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
+            let mut allocator =
+                Allocator::by_name(capacities, method, &BTreeMap::new(), settings.with_precision(precision), one())
+                    .unwrap();
             let mut ids = Vec::new();
             for path in [&[0, 1][..], &[1], &[0, 3], &[3, 2], &[0, 1, 3]] {
                 ids.push(allocator.start(path, PowerLaw { weight: 2.0, alpha: 1.0, cap: 5.0 }).unwrap());
@@ -145,7 +147,7 @@ fn one() -> NonZeroUsize {
 }
 
 fn restore_and_go_on(text: &str) -> Result<(), String> {
-    let Ok(mut allocator) = restore_allocator(text, one()) else { return Ok(()) };
+    let Ok(mut allocator) = Allocator::from_json(text, one()) else { return Ok(()) };
     let links = allocator.capacities().len();
     for round in 0..4 {
         if allocator.tick().is_err() {
@@ -163,7 +165,8 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
         }
     }
     let written = allocator.to_json().map_err(|error| format!("restored, and not written: {error}"))?;
-    let again = restore_allocator(&written, one()).map_err(|error| format!("a snapshot of it is refused: {error}"))?;
+    let again =
+        Allocator::from_json(&written, one()).map_err(|error| format!("a snapshot of it is refused: {error}"))?;
     expect(again.to_json().as_ref() == Ok(&written), || "restored, it differs".into())
 }
 
