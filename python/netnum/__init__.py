@@ -53,10 +53,10 @@ from ._core import (
     u_norm,
 )
 from ._max_min_rates import MaxMinRates
+from ._show.frames import to_pandas
+from ._studies.failures import FailureStudy, failure_study
+from ._studies.upgrades import UpgradeStudy, upgrade_study
 from .demands import Demands
-from .failures import FailureStudy, failure_study
-from .frames import to_pandas
-from .upgrades import UpgradeStudy, upgrade_study
 
 __all__ = [
     "Allocator",

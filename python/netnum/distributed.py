@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import Problem, Solution, solve_part
+from ._messages import optional
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -78,10 +79,7 @@ def solve(
 
 
 def _communicator(comm: Any, method: Any = None) -> Any:
-    try:
-        from mpi4py import MPI
-    except ImportError as error:
-        raise ImportError('netnum.distributed needs mpi4py: pip install "netnum[mpi]"') from error
+    MPI = optional("mpi4py.MPI", "netnum.distributed needs mpi4py", "mpi")
     if isinstance(method, MPI.Comm):
         raise TypeError("a communicator is given as the method: it is netnum.distributed.solve(part, comm=comm)")
     if comm is None:

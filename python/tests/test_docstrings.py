@@ -92,6 +92,15 @@ def test_everything_public_stands_in_the_reference():
     assert public_names == listed
 
 
+@pytest.mark.parametrize(
+    "package", [netnum, netnum.sim, netnum.topology, netnum.demands], ids=lambda each: each.__name__
+)
+def test_a_package_shows_what_its_users_call_and_nothing_else(package):
+    shown = {name for name in dir(package) if not name.startswith("_")}
+    layers = {"torch", "jax"} if package is netnum else set()  # there once they are imported
+    assert shown - layers == {name for name in package.__all__ if not name.startswith("_")}
+
+
 def test_every_method_has_a_page_in_the_reference():
     pages = {page.stem for page in (REFERENCE / "methods").glob("*.md")} - {"index"}
     assert pages == set(netnum.methods())

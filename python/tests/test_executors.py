@@ -11,8 +11,9 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from netnum import NumError, executors
-from netnum.executors import Shared, outcomes
+from netnum import NumError
+from netnum._calls import executors
+from netnum._calls.executors import Shared, outcomes
 
 BIG = np.arange(1_000_000.0)
 TASKS = list(range(120))

@@ -133,7 +133,7 @@ def test_a_scenario_without_an_answer_is_unsolved_and_not_the_worst(problem, mon
 
     demands = problem.with_flow_caps([4.0, 4.0, 4.0])
     whole = netnum.failure_study(demands, [0, 1, (0, 1)])
-    monkeypatch.setattr("netnum.failures.solve_many", some)
+    monkeypatch.setattr("netnum._studies.study.solve_many", some)
     study = netnum.failure_study(demands, [0, 1, (0, 1)])
     assert study.unsolved.tolist() == [1, 2]
     for name in ("throughput", "after", "worst_ratio", "throughput_change"):
@@ -145,13 +145,15 @@ def test_a_scenario_without_an_answer_is_unsolved_and_not_the_worst(problem, mon
         "down to 60.0 % of throughput by link 0)"
     )
     assert study.to_pandas()["change"].isna().tolist() == [False, True, True]
-    monkeypatch.setattr("netnum.failures.solve_many", lambda *given, **settings: [_Unsolved(study.before_failures)])
+    monkeypatch.setattr(
+        "netnum._studies.study.solve_many", lambda *given, **settings: [_Unsolved(study.before_failures)]
+    )
     none = netnum.failure_study(problem, [0])
     assert repr(none) == "FailureStudy(1 scenario, 0 optimal, 1 unsolved; no flow cut off)"
 
 
 def test_only_a_base_without_an_answer_is_an_error(problem, monkeypatch):
-    monkeypatch.setattr("netnum.failures.solve", lambda *given, **settings: _Unsolved(netnum.solve(problem)))
+    monkeypatch.setattr("netnum._studies.study.solve", lambda *given, **settings: _Unsolved(netnum.solve(problem)))
     with pytest.raises(netnum.NumError) as caught:
         netnum.failure_study(problem, [0])
     assert str(caught.value) == (

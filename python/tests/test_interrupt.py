@@ -348,7 +348,7 @@ def test_bad_input_shows_no_bar(problem, capsys):
 
 
 def test_the_bar_counts_decades():
-    from netnum.progress import Solve
+    from netnum._show.progress import Solve
 
     way = Solve(1e-6, "gap")
     assert way.percent(float("inf"), float("nan")) == 0

@@ -18,7 +18,6 @@ import pytest
 from test_distributed import LAUNCHER, mpi
 
 import netnum
-from netnum.sim.sweeps import _quantile
 
 pd = pytest.importorskip("pandas")
 GRID = {"policy": ["max-min", "srpt", "pias"], "load": [0.1 * k for k in range(1, 9)]}
@@ -170,14 +169,6 @@ def test_columns_of_one_name_are_refused():
     sweep = netnum.sim.sweep(lambda y_low, seed: {"y": 1.0}, {"y_low": [0, 1]})
     with pytest.raises(netnum.NumError, match="'y_low' is the column of an interval, but"):
         sweep.ratios(to={"y_low": 0})
-
-
-@pytest.mark.parametrize(
-    ("degrees", "expected"),
-    [(1, 12.706205), (2, 4.302653), (3, 3.182446), (4, 2.776445), (5, 2.570582), (30, 2.042272)],
-)
-def test_quantiles_are_those_of_students_tables(degrees, expected):
-    assert _quantile(0.975, degrees) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("executor", [None, "threads"])

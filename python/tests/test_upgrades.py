@@ -97,9 +97,11 @@ class _CutShort:
 
 
 def test_a_base_that_was_cut_short_has_no_gains_and_the_repr_says_so(chain, monkeypatch):
-    monkeypatch.setattr("netnum.upgrades.solve", lambda *given, **settings: _CutShort(netnum.solve(*given, **settings)))
     monkeypatch.setattr(
-        "netnum.upgrades.solve_many",
+        "netnum._studies.study.solve", lambda *given, **settings: _CutShort(netnum.solve(*given, **settings))
+    )
+    monkeypatch.setattr(
+        "netnum._studies.study.solve_many",
         lambda problems, method, warm_start, **settings: netnum.solve_many(problems, method, **settings),
     )
     study = netnum.upgrade_study(chain, added=1.0, check=2)
@@ -115,14 +117,14 @@ def test_no_upgrade_is_ranked_by_a_solve_that_was_cut_short(chain, monkeypatch):
         return [_CutShort(first), *others]
 
     whole = netnum.upgrade_study(chain, added=1.0, check=2)
-    monkeypatch.setattr("netnum.upgrades.solve_many", first_short)
+    monkeypatch.setattr("netnum._studies.study.solve_many", first_short)
     study = netnum.upgrade_study(chain, added=1.0, check=2)
     np.testing.assert_array_equal(study.gained, [np.nan, np.nan, whole.gained[2]])
     assert study.ranking.tolist() == [2, 0, 1]
     assert not study.is_proven, "the first may gain more"
     assert repr(study).startswith("UpgradeStudy(3 upgrades, 1 checked, 1 cut short, best link 2: ")
     monkeypatch.setattr(
-        "netnum.upgrades.solve_many",
+        "netnum._studies.study.solve_many",
         lambda *given, **settings: [_CutShort(one, gap=INF) for one in netnum.solve_many(*given, **settings)],
     )
     none = netnum.upgrade_study(chain, added=1.0, check=2)

@@ -493,7 +493,7 @@ impl Allocator {
 
     /// A small table, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("allocator", (slf, &slf.get().topology))
+        slf.py().import("netnum._show.html")?.call_method1("allocator", (slf, &slf.get().topology))
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {

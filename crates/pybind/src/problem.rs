@@ -516,7 +516,7 @@ impl Problem {
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let utility = utility::repr(slf.get().utility(py)?.bind(py))?;
-        py.import("netnum.html")?.call_method1("problem", (slf, utility))
+        py.import("netnum._show.html")?.call_method1("problem", (slf, utility))
     }
 
     /// The objects that a cycle of references may pass through: a user-defined utility may hold a problem. It

@@ -1,15 +1,15 @@
-//! The progress bar of long calls. `netnum.progress` draws it.
+//! The progress bar of long calls. `netnum._show.progress` draws it.
 
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-/// A bar of `netnum.progress`, on the screen from its first state on; or none.
+/// A bar of `netnum._show.progress`, on the screen from its first state on; or none.
 pub(crate) struct ProgressBar(Option<Py<PyAny>>);
 
 impl ProgressBar {
-    /// The bar of a task of `netnum.progress` of some size, if one is wanted.
+    /// The bar of a task of `netnum._show.progress` of some size, if one is wanted.
     pub(crate) fn new<'py>(py: Python<'py>, wanted: bool, task: &str, size: impl IntoPyObject<'py>) -> PyResult<Self> {
-        let make = || Ok(py.import("netnum.progress")?.call_method1("bar", (task, size))?.unbind());
+        let make = || Ok(py.import("netnum._show.progress")?.call_method1("bar", (task, size))?.unbind());
         wanted.then(make).transpose().map(Self)
     }
 

@@ -415,7 +415,7 @@ impl Sensitivity {
     /// 0         A           B  7.573   -0.03
     #[pyo3(signature = (link, added=1.0))]
     fn gains<'py>(slf: &Bound<'py, Self>, link: &Bound<'py, PyAny>, added: f64) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.frames")?.call_method1("gains", (slf, link, added))
+        slf.py().import("netnum._show.frames")?.call_method1("gains", (slf, link, added))
     }
 
     /// Draw who gains and who loses when a link gets more capacity.
@@ -452,7 +452,7 @@ impl Sensitivity {
         added: f64,
         most: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.plot")?.call_method1("gains", (slf, link, ax, added, most))
+        slf.py().import("netnum._show.plots")?.call_method1("gains", (slf, link, ax, added, most))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -465,7 +465,7 @@ impl Sensitivity {
 
     /// A small table, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("sensitivity", (slf,))
+        slf.py().import("netnum._show.html")?.call_method1("sensitivity", (slf,))
     }
 
     /// As of `Problem`.

@@ -11,8 +11,8 @@ Volumes are in the unit of the network's capacities, whichever that is. They are
 of `netnum.sim` have sizes in bytes.
 """
 
-from .drawn import gravity, lognormal
-from .given import backbone, from_matrix, from_pandas, from_sndlib
-from .table import Demands
+from ._drawn import gravity, lognormal
+from ._given import backbone, from_matrix, from_pandas, from_sndlib
+from ._table import Demands
 
 __all__ = ["Demands", "backbone", "from_matrix", "from_pandas", "from_sndlib", "gravity", "lognormal"]

@@ -14,6 +14,7 @@ rates: a backbone in Mbit/s, such as those of `netnum.topology.backbone`, is sim
 ``net.with_capacities(1e6 * net.capacities)``. The shares of a `Split` have no unit and do not change.
 """
 
+from .._calls.sweeps import Sweep, sweep
 from .._core import (
     Flows,
     Network,
@@ -32,9 +33,8 @@ from .._core import (
     routings,
     simulate,
 )
+from .._show.plots import plot_fct
 from . import sizes
-from .plots import plot_fct
-from .sweeps import Sweep, sweep
 
 __all__ = [
     "Flows",

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use super::{UpdateTraffic, Workload};
 use crate::error::setting;
@@ -238,7 +238,7 @@ impl Report {
     ///     Without pandas: ``pip install "netnum[frames]"``.
     #[pyo3(signature = (of="flows"))]
     fn to_pandas<'py>(slf: &Bound<'py, Self>, of: &str) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.sim.frames")?.call_method1("report", (slf, of))
+        slf.py().import("netnum._show.frames")?.call_method1("report", (slf, of))
     }
 
     /// Draw slowdowns over flow sizes: the mean and the 99 % quantile of flows of about the same size.
@@ -264,7 +264,11 @@ impl Report {
         ax: Option<&Bound<'py, PyAny>>,
         label: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.plot")?.call_method1("slowdowns", (slf, ax, label))
+        slf.py().import("netnum._show.plots")?.call_method(
+            "plot_fct",
+            (slf, ax),
+            Some(&[("label", label)].into_py_dict(slf.py())?),
+        )
     }
 
     fn __repr__(&self) -> String {
@@ -273,7 +277,7 @@ impl Report {
 
     /// A small table, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("report", (slf,))
+        slf.py().import("netnum._show.html")?.call_method1("report", (slf,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {

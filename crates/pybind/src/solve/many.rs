@@ -229,7 +229,7 @@ impl<'a, 'py> How<'a, 'py> {
         }
     }
 
-    /// On an executor, in chunks, by `netnum.batches`.
+    /// On an executor, in chunks, by `netnum._calls.batches`.
     fn solve_on(
         &self,
         executor: &Bound<'_, PyAny>,
@@ -239,7 +239,7 @@ impl<'a, 'py> How<'a, 'py> {
     ) -> PyResult<Py<PyAny>> {
         let py = executor.py();
         let batch = (executor, self.method, settings, progress);
-        let batch = py.import("netnum.batches")?.getattr("Batch")?.call1(batch)?;
+        let batch = py.import("netnum._calls.batches")?.getattr("Batch")?.call1(batch)?;
         let solutions = match work {
             Work::Problems(problems, starts) => {
                 let array = |prices: &Vec<f64>| PyArray1::from_slice(py, prices);

@@ -185,7 +185,7 @@ impl Solution {
         if slf.get().trace.is_none() {
             return Err(NumError::new_err("this solution has no trace to plot: solve with trace=True"));
         }
-        slf.py().import("netnum.plot")?.call_method1("convergence", (slf, ax))
+        slf.py().import("netnum._show.plots")?.call_method1("convergence", (slf, ax))
     }
 
     /// Draw what the links are paid, and the rates of the flows.
@@ -229,7 +229,7 @@ impl Solution {
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let problem = Self::problem_or(slf, problem)?;
-        slf.py().import("netnum.plot")?.call_method1("solution", (slf, problem, axes, most))
+        slf.py().import("netnum._show.plots")?.call_method1("solution", (slf, problem, axes, most))
     }
 
     /// The solution as a table of flows, paths or links, with the names of its network.
@@ -270,7 +270,7 @@ impl Solution {
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let problem = Self::problem_or(slf, problem)?;
-        slf.py().import("netnum.frames")?.call_method1("to_pandas", (problem, slf, of))
+        slf.py().import("netnum._show.frames")?.call_method1("to_pandas", (problem, slf, of))
     }
 
     /// The derivatives of the optimum at this solution, which is refined to rounding first.
@@ -316,7 +316,7 @@ impl Solution {
 
     /// A small table, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("solution", (slf,))
+        slf.py().import("netnum._show.html")?.call_method1("solution", (slf,))
     }
 
     /// As of `Problem`.

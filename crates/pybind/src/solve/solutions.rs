@@ -289,7 +289,7 @@ impl Solutions {
     /// ImportError
     ///     Without pandas: ``pip install "netnum[frames]"``.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.frames")?.call_method1("solutions", (slf,))
+        slf.py().import("netnum._show.frames")?.call_method1("solutions", (slf,))
     }
 
     fn __len__(&self) -> usize {
@@ -354,7 +354,7 @@ impl Solutions {
 
     /// A small table, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("solutions", (slf,))
+        slf.py().import("netnum._show.html")?.call_method1("solutions", (slf,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {

@@ -587,7 +587,7 @@ impl Topology {
     /// >>> graph.edges["Denver", "Seattle"]
     /// {'capacity': 10.0, 'link': 1}
     fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.topology.graphs")?.call_method1("to_networkx", (slf,))
+        slf.py().import("netnum.topology._graphs")?.call_method1("to_networkx", (slf,))
     }
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
@@ -628,7 +628,7 @@ impl Topology {
         values: Option<&Bound<'py, PyAny>>,
         label: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.plot")?.call_method1("topology", (slf, ax, values, label))
+        slf.py().import("netnum._show.plots")?.call_method1("topology", (slf, ax, values, label))
     }
 
     #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
@@ -651,7 +651,7 @@ impl Topology {
 
     /// A small table and a drawing, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.html")?.call_method1("topology", (slf,))
+        slf.py().import("netnum._show.html")?.call_method1("topology", (slf,))
     }
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._core import NumError, Topology
-from .table import Demands, ends_of, floats
+from ._table import Demands, ends_of, floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

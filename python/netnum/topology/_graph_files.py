@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
-from . import files
-from .graphs import from_networkx, imported
+from . import _files
+from ._graphs import from_networkx, imported
 
 if TYPE_CHECKING:
     import networkx
@@ -64,7 +64,7 @@ def from_graphml(
     >>> net = netnum.topology.from_graphml("Abilene.graphml", capacity=10e9)  # doctest: +SKIP
     """
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<")
-    data, stem = files.content(path_or_text, is_text, "GraphML")
+    data, stem = _files.content(path_or_text, is_text, "GraphML")
     graphs = imported()
     try:
         graph = graphs.read_graphml(io.BytesIO(data))
@@ -110,7 +110,7 @@ def from_gml(
     ['A -> B', 'B -> A']
     """
     is_text = isinstance(path_or_text, str) and re.search(r"\bgraph\s*\[", path_or_text) is not None
-    data, stem = files.content(path_or_text, is_text, "GML")
+    data, stem = _files.content(path_or_text, is_text, "GML")
     graphs = imported()
     try:
         text = data.decode()

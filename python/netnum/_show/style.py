@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from .._messages import optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-INSTALL = 'pip install "netnum[plot]"'
 
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9"
 
@@ -26,11 +26,7 @@ COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 
 def pyplot() -> Any:
     """The module, or an error with the command that installs it."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(f"plots need matplotlib: {INSTALL}") from error
-    return pyplot
+    return optional("matplotlib.pyplot", "plots need matplotlib", "plot")
 
 
 def axes(ax: Axes | None = None, figsize: tuple[float, float] | None = None) -> Axes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .._core import ProblemError, Topology
-from . import files
+from . import _files
 
 
 def from_sndlib(
@@ -115,7 +115,7 @@ class _File:
 
 def _read(path_or_text: str | os.PathLike[str]) -> _File:
     is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith(("<", "?SNDlib"))
-    data, stem = files.content(path_or_text, is_text, "SNDlib's XML or native format")
+    data, stem = _files.content(path_or_text, is_text, "SNDlib's XML or native format")
     if data.lstrip().startswith(b"<"):
         # A text that is given as such is no longer in the encoding that it declares.
         return _xml(path_or_text if is_text else data, stem)  # type: ignore[arg-type]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .style import INSTALL
+from .._messages import optional
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._core import Topology
+    from .._core import Topology
 
 
 def places(net: Topology) -> NDArray[np.float64]:
@@ -35,10 +35,7 @@ def _laid_out(net: Topology) -> NDArray[np.float64]:
     chain = np.column_stack([np.arange(nodes - 1), np.arange(1, nodes)])
     if np.array_equal(net.links, chain):
         return np.column_stack([np.arange(nodes), np.zeros(nodes)])
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(f"drawing a network without tiers or positions needs networkx: {INSTALL}") from error
+    networkx = optional("networkx", "drawing a network without tiers or positions needs networkx", "plot")
     graph = networkx.Graph(map(tuple, net.links.tolist()))
     graph.add_nodes_from(range(nodes))
     layout = networkx.kamada_kawai_layout(graph) if nodes <= 300 else networkx.spring_layout(graph, seed=1)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core import NumError, Problem, Solution, Solutions, solve_chunk
+from .._show.progress import bar
 from . import executors
-from ._core import NumError, Problem, Solution, Solutions, solve_chunk
-from .progress import bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

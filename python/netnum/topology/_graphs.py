@@ -6,20 +6,15 @@ from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
+from .._messages import optional
 
 if TYPE_CHECKING:
     import networkx
 
-INSTALL = 'pip install "netnum[graphs]"'
-
 
 def imported() -> Any:
     """The module networkx, or an error with the command that installs it."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(f"graphs need networkx: {INSTALL}") from error
-    return networkx
+    return optional("networkx", "graphs need networkx", "graphs")
 
 
 def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topology:

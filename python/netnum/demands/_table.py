@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import frames
 from .._core import ProblemError, Topology
+from .._show import frames
 
 if TYPE_CHECKING:
     import pandas
@@ -107,7 +107,7 @@ class Demands:
         if net is not None:
             names = dict(zip(ends_of(net).tolist(), net.node_names, strict=False))
             columns = {name: [names[end] for end in ends.tolist()] for name, ends in columns.items()}
-        return frames.imported().DataFrame(columns | {"demand": self.volumes})
+        return frames.table(columns | {"demand": self.volumes})
 
     def __len__(self) -> int:
         """How many there are."""

@@ -1,4 +1,4 @@
-"""Solutions as pandas frames, with the names of their network. pandas is imported when one is made."""
+"""pandas frames of solutions, with the names of their network, and of reports. pandas is imported for the first one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._core import NumError, Problem, ProblemError, Sensitivity, Solution, Solutions, Topology
-from .link_sets import one_set
+from .._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Solutions, Topology
+from .._link_sets import one_set
+from .._messages import optional
 
 if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-INSTALL = 'pip install "netnum[frames]"'
 
-
-def imported() -> Any:
-    """The module pandas, or an error with the command that installs it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(f"frames need pandas: {INSTALL}") from error
-    return pandas
+def table(data: Any, index: str | None = None, columns: list[str] | None = None) -> pandas.DataFrame:
+    """A frame of columns by name, or of rows, with the name of its index."""
+    frame: pandas.DataFrame = optional("pandas", "frames need pandas", "frames").DataFrame(data, columns=columns)
+    return frame if index is None else frame.rename_axis(index)
 
 
 def to_pandas(
@@ -76,7 +72,6 @@ def to_pandas(
     expect_solution_of(problem, solution)
     if of not in ("flows", "paths", "links"):
         raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
-    tables = imported()
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     held = solution.bottlenecks
@@ -95,7 +90,7 @@ def to_pandas(
             "price": solution.prices,
             "holds_back": np.nan if unnamed else np.bincount(pairs[:, 1], minlength=problem.links),
         }
-        return tables.DataFrame(columns).rename_axis("link" if net is None else "number")
+        return table(columns, "link" if net is None else "number")
     if of == "paths":
         columns = {
             "flow": problem.group,
@@ -104,7 +99,7 @@ def to_pandas(
             "share": ratio(solution.rates, solution.flow_rates[problem.group]),
             "held_back_by": None if unnamed else [names[link] if link >= 0 else "" for link in held],
         }
-        return tables.DataFrame(columns).rename_axis("path")
+        return table(columns, "path")
     if net is not None:
         columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
     if problem.flow_cap is not None:
@@ -117,7 +112,7 @@ def to_pandas(
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
     columns |= {"served": served, "held_back_by": None if unnamed else of_flows}
-    return tables.DataFrame(columns).rename_axis("flow")
+    return table(columns, "flow")
 
 
 def expect_solution_of(problem: Problem, solution: Solution) -> None:
@@ -146,7 +141,34 @@ def solutions(solutions: Solutions) -> pandas.DataFrame:
         "iterations": solutions.iterations,
         "seconds": solutions.seconds,
     }
-    return imported().DataFrame(columns).rename_axis("scenario")
+    return table(columns, "scenario")
+
+
+def report(report: Report, of: str) -> pandas.DataFrame:
+    """One row per flow or per link."""
+    if of not in ("flows", "links"):
+        raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
+    columns: dict[str, Any]
+    if of == "links":
+        columns = {
+            "bytes": report.link_bytes,
+            "utilization": report.link_utilization,
+            "peak_load": report.peak_loads,
+        }
+        return table(columns, "link")
+    workload = report.workload
+    columns = {
+        "arrival": workload.arrivals,
+        "source": workload.sources,
+        "destination": workload.destinations,
+        "size": workload.sizes,
+        "completion_time": report.completion_times,
+        "slowdown": report.slowdowns,
+        "bytes_sent": report.bytes_sent,
+    }
+    if workload.production is not None:
+        columns |= {"production": workload.production, "copy_rate": report.copy_rates}
+    return table(columns, "flow")
 
 
 def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame:
@@ -157,8 +179,7 @@ def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame
     if net is not None:
         columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
     columns |= {"rate": sensitivity.flow_rates, "change": change_of_rates(sensitivity, link, added)[1]}
-    frame = imported().DataFrame(columns).rename_axis("flow")
-    return frame.sort_values("change", ascending=False, kind="stable")
+    return table(columns, "flow").sort_values("change", ascending=False, kind="stable")
 
 
 def change_of_rates(sensitivity: Sensitivity, link: Any, added: float) -> tuple[str, NDArray[np.float64]]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import frames, plot
-from ._core import Problem, Solution, solve, solve_many
-from ._messages import counted
-from .comparison import expect_answer, has_answer, served, utility_of, worst_ratio
-from .link_sets import LinkSets, link_sets
+from .._core import Problem, Solution
+from .._link_sets import LinkSets, link_sets
+from .._messages import counted
+from .._show import frames, plots
+from .study import Cases, Study, has_answer
 
 if TYPE_CHECKING:
     import pandas
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class FailureStudy:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class FailureStudy(Study):
     """Scenarios of failure compared with the network as it is.
 
     A flow whose every path fails has rate 0 and leaves `Solution.objective`, so that objectives of two scenarios are
@@ -39,12 +39,8 @@ class FailureStudy:
     ((array([2]),), array([2., 2., 0.]))
     """
 
-    names: tuple[str, ...]
-    """The names of the scenarios: of their links, fibers or nodes, or the keys of the mapping."""
     failures: tuple[tuple[int, ...], ...]
     """The links that fail, per scenario."""
-    before_failures: Solution
-    """Of the network as it is."""
     solutions: tuple[Solution, ...]
     """Of every scenario."""
     cut_off: tuple[NDArray[np.int64], ...]
@@ -56,13 +52,16 @@ class FailureStudy:
     max-min problems the smallest fair share, nan where there are no such flows."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
-    throughput: NDArray[np.float64]
-    """Sum of all rates with the links failed, per scenario; nan for one that is unsolved."""
     worst_ratio_before: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it and the
     scenario both serve: shape (scenarios,), nan where none of them has a demand."""
     worst_ratio: NDArray[np.float64]
     """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
+
+    @property
+    def before_failures(self) -> Solution:
+        """Of the network as it is."""
+        return self._before
 
     @property
     def status(self) -> list[str]:
@@ -73,11 +72,6 @@ class FailureStudy:
     def unsolved(self) -> NDArray[np.int64]:
         """The scenarios whose time limit came before there was an answer."""
         return np.flatnonzero([not has_answer(solution) for solution in self.solutions])
-
-    @property
-    def throughput_change(self) -> NDArray[np.float64]:
-        """The change of the sum of all rates from the network as it is, per scenario."""
-        return self.throughput - self.before_failures.flow_rates.sum()
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per scenario, in their order.
@@ -104,7 +98,7 @@ class FailureStudy:
             "worst_ratio_before": self.worst_ratio_before,
             "worst_ratio": self.worst_ratio,
         }
-        return frames.imported().DataFrame(columns)
+        return frames.table(columns)
 
     def plot(
         self,
@@ -136,7 +130,7 @@ class FailureStudy:
         ImportError
             Without matplotlib: ``pip install "netnum[plot]"``.
         """
-        return plot.failures(self, ax, of, most)
+        return plots.failures(self, ax, of, most)
 
     def __repr__(self) -> str:
         optimal = sum(solution.is_optimal for solution in self.solutions)
@@ -234,18 +228,17 @@ def failure_study(
     names, scenarios = link_sets(problem, failures, "failures", "scenario")
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
-    whole = solve(problem, method, warm_start=warm_start, **settings)
-    capacities = problem.capacities
-    problems = []
-    for links in scenarios:
-        left = capacities.copy()
-        left[list(links)] = 0.0
-        problems.append(problem.with_capacities(left))
-    expect_answer(whole)
-    solutions = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
+    cases = Cases(problem, method, warm_start, settings)
 
-    serves = served(problem, whole)
-    still = [served(problem, solution) for solution in solutions]
+    def without(links: tuple[int, ...]) -> NDArray[np.float64]:
+        left = problem.capacities.copy()
+        left[list(links)] = 0.0
+        return left
+
+    solutions = cases.solve(map(without, scenarios), progress, threads)
+
+    serves = cases.served(cases.before)
+    still = [cases.served(solution) for solution in solutions]
     both = [serves & row for row in still]
     compared = list(zip(solutions, both, strict=True))
     solved = np.array([has_answer(solution) for solution in solutions], dtype=bool)
@@ -256,13 +249,13 @@ def failure_study(
     return FailureStudy(
         names=names,
         failures=scenarios,
-        before_failures=whole,
+        _before=cases.before,
         solutions=tuple(solutions),
         cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
-        before=np.array([utility_of(problem, whole, flows) for flows in both]),
-        after=known([utility_of(problem, solution, flows) for solution, flows in compared]),
+        before=np.array([cases.utility(cases.before, flows) for flows in both]),
+        after=known([cases.utility(solution, flows) for solution, flows in compared]),
         throughput=known([float(np.sum(solution.flow_rates)) for solution in solutions]),
-        worst_ratio_before=np.array([worst_ratio(problem, whole, flows) for flows in both]),
-        worst_ratio=known([worst_ratio(problem, solution, flows) for solution, flows in compared]),
+        worst_ratio_before=np.array([cases.worst_ratio(cases.before, flows) for flows in both]),
+        worst_ratio=known([cases.worst_ratio(solution, flows) for solution, flows in compared]),
     )

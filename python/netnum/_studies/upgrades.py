@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import frames, plot
-from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
-from ._messages import counted
-from .comparison import expect_answer, has_answer, is_finished, served, utility_of, worst_ratio
-from .link_sets import LinkSets, link_sets
+from .._core import NumError, Problem, ProblemError, Solution
+from .._link_sets import LinkSets, link_sets
+from .._messages import counted
+from .._show import frames, plots
+from .study import Cases, Study, has_answer, is_finished
 
 if TYPE_CHECKING:
     import pandas
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FULL = 1e-6
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class UpgradeStudy:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class UpgradeStudy(Study):
     """Upgrades of links: upper bounds of their gains by prices, and the gains of those that were solved again.
 
     Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first. Where a
@@ -38,14 +38,10 @@ class UpgradeStudy:
     ('link 0', True)
     """
 
-    names: tuple[str, ...]
-    """The names of the upgrades: of their links, fibers or nodes, or the keys of the mapping."""
     upgrades: tuple[tuple[int, ...], ...]
     """The links that get more capacity, per upgrade."""
     added: NDArray[np.float64]
     """The sum of the capacities that are added."""
-    before_upgrades: Solution
-    """Of the network as it is."""
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
@@ -54,16 +50,14 @@ class UpgradeStudy:
     gained: NDArray[np.float64]
     """The gain of utility, nan for an upgrade that was not solved again, and where its solve or that of the network as
     it is was cut short. For max-min problems the gain of the smallest fair share."""
-    throughput: NDArray[np.float64]
-    """Sum of all rates after the upgrade, nan for one that was not solved again, or not before its time was up."""
     worst_ratio: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`) after the upgrade, over the flows that are served; nan
     for one that was not solved again, and without demands."""
 
     @property
-    def throughput_change(self) -> NDArray[np.float64]:
-        """The change of the sum of all rates from the network as it is, per upgrade."""
-        return self.throughput - self.before_upgrades.flow_rates.sum()
+    def before_upgrades(self) -> Solution:
+        """Of the network as it is."""
+        return self._before
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -111,7 +105,7 @@ class UpgradeStudy:
             "throughput_change": self.throughput_change,
             "worst_ratio": self.worst_ratio,
         }
-        return frames.imported().DataFrame(columns).iloc[self.ranking]
+        return frames.table(columns).iloc[self.ranking]
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Axes:
         """Draw the best upgrades as bars, the best at the top: the gain, in front of its upper bound.
@@ -134,7 +128,7 @@ class UpgradeStudy:
         ImportError
             Without matplotlib: ``pip install "netnum[plot]"``.
         """
-        return plot.upgrades(self, ax, most)
+        return plots.upgrades(self, ax, most)
 
     def __repr__(self) -> str:
         checked = [number for number in self.ranking if not np.isnan(self.gained[number])]
@@ -228,15 +222,13 @@ def upgrade_study(
         raise NumError(f"check is {check}, expected at least 0")
     names, sets = _that_work(problem, upgrades)
     more = _added(problem, added)
-    capacities = problem.capacities
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
-    whole = solve(problem, method, warm_start=warm_start, **settings)
-    expect_answer(whole)
-
+    cases = Cases(problem, method, warm_start, settings)
+    whole = cases.before
     if whole.method == "max-min":
         # Of rates that were cut short any link may still become full.
-        full = (whole.loads >= capacities * (1 - FULL)) | (not is_finished(whole))
+        full = (whole.loads >= problem.capacities * (1 - FULL)) | (not is_finished(whole))
         predicted = np.array([np.inf if full[links].any() else 0.0 for links in map(list, sets)])
         check = len(sets)
     else:
@@ -245,33 +237,34 @@ def upgrade_study(
     # Prices of links that are not full are 0 to the tolerance, relative to those of the best.
     least = tol * np.max(predicted[np.isfinite(predicted)], initial=0.0)
     checked = order[predicted[order] > least][:check].tolist()
-    problems = []
-    for number in checked:
-        larger, links = capacities.copy(), list(sets[number])
-        larger[links] += more[links]
-        problems.append(problem.with_capacities(larger))
-    again = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
 
-    flows = served(problem, whole)
-    before = utility_of(problem, whole, flows)
+    def upgraded(number: int) -> NDArray[np.float64]:
+        larger, links = problem.capacities.copy(), list(sets[number])
+        larger[links] += more[links]
+        return larger
+
+    again = cases.solve(map(upgraded, checked), progress, threads)
+
+    flows = cases.served(whole)
+    before = cases.utility(whole, flows)
     solutions: list[Solution | None] = [None] * len(sets)
     gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
         if not has_answer(solution):
             continue
-        after = utility_of(problem, solution, flows)
+        after = cases.utility(solution, flows)
         # Equal fair shares may differ by rounding.
         same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
         if is_finished(whole) and is_finished(solution):
             gained[number] = 0.0 if same else after - before
         throughput[number] = solution.flow_rates.sum()
-        ratio[number] = worst_ratio(problem, solution, flows)
+        ratio[number] = cases.worst_ratio(solution, flows)
     return UpgradeStudy(
         names=names,
         upgrades=sets,
         added=np.array([float(more[list(links)].sum()) for links in sets]),
-        before_upgrades=whole,
+        _before=whole,
         solutions=tuple(solutions),
         predicted=predicted,
         gained=gained,

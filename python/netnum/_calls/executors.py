@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ._core import NumError
+from .._core import NumError
 
 _PAUSE = 0.1
 """Seconds between two looks for signals, where waiting hides them."""

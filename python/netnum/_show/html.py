@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._core import Topology
+from .._messages import counted
 from . import layout
-from ._core import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from ._core import Allocator, Problem, Report, Sensitivity, Solution, Solutions
+    from .._core import Allocator, Problem, Report, Sensitivity, Solution, Solutions
 
 BORDER = "border: 1px solid color-mix(in lab, currentColor 40%, transparent); border-collapse: collapse"
 STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text-align: left"
@@ -35,7 +36,7 @@ def problem(problem: Problem, utility: str) -> str:
         known = problem.flow_cap[np.isfinite(problem.flow_cap)]
         without = problem.flows - len(known)
         text = f"{_span(known)}, {known.sum():.4g} in sum" if len(known) else "none"
-        rows.append(("demands", f"{text}; {_counted(without, 'flow')} without" if without and len(known) else text))
+        rows.append(("demands", f"{text}; {counted(without, 'flow')} without" if without and len(known) else text))
     return _table("Problem", rows + _failed(problem.capacities))
 
 
@@ -114,7 +115,7 @@ def allocator(allocator: Allocator, network: Topology | None) -> str:
     if network is not None:
         rows.append(("network", network.name))
     rows += [
-        ("size", f"{_counted(len(allocator), 'flowlet')}, {_counted(len(allocator.capacities), 'link')}"),
+        ("size", f"{counted(len(allocator), 'flowlet')}, {counted(len(allocator.capacities), 'link')}"),
         ("capacities", _span(allocator.capacities)),
         ("sum of rates", f"{allocator.rates().sum():.6g}"),
         ("highest price", _highest(allocator.prices, network)),
@@ -146,12 +147,8 @@ def _failed(capacities: NDArray[np.float64]) -> list[tuple[str, str]]:
 
 
 def _size(flows: int, paths: int, links: int) -> str:
-    several = "" if paths == flows else f"{_counted(paths, 'path')}, "
-    return f"{_counted(flows, 'flow')}, {several}{_counted(links, 'link')}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    several = "" if paths == flows else f"{counted(paths, 'path')}, "
+    return f"{counted(flows, 'flow')}, {several}{counted(links, 'link')}"
 
 
 def _span(values: NDArray[np.float64]) -> str:

@@ -8,12 +8,11 @@ import json
 import math
 import operator
 import pickle
-import statistics
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import executors, frames
 from .._core import NumError
+from .._intervals import mean_and_half_width
 from .._messages import did_you_mean
-from ..progress import bar
+from .._show import frames
+from .._show.progress import bar
+from . import executors
 from .checkpoints import Checkpoint, key_of, point_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Sweep:
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        return frames.imported().DataFrame(self.rows, columns=self._columns())
+        return frames.table(self.rows, columns=self._columns())
 
     def means(self, level: float = 0.95) -> pandas.DataFrame:
         """Means over the seeds, a row per point of the grid, with the half width of their confidence interval.
@@ -114,9 +115,9 @@ class Sweep:
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
                 values = [row[name] if _is_number(row.get(name)) else math.nan for row in good]
-                line[name], line[f"{name}_ci"] = _mean(values, level)
+                line[name], line[f"{name}_ci"] = mean_and_half_width(values, level)
             table.append(line)
-        return frames.imported().DataFrame(table)
+        return frames.table(table)
 
     def ratios(self, to: Mapping[str, Any], level: float = 0.95) -> pandas.DataFrame:
         """Ratios to other points of the grid within a seed, such as of every policy to one, under the same workloads.
@@ -190,12 +191,12 @@ class Sweep:
             good = [pair for pair in pairs if all(row["error"] is None for row in pair)]
             line = {name: pairs[0][0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
-                mean, half = _mean([_log_ratio(row.get(name), by.get(name)) for row, by in good], level)
+                mean, half = mean_and_half_width([_log_ratio(row.get(name), by.get(name)) for row, by in good], level)
                 with np.errstate(over="ignore"):
                     ends = np.exp([mean, mean - half, mean + half]).tolist()
                 line[name], line[f"{name}_low"], line[f"{name}_high"] = ends
             table.append(line)
-        return frames.imported().DataFrame(table)
+        return frames.table(table)
 
     def _numbers(self, *endings: str) -> list[str]:
         """The names under which the function returns numbers, if these with the endings are no other column's."""
@@ -427,39 +428,3 @@ def _is_number(value: Any) -> bool:
 def _log_ratio(number: Any, divisor: Any) -> float:
     are_positive = all(_is_number(each) and each > 0 for each in (number, divisor))
     return math.log(number) - math.log(divisor) if are_positive else math.nan
-
-
-def _mean(numbers: list[float], level: float) -> tuple[float, float]:
-    """And the half width of its confidence interval, Student's."""
-    mean = half = math.nan
-    # There are none, infinities of both signs, or numbers whose sum no float holds.
-    with suppress(ValueError, OverflowError):
-        mean = statistics.fmean(numbers)
-        if len(numbers) > 1 and math.isfinite(mean):
-            quantile = _quantile(0.5 + level / 2, len(numbers) - 1)
-            half = quantile * statistics.stdev(numbers) / math.sqrt(len(numbers))
-    return mean, half
-
-
-def _quantile(part: float, degrees: int) -> float:
-    """Of Student's distribution, above 1/2: bisection on the finite sums of its distribution function."""
-    low, high = 0.0, 1.0
-    while _distribution(high, degrees) < part:
-        high *= 2
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _distribution(middle, degrees) < part else (low, middle)
-    return high
-
-
-def _distribution(value: float, degrees: int) -> float:
-    """Of Student's, for an integer number of degrees of freedom (Abramowitz & Stegun 26.7.3, 26.7.4)."""
-    angle = math.atan2(value, math.sqrt(degrees))
-    cosine, sine = math.cos(angle), math.sin(angle)
-    term = cosine if degrees % 2 else 1.0
-    total = 0.0 if degrees == 1 else term
-    for place in range(3 if degrees % 2 else 2, degrees - 1, 2):
-        term *= cosine**2 * (place - 1) / place
-        total += term
-    both = 2 / math.pi * (angle + sine * total) if degrees % 2 else sine * total
-    return 0.5 + both / 2

@@ -5,24 +5,23 @@ matplotlib is imported when a plot is drawn.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Topology
+from .._intervals import mean_and_half_width
+from .._messages import counted
 from . import frames, layout, style
-from ._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Topology
-from ._messages import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from .failures import FailureStudy
-    from .upgrades import UpgradeStudy
+    from .._studies.failures import FailureStudy
+    from .._studies.upgrades import UpgradeStudy
 
 #: One colour per tier, from servers to core.
 TIERS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
@@ -121,16 +120,51 @@ def _rates(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
         style.legend(ax)
 
 
-#: The least number of flows in a group of about the same size, in `slowdowns`.
+#: The least number of flows in a group of about the same size, in `plot_fct`.
 GROUP_SIZE = 50
 #: The largest number of groups.
 GROUPS = 30
 
 
-def slowdowns(
-    reports: Report | Sequence[Report], ax: Axes | None = None, label: str | None = None, confidence: float = 0.95
+def plot_fct(
+    reports: Report | Sequence[Report], ax: Axes | None = None, *, label: str | None = None, confidence: float = 0.95
 ) -> Axes:
-    """Draws the mean slowdown over the flow sizes, and the 99 % quantile in dots; of several reports with bands."""
+    r"""Draw slowdowns over flow sizes, averaged over simulations of several seeds, with bands of confidence.
+
+    The mean and the 99 % quantile of flows of about the same size are taken in every report. The lines are their means
+    over the reports, and the bands the intervals of Student's t for these means: what another set of seeds would give.
+
+    Parameters
+    ----------
+    reports : Report or sequence of Report
+        Of the same policy, with workloads of different seeds. Of one report there is no band.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure. Several policies on the same axes make a comparison.
+    label : str, optional
+        The label of these reports; by default the policy over the routing of the first.
+    confidence : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    NumError
+        For no report, and for a confidence outside its range.
+    ImportError
+        Without matplotlib: ``pip install "netnum[plot]"``.
+
+    Examples
+    --------
+    >>> net = netnum.topology.star(8, capacity=10e9)
+    >>> sizes = netnum.sim.Sizes.exponential(1e5)
+    >>> workloads = [netnum.sim.Workload.poisson(net, sizes, 0.6, flows=300, seed=seed) for seed in range(3)]
+    >>> ax = None
+    >>> for policy in ("max-min", "srpt"):
+    ...     ax = netnum.sim.plot_fct([netnum.sim.simulate(net, each, policy) for each in workloads], ax)
+    """
     reports = [reports] if isinstance(reports, Report) else list(reports)
     if not reports:
         raise NumError("there are no reports to draw")
@@ -155,7 +189,7 @@ def slowdowns(
             place = np.searchsorted(edges, own, side="left")
             for group in np.unique(place):
                 table[row, group] = of(slowdown[place == group])
-        mean, half = mean_and_half_width(table, confidence)
+        mean, half = means(table, confidence)
         (drawn,) = ax.plot(middle, mean, line, color=colour, label=f"{name}, {what}")
         colour = drawn.get_color()
         if len(reports) > 1:
@@ -170,40 +204,10 @@ def slowdowns(
     return ax
 
 
-def mean_and_half_width(
-    table: NDArray[np.float64], confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Over the rows, nan left out: the mean of every column, and half the width of its interval by Student's t."""
-    known = ~np.isnan(table)
-    counts = known.sum(axis=0)
-    filled = np.where(known, table, 0.0)
-    mean = np.divide(filled.sum(axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0)
-    squares = (np.where(known, table - mean, 0.0) ** 2).sum(axis=0)
-    free = np.maximum(counts - 1, 1)
-    t = np.array([student_t((1 + confidence) / 2, int(degrees)) for degrees in free])
-    half = np.where(counts > 1, t * np.sqrt(squares / free / np.maximum(counts, 1)), np.nan)
-    return mean, half
-
-
-def student_t(fraction: float, degrees: int) -> float:
-    """The quantile of Student's t; good to 0.3 % for fractions up to 0.99.
-
-    Exact for one and two degrees of freedom, else the expansion at the normal quantile: Abramowitz and Stegun,
-    *Handbook of Mathematical Functions*, 26.7.5.
-    """
-    if degrees == 1:
-        return math.tan(math.pi * (fraction - 0.5))
-    if degrees == 2:
-        return (2 * fraction - 1) / math.sqrt(2 * fraction * (1 - fraction))
-    z = NormalDist().inv_cdf(fraction)
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return sum(term / degrees**power for power, term in enumerate(terms))
+def means(table: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
+    """Over the rows, nan left out: the mean of every column, and half the width of its interval."""
+    columns = (column[~np.isnan(column)].tolist() for column in table.T)
+    return np.array([mean_and_half_width(column, confidence) for column in columns]).reshape(-1, 2).T
 
 
 #: The label of the axis, by quantity of a failure study.

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._core import ProblemError, Topology
 from .._messages import did_you_mean
-from ..topology import backbones, sndlib
-from .table import Demands, ends_of, floats
+from ..topology import _backbones, _sndlib
+from ._table import Demands, ends_of, floats
 
 if TYPE_CHECKING:
     import pandas
@@ -132,7 +132,7 @@ def from_sndlib(net: Topology, path_or_text: str | os.PathLike[str]) -> Demands:
     >>> net = netnum.topology.from_sndlib("germany50.xml")  # doctest: +SKIP
     >>> demands = netnum.demands.from_sndlib(net, "germany50.xml")  # doctest: +SKIP
     """
-    return _listed(net, sndlib.demands_of(path_or_text), lambda *_: None, without_zeros=True)
+    return _listed(net, _sndlib.demands_of(path_or_text), lambda *_: None, without_zeros=True)
 
 
 def backbone(name: str) -> Demands:
@@ -157,10 +157,10 @@ def backbone(name: str) -> Demands:
     >>> netnum.demands.backbone("b4")
     Demands(132, 48086.9 in all)
     """
-    data = backbones.read(name)
+    data = _backbones.read(name)
     if "demands" not in data:
         raise ProblemError(f"the backbone {name!r} has no published demands: netnum.demands.gravity draws some")
-    net = backbones.backbone(name)
+    net = _backbones.backbone(name)
     return _listed(net, ((f"demand {row}", *entries) for row, entries in enumerate(data["demands"])), _refuse)
 
 

@@ -1,0 +1,1 @@
+"""Calls of one function on any executor: sweeps, and batches of problems."""

@@ -1,0 +1,1 @@
+"""What is shown: plots, pandas frames, tables of notebooks, progress bars."""

@@ -1,0 +1,80 @@
+"""What studies share: cases of changed capacities, solved and compared with the network as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import NumError, Problem, Solution, solve, solve_many
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Study:
+    """The base of studies."""
+
+    names: tuple[str, ...]
+    """The names of the cases: of their links, fibers or nodes, or the keys of the mapping."""
+    throughput: NDArray[np.float64]
+    """Sum of all rates, per case; nan for one that was not solved, or not before its time was up."""
+    _before: Solution
+
+    @property
+    def throughput_change(self) -> NDArray[np.float64]:
+        """The change of the sum of all rates from the network as it is, per case."""
+        return self.throughput - self._before.flow_rates.sum()
+
+
+class Cases:
+    """A problem, how it is solved, and its solution, with which those of the cases are compared."""
+
+    def __init__(
+        self, problem: Problem, method: str, warm_start: Solution | ArrayLike | None, settings: dict[str, Any]
+    ) -> None:
+        self._problem, self._method, self._settings = problem, method, settings
+        self.before = solve(problem, method, warm_start=warm_start, **settings)
+        if not has_answer(self.before):
+            what = "the time was up before there was an answer to the network as it is"
+            raise NumError(f"{what}: give a longer time_limit")
+
+    def solve(self, capacities: Iterable[NDArray[np.float64]], progress: bool, threads: int | None) -> list[Solution]:
+        """The solution of every case, from the prices of the network as it is."""
+        problems = [self._problem.with_capacities(each) for each in capacities]
+        more: dict[str, Any] = {"progress": progress, "threads": threads}
+        return solve_many(problems, self._method, warm_start=self.before, **more, **self._settings)
+
+    def served(self, solution: Solution) -> NDArray[np.bool_]:
+        """Whether the network serves each flow."""
+        flows = np.ones(self._problem.flows, dtype=bool)
+        flows[solution.failed_flows] = False
+        return flows
+
+    def utility(self, solution: Solution, flows: NDArray[np.bool_]) -> float:
+        """Utility of some flows; for max-min problems their smallest fair share, nan for no flows."""
+        values = self._problem.values(solution.flow_rates)[flows]
+        if solution.method == "max-min":
+            return float(values.min()) if len(values) else float("nan")
+        return float(values.sum())
+
+    def worst_ratio(self, solution: Solution, flows: NDArray[np.bool_]) -> float:
+        """The smallest ratio of rate to demand among some flows; nan where none of them has a demand above 0."""
+        demands = self._problem.flow_cap
+        if demands is None:
+            return float("nan")
+        flows = flows & (demands > 0) & np.isfinite(demands)
+        return float(np.min(solution.flow_rates[flows] / demands[flows])) if flows.any() else float("nan")
+
+
+def has_answer(solution: Solution) -> bool:
+    """Whether there were rates with a bound of their gap before the time was up."""
+    return solution.method != "none" and not (solution.status == "time_limit" and np.isinf(solution.gap))
+
+
+def is_finished(solution: Solution) -> bool:
+    """Whether the solve went as far as it can."""
+    return solution.status in ("optimal", "stalled")
