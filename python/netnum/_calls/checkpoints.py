@@ -81,21 +81,8 @@ def _are_same(value: Any, other: Any) -> bool:
     return bool(value == other or value != value)
 
 
-_open_files: set[IO[bytes]] = set()
-
-
-def _leave_to_parent() -> None:
-    """In a forked process: its copies of the files would keep them locked when the sweep's process has ended."""
-    if _open_files:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for file in _open_files:
-            os.dup2(nothing, file.fileno(), inheritable=False)
-        os.close(nothing)
-        _open_files.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_to_parent)
+_written = dict[tuple[Path, int], "Checkpoint"]()
+"""By file and process: a system knows no locks between sweeps of one process, and a forked one writes none of these."""
 
 
 class Checkpoint:
@@ -112,16 +99,26 @@ class Checkpoint:
         self.results: dict[int, dict[str, Any]] = {}
         self._tasks = tasks
         self._file: IO[bytes] | None = None
+        self._place: tuple[Path, int] | None = None
         if path is None:
             return
         head = [_lasting("the function of a sweep", function), _lasting("what a sweep shares", shared)]
         keys = [[(name, _lasting(f"{value!r} for {name!r}", value)) for value in axes[name]] for name in axes]
         known = (json.dumps([*head, *sorted(task)]).encode() for task in itertools.product(*keys))
         self._keys = [hashlib.sha256(task).hexdigest()[:16] for task in known]
-        self._file = Path(path).open("ab+")  # noqa: SIM115 (it stays open)
-        _open_files.add(self._file)
+        place = Path(path).resolve(), os.getpid()
+        # Before the file is opened: closing it a second time would end the lock of the first.
+        if _written.setdefault(place, self) is not self:
+            raise _is_written(path)
+        self._place = place
         try:
-            _lock(self._file, path)
+            self._file = Path(path).open("ab+")  # noqa: SIM115 (it stays open)
+            try:
+                _lock(self._file)
+            except (BlockingIOError, PermissionError):
+                raise _is_written(path) from None
+            except OSError:
+                pass  # A file system without locks.
             self._read(self._file, path)
         except BaseException:
             self.close()
@@ -134,20 +131,19 @@ class Checkpoint:
         for place, line in enumerate(lines, 1):
             try:
                 read = json.loads(line)
-                key, parameters, result = read["task"], read.get("parameters"), read["result"]
+                key, point, result = read["task"], point_of(read["parameters"]), read["result"]
                 is_done = result["error"] is None
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError):
                 raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
             if key in numbers:
                 if is_done:
                     self.results[numbers[key]] = result
             elif is_done:
-                has = f" ({point_of(parameters)})" if isinstance(parameters, Mapping) else ""
                 raise NumError(
-                    f"line {place} of {path} is of a task that this sweep does not have{has}: other parameters, "
-                    "another function, or another shared object; a grid with fewer values needs another file. If these "
-                    "are the same, their pickles differ: sets of strings have another order in every process, sorted "
-                    "lists have not"
+                    f"line {place} of {path} is of a task that this sweep does not have ({point}): "
+                    "other parameters, another function, or another shared object; a grid with fewer values needs "
+                    "another file. If these are the same, their pickles differ: sets of strings have another order in "
+                    "every process, sorted lists have not"
                 )
         start = b'{"task": "'
         if last[: len(start)] != start[: len(last)]:
@@ -166,8 +162,9 @@ class Checkpoint:
     def close(self) -> None:
         if self._file is not None:
             _unlock(self._file)
-            _open_files.discard(self._file)
             self._file.close()
+        if self._place is not None:
+            _written.pop(self._place, None)
 
 
 def point_of(parameters: Mapping[str, Any]) -> str:
@@ -175,31 +172,27 @@ def point_of(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
 
 
-def _lock(file: IO[bytes], path: str | Path) -> None:
-    """Raises NumError where another sweep writes it. The system unlocks it when the process ends, however it ends."""
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(_at_end(file), msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        raise NumError(
-            f"another sweep, in this process or another one, writes the checkpoint {path}: give each a file of its "
-            "own. By mpiexec every rank does the whole sweep, unless the script runs by python -m mpi4py.futures and "
-            "the executor is an MPIPoolExecutor"
-        ) from None
-    except OSError:
-        pass  # A file system without locks.
+def _is_written(path: str | Path) -> NumError:
+    return NumError(
+        f"another sweep, in this process or another one, writes the checkpoint {path}: give each a file of its own. By "
+        "mpiexec every rank does the whole sweep, unless the script runs by python -m mpi4py.futures and the executor "
+        "is an MPIPoolExecutor"
+    )
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Raises where another process holds the lock. It ends with its process, and those that this one forks lack it."""
+    if sys.platform == "win32":
+        msvcrt.locking(_at_end(file), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _unlock(file: IO[bytes]) -> None:
-    """A process that was forked meanwhile, but not by Python, holds the lock as well: closing is not enough."""
+    """Windows may take a while for it when a file is closed."""
     if sys.platform == "win32":
         with contextlib.suppress(OSError):
             msvcrt.locking(_at_end(file), msvcrt.LK_UNLCK, 1)
-    else:
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _at_end(file: IO[bytes]) -> int:

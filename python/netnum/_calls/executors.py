@@ -85,8 +85,7 @@ def outcomes(
     along = None if is_kept and len(shared.packed) > _SMALL else shared.packed
     waiting, held = deque(range(len(tasks))), list[int]()
     running, sending = dict[Future[Any], int](), dict[Future[Any], str]()
-    returned, travels = set[int](), set[int]()
-    astray, is_first = Counter[str](), True
+    returned, is_first = Counter[int](), True
 
     def submit(call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         nonlocal is_first
@@ -116,7 +115,7 @@ def outcomes(
         while waiting or running or sending:
             while waiting and len(running) < most:
                 place = waiting.popleft()
-                packed = shared.packed if place in travels else along
+                packed = shared.packed if returned[place] > 1 else along
                 running[submit(_call, function, digest, packed, tasks[place])] = place
             try:
                 future = ended.get(timeout=_PAUSE)
@@ -124,9 +123,8 @@ def outcomes(
                 continue
             has_answer = not future.cancelled() and future.exception() is None
             if future in sending:
-                process = sending.pop(future)
+                del sending[future]
                 if has_answer:
-                    astray[process] += future.result() != process
                     waiting.extendleft(reversed(held))
                 else:
                     yield from ((place, future) for place in held)
@@ -136,15 +134,13 @@ def outcomes(
             if has_answer and isinstance(lacking := future.result(), _Lacking):
                 if lacking.process in sending.values():
                     held.append(place)
-                elif place in returned:
+                    continue
+                returned[place] += 1
+                if returned[place] > 1:
                     waiting.appendleft(place)
-                    travels.add(place)
                 else:
                     held.append(place)
-                    returned.add(place)
-                    # An executor that prefers another process for one call takes more of them for several at a time.
-                    for _ in range(2 ** astray[lacking.process]):
-                        sending[send()] = lacking.process
+                    sending[send()] = lacking.process
             else:
                 yield place, future
     finally:
@@ -175,18 +171,13 @@ def _call(_name: str, function: Callable[[Any, Any], Any], digest: str, packed: 
     shared = _KEPT.get(digest)
     if shared is None:
         if packed is None:
-            return _Lacking(_process())
+            return _Lacking(f"{platform.node()} {os.getpid()}")
         shared = _unpacked(digest, packed)
     return function(shared.content, task)
 
 
-def _receive(_name: str, digest: str, packed: bytes) -> str:
+def _receive(_name: str, digest: str, packed: bytes) -> None:
     _unpacked(digest, packed)
-    return _process()
-
-
-def _process() -> str:
-    return f"{platform.node()} {os.getpid()}"
 
 
 def _unpacked(digest: str, packed: bytes) -> Shared:

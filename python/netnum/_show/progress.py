@@ -17,6 +17,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 
@@ -58,24 +59,14 @@ class Solve:
         return f"{name} {value:.1e}, iteration {iteration}" if math.isfinite(value) else f"iteration {iteration}"
 
 
-class Problems:
-    """The problems of a batch."""
+class Counted:
+    """The problems of a batch, or the tasks of a sweep."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
-
-    def progress(self, done: int) -> tuple[float, str]:
-        return 100.0 * done / max(self.total, 1), f"{done} of {self.total} problems"
-
-
-class Tasks:
-    """The tasks of a sweep."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
+    def __init__(self, noun: str, total: int) -> None:
+        self.noun, self.total = noun, total
 
     def progress(self, done: int) -> tuple[float, str]:
-        return 100.0 * done / self.total, f"{done} of {self.total} tasks"
+        return 100.0 * done / max(self.total, 1), f"{done} of {self.total} {self.noun}"
 
 
 class Flows:
@@ -103,7 +94,12 @@ class Flows:
         return (1.0 - done) * (self._clock() - self._when[last]) / (done - self._done[last])
 
 
-TASKS: dict[str, Callable[..., Task]] = {"solve": Solve, "solve_many": Problems, "simulate": Flows, "sweep": Tasks}
+TASKS: dict[str, Callable[..., Task]] = {
+    "solve": Solve,
+    "solve_many": partial(Counted, "problems"),
+    "sweep": partial(Counted, "tasks"),
+    "simulate": Flows,
+}
 """The tasks by the names of the functions that show them."""
 
 
