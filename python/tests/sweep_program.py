@@ -2,10 +2,10 @@
 
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from common import dask, processes
 from test_sweep import GRID, dies, slow, study
 
 import netnum
@@ -27,12 +27,9 @@ def frame(path):
 def interrupted(executor):
     """Prints a line when the tasks run, and one when Ctrl-C has come through."""
     if executor == "dask":
-        from distributed import Client
-
-        pool = Client(n_workers=2, threads_per_worker=1, dashboard_address=None).get_executor()
+        pool = dask().get_executor()
     else:
-        start = {"spawn": get_context("spawn"), "fork": get_context("fork"), "threads": None}[executor]
-        pool = ProcessPoolExecutor(2, mp_context=start) if start else ThreadPoolExecutor(2)
+        pool = ThreadPoolExecutor(2) if executor == "threads" else processes(2, executor)
     netnum.sim.sweep(slow, {"x": list(range(8))}, executor=pool)
     print("runs", flush=True)
     try:
@@ -77,7 +74,7 @@ def written(path):
 
 def forked(path):
     """A sweep on processes that are forked while its checkpoint is open."""
-    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+    with processes(2, "fork") as pool:
         netnum.sim.sweep(slow, {"x": [0, 1, 2, 3, 4, 5]}, executor=pool, checkpoint=path)
 
 

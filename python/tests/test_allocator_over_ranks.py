@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from test_distributed import run
+from common import mpiexec
 
 import netnum
 
-run = partial(run, program="mpi_allocator.py", timeout=900)
+run = partial(mpiexec, program="mpi_allocator.py", timeout=900)
 
 
 def churn(ranks, events, owners, seed, **settings):

@@ -5,20 +5,15 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from common import NET, crowd, processes
 
 import netnum
 
-NET = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
 COLUMNS = ("status", "rates", "flow_rates", "prices", "loads", "bottlenecks", "objective", "gap", "iterations")
-
-
-def crowd(flows, seed=0, utility=None):
-    return netnum.Problem(NET, NET.ecmp(*NET.random_pairs(flows, seed=seed)), utility or netnum.AlphaFair(1.0))
 
 
 class Logarithm:
@@ -67,15 +62,15 @@ def caps():
 
 
 @pytest.fixture(scope="module")
-def processes():
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+def spawned():
+    with processes() as pool:
         yield pool
 
 
-@pytest.fixture(params=["processes", "threads"])
+@pytest.fixture(params=["spawned", "threads"])
 def pool(request):
-    if request.param == "processes":
-        return request.getfixturevalue("processes")
+    if request.param == "spawned":
+        return request.getfixturevalue("spawned")
     threads = ThreadPoolExecutor(3)
     request.addfinalizer(threads.shutdown)
     return threads
@@ -126,12 +121,12 @@ def test_the_first_problem_that_fails_is_named(problems, pool):
     assert "in marginal" in str(caught.value.__cause__)
 
 
-def test_an_error_that_does_not_come_out_of_a_pickle_names_its_problem(problems, processes):
+def test_an_error_that_does_not_come_out_of_a_pickle_names_its_problem(problems, spawned):
     with pytest.raises(RuntimeError, match=r"^Two: 1 and 2") as caught:
-        netnum.solve_many([*problems[:9], crowd(2, 0, RaisesTwo())], executor=processes)
+        netnum.solve_many([*problems[:9], crowd(2, 0, RaisesTwo())], executor=spawned)
     assert str(caught.value).endswith("(in problem 9)") or sys.version_info < (3, 11)
     assert "in marginal" in str(caught.value.__cause__)
-    assert len(netnum.solve_many(problems[:2], executor=processes)) == 2
+    assert len(netnum.solve_many(problems[:2], executor=spawned)) == 2
 
 
 @pytest.mark.parametrize(
@@ -159,16 +154,16 @@ def test_bad_rows_are_refused_before_any_is_sent(caps):
     assert not pool._threads
 
 
-def test_what_does_not_pickle_is_named(problems, processes):
+def test_what_does_not_pickle_is_named(problems, spawned):
     bad = crowd(5, 0, DoesNotPickle())
     with pytest.raises(netnum.NumError, match=r"^problem 130 does not pickle: not this one"):
-        netnum.solve_many([*problems[:130], bad, *problems[:5]], executor=processes)
+        netnum.solve_many([*problems[:130], bad, *problems[:5]], executor=spawned)
     with pytest.raises(netnum.NumError, match=r"^the problem does not pickle: not this one"):
-        netnum.solve_many(bad, flow_caps=np.ones((2, 5)), executor=processes)
+        netnum.solve_many(bad, flow_caps=np.ones((2, 5)), executor=spawned)
 
 
 def test_a_worker_that_dies_is_an_error_with_the_numbers_of_its_problems(problems):
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with processes(1) as pool:
         with pytest.raises(netnum.NumError, match=r"^problems 0 to 1: BrokenProcessPool: "):
             netnum.solve_many([crowd(5, 0, Dies()), *problems], executor=pool)
         with pytest.raises(netnum.NumError, match=r"^the executor takes no calls: BrokenProcessPool"):
@@ -184,12 +179,12 @@ def test_what_is_no_executor_and_one_that_is_shut_down(problems):
         netnum.solve_many(problems, executor=pool)
 
 
-def test_ctrl_c_ends_it_within_a_second(processes):
+def test_ctrl_c_ends_it_within_a_second(spawned):
     net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
     long = netnum.Problem(net, net.ecmp(*net.random_pairs(3000, seed=1), seed=1), netnum.AlphaFair(1.0))
-    netnum.solve_many([long] * 2, executor=processes)
+    netnum.solve_many([long] * 2, executor=spawned)
     pressed = []
     threading.Timer(0.7, lambda: pressed.append(time.monotonic()) or os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        netnum.solve_many([long] * 300, "ned", tol=1e-15, max_iterations=10**9, time_limit=2, executor=processes)
+        netnum.solve_many([long] * 300, "ned", tol=1e-15, max_iterations=10**9, time_limit=2, executor=spawned)
     assert time.monotonic() - pressed[0] < 1

@@ -2,43 +2,20 @@
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from common import mpiexec
 
 import netnum
-
-HERE = Path(__file__).parent
-LAUNCHER = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
-
-
-def mpi():
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed: nothing of netnum.distributed is tested")
-    if LAUNCHER is None:
-        pytest.skip("there is no mpiexec: nothing of netnum.distributed is tested")
-
-
-def run(ranks, *arguments, program="mpi_program.py", timeout=240):
-    mpi()
-    # By mpi4py, an exception that nothing catches ends all ranks.
-    command = [LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(HERE / program), *arguments]
-    environment = dict(os.environ)
-    if ranks > (os.cpu_count() or 1):
-        # MPICH spins, and what it does between is no rest for a process that shares a core.
-        environment |= {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "100"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
-
 
 #: The least part of the problems of which the ranks and one process find the optimum within 2000 iterations.
 LEAST = {"fast-ned": 0.5, "ned": 0.5, "gradient": 0.1, "fgm": 0.03}
 
 
 def check_rates(ranks, problems, every):
-    done = run(ranks, "agrees", str(problems), str(every), timeout=1800)
+    done = mpiexec(ranks, "agrees", str(problems), str(every), timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)
     (count,) = re.findall(r"^(\d+) problems,", done.stdout, re.MULTILINE)
@@ -60,7 +37,7 @@ def test_rates_of_many_problems_are_those_of_one_process(ranks, problems, every)
 
 
 def test_the_same_ranks_give_the_same_bits_again():
-    done = run(3, "again")
+    done = mpiexec(3, "again")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -126,7 +103,7 @@ REFUSALS = {
 
 
 def test_bad_input_is_refused_on_all_ranks_and_the_next_solve_works():
-    done = run(2, "refusals")
+    done = mpiexec(2, "refusals")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
     found = {(int(rank), name): error for rank, name, error in lines}
@@ -137,7 +114,7 @@ def test_bad_input_is_refused_on_all_ranks_and_the_next_solve_works():
 
 
 def test_an_interrupt_after_the_last_reduction_is_of_one_rank():
-    done = run(3, "late", timeout=60)
+    done = mpiexec(3, "late", timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(done.stdout.splitlines()) == ["0 nothing", "1 KeyboardInterrupt: ", "2 nothing"]
 
@@ -146,14 +123,14 @@ def test_an_interrupt_after_the_last_reduction_is_of_one_rank():
     "program", [("constructed", "solve"), ("constructed", "allocator"), ("constructed", "allocator again"), ("ticked",)]
 )
 def test_an_interrupt_where_a_rank_waits_is_told_to_the_others(program):
-    done = run(3, *program, timeout=60)
+    done = mpiexec(3, *program, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     told = "NumError: rank 1 has failed: KeyboardInterrupt"
     assert sorted(done.stdout.splitlines()) == [f"0 {told}", "1 KeyboardInterrupt: ", f"2 {told}"]
 
 
 def test_a_user_defined_utility_that_raises_is_told_to_the_others():
-    done = run(3, "user", timeout=60)
+    done = mpiexec(3, "user", timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     error = "FileNotFoundError: no such file"
     for rank in range(3):
@@ -163,7 +140,7 @@ def test_a_user_defined_utility_that_raises_is_told_to_the_others():
 
 
 def test_a_solution_says_whose_part_it_is():
-    done = run(2, "parts")
+    done = mpiexec(2, "parts")
     assert done.returncode == 0, done.stdout + done.stderr
     for rank, line in enumerate(sorted(done.stdout.splitlines())):
         flows = 1 + rank
@@ -187,7 +164,7 @@ def test_a_solution_says_whose_part_it_is():
     ],
 )
 def test_the_ranks_that_differ_are_named_with_their_values(name, expected):
-    done = run(3, "three", name, timeout=60)
+    done = mpiexec(3, "three", name, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     for rank, line in enumerate(sorted(done.stdout.splitlines())):
         assert re.fullmatch(f"{rank} NumError: the ranks differ: {expected}", line), line
@@ -195,7 +172,7 @@ def test_the_ranks_that_differ_are_named_with_their_values(name, expected):
 
 @pytest.mark.parametrize("program", ["mpi_program.py", "mpi_allocator.py"])
 def test_an_interrupted_rank_ends_all(program):
-    done = run(3, "interrupted", program=program)
+    done = mpiexec(3, "interrupted", program=program)
     lines = sorted(done.stdout.splitlines())
     assert done.returncode == 0 and len(lines) == 3, done.stdout + done.stderr
     assert "KeyboardInterrupt" in lines[1]
@@ -203,7 +180,7 @@ def test_an_interrupted_rank_ends_all(program):
 
 
 def test_a_killed_rank_ends_all_within_five_seconds_and_leaves_no_process():
-    done = run(3, "killed")
+    done = mpiexec(3, "killed")
     ended = time.time()
     assert done.returncode != 0
     _, *pids, when = next(line for line in done.stdout.splitlines() if line.startswith("pids")).split()

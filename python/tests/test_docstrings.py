@@ -4,15 +4,14 @@
 """
 
 import ast
-import doctest
 import inspect
 import itertools
 import re
 import textwrap
 from pathlib import Path
 
-import numpy as np
 import pytest
+from common import run_examples
 
 import netnum
 
@@ -112,7 +111,4 @@ def with_examples():
 
 @pytest.mark.parametrize(("name", "thing"), with_examples())
 def test_the_examples_of_a_docstring_run(name, thing):
-    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, name, None, 0)
-    output = []
-    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
-    assert ended.failed == 0, "".join(output)
+    run_examples(name, thing)

@@ -5,11 +5,11 @@ import sys
 import threading
 import time
 from collections import deque
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from common import dask, processes
 
 from netnum import NumError
 from netnum._calls import executors
@@ -46,17 +46,9 @@ class Counting(Executor):
         return self.executor.submit(call, *arguments)
 
 
-def processes(count, start="spawn"):
-    return ProcessPoolExecutor(count, mp_context=get_context(start))
-
-
 def answers(executor, function, content, tasks=TASKS):
     found = dict(outcomes(executor, function, Shared.of(content), tasks))
     return [found[place].result() for place in range(len(tasks))]
-
-
-def dask():
-    return pytest.importorskip("distributed").Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
 
 
 @pytest.mark.parametrize("kind", ["spawn", "dask"])
@@ -84,7 +76,7 @@ def test_nothing_is_sent_to_where_it_is(start):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="max_tasks_per_child is of Python 3.11")
 def test_processes_that_end_after_every_call_are_sent_it_with_every_call():
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+    with processes(1, max_tasks_per_child=1) as pool:
         values, pids = zip(*answers(pool, entry, BIG, TASKS[:3]), strict=True)
         assert values == tuple(BIG[:3]) and len(set(pids)) == 3
 

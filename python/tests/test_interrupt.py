@@ -10,44 +10,16 @@ import time
 
 import numpy as np
 import pytest
+from common import ENDLESS, seconds_until_interrupted
 from user_utility import Log
 
 import netnum
-
-#: NED with a full step swings for ever on this network.
-ENDLESS = {"method": "ned", "gamma": 1.0, "tol": 1e-15, "max_iterations": 10**9}
 
 
 @pytest.fixture(scope="module")
 def problem():
     net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
     return netnum.Problem(net, net.ecmp(*net.random_pairs(10_000, seed=1), seed=1), netnum.AlphaFair(1.0))
-
-
-def seconds_until_interrupted(work, after=0.15):
-    """How long after Ctrl-C the work raises KeyboardInterrupt."""
-    if not hasattr(signal, "setitimer"):
-        pytest.skip("needs POSIX timers")
-    pressed = []
-
-    def press(number, frame):
-        pressed.append(time.monotonic())
-        signal.default_int_handler(number, frame)
-
-    # The signal arrives when the timer ends; its handler runs when the solver next looks. The time between is measured.
-    sent = time.monotonic() + after
-    old = signal.signal(signal.SIGALRM, press)
-    signal.setitimer(signal.ITIMER_REAL, after)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            work()
-        ended = time.monotonic()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-    assert len(pressed) == 1
-    assert ended >= sent
-    return ended - sent
 
 
 @pytest.mark.parametrize("others", [{}, {"trace": True}, {"callback": lambda progress: None}, {"progress": True}])

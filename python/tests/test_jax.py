@@ -1,40 +1,32 @@
 """The function of JAX: gradients, batches, compiled functions, and bad input. Runs where JAX is installed."""
 
-import doctest
 import gc
 import resource
 
 import numpy as np
 import pytest
+from common import FAIR, four_flows, run_examples
 
 import netnum
 
 jax = pytest.importorskip("jax")
 jax.config.update("jax_enable_x64", True)
 
-FAIR = netnum.AlphaFair(1.0)
 WEIGHT = np.array([1.0, 2.0, 0.5, 0.7])
-
-
-def problem(utility=FAIR, **others):
-    return netnum.Problem([1.0, 2.0, 1.5], [[0, 1], [0], [1, 2], [2]], utility, **others)
 
 
 @pytest.mark.parametrize("thing", [netnum.jax.allocate, netnum.jax.Allocation])
 def test_the_examples_of_its_docstrings_run(thing):
-    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, "jax", None, 0)
-    output = []
-    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
-    assert ended.failed == 0 and ended.attempted > 3, "".join(output)
+    assert run_examples("jax", thing) > 3
 
 
 @pytest.mark.parametrize("of", ["flow_rates", ("rates", "prices", "flow_rates", "objective")])
 @pytest.mark.parametrize(
     ("template", "given"),
     [
-        (problem(), {"capacities": np.array([[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]]), "weight": WEIGHT, "alpha": 1.5}),
-        (problem(netnum.MinFct(1.0)), {"size": np.arange(1.0, 5.0), "epsilon": 0.3}),
-        (problem(), {"rate_cap": np.array([9.0, 0.3, 9.0, 9.0]), "flow_cap": np.array([9.0, 9.0, 0.2, 9.0])}),
+        (four_flows(), {"capacities": np.array([[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]]), "weight": WEIGHT, "alpha": 1.5}),
+        (four_flows(netnum.MinFct(1.0)), {"size": np.arange(1.0, 5.0), "epsilon": 0.3}),
+        (four_flows(), {"rate_cap": np.array([9.0, 0.3, 9.0, 9.0]), "flow_cap": np.array([9.0, 9.0, 0.2, 9.0])}),
     ],
 )
 def test_gradients_are_those_of_differences(template, given, of):
@@ -48,7 +40,7 @@ def test_gradients_are_those_of_differences(template, given, of):
 
 
 def test_compiled_functions_and_batches_give_the_same():
-    layer = netnum.jax.Allocation(problem())
+    layer = netnum.jax.Allocation(four_flows())
     capacities = jax.numpy.asarray(np.random.default_rng(1).uniform(1, 2, (3, 3)))
 
     def loss(capacities, weight):
@@ -71,7 +63,9 @@ def test_compiled_functions_and_batches_give_the_same():
 
 def test_an_empty_batch_has_empty_gradients():
     def total(capacities, weight):
-        outcomes = netnum.jax.allocate(problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective"))
+        outcomes = netnum.jax.allocate(
+            four_flows(), capacities=capacities, weight=weight, of=("flow_rates", "objective")
+        )
         return sum(outcome.sum() for outcome in outcomes)
 
     of_capacities, of_weight = jax.grad(total, argnums=(0, 1))(jax.numpy.ones((0, 3)), jax.numpy.asarray(WEIGHT))
@@ -81,7 +75,7 @@ def test_an_empty_batch_has_empty_gradients():
 
 def test_an_outcome_that_is_not_used_needs_no_derivative():
     def first(alpha):
-        rates, _objective = netnum.jax.allocate(problem(), alpha=alpha, of=("flow_rates", "objective"))
+        rates, _objective = netnum.jax.allocate(four_flows(), alpha=alpha, of=("flow_rates", "objective"))
         return rates[0]
 
     # The objective has none where alpha is 1.
@@ -91,7 +85,7 @@ def test_an_outcome_that_is_not_used_needs_no_derivative():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_second_derivatives_are_refused(compiled):
     def first(weight):
-        return netnum.jax.allocate(problem(), weight=weight)[0]
+        return netnum.jax.allocate(four_flows(), weight=weight)[0]
 
     def of_gradient(weight):
         return (jax.grad(first)(weight) ** 2).sum()
@@ -111,7 +105,7 @@ def test_errors_of_the_solve_are_those_of_jax():
     def rates(weight):
         return netnum.jax.allocate(template, weight=weight)
 
-    template, weight = problem(), jax.numpy.asarray(WEIGHT)
+    template, weight = four_flows(), jax.numpy.asarray(WEIGHT)
     with pytest.raises(jax.errors.JaxRuntimeError, match="UtilityError: flow 1 has weight -2"):
         rates(weight.at[1].set(-2.0))
     for _ in range(2):
@@ -121,7 +115,7 @@ def test_errors_of_the_solve_are_those_of_jax():
 
 
 def test_memory_does_not_grow():
-    template, compiled = problem(), []
+    template, compiled = four_flows(), []
     gradient = jax.grad(lambda weight: netnum.jax.allocate(template, weight=weight)[0])
 
     def steps(count):
@@ -184,4 +178,4 @@ def test_descent_recovers_rates_by_their_weights():
 )
 def test_bad_arrays_are_named(kind, message, given):
     with pytest.raises(kind, match=message):
-        netnum.jax.allocate(problem(), **given)
+        netnum.jax.allocate(four_flows(), **given)

@@ -6,15 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from test_interrupt import ENDLESS, Log, seconds_until_interrupted
+from common import ENDLESS, crowd, seconds_until_interrupted
+from user_utility import Log
 
 import netnum
-
-NET = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
-
-
-def crowd(flows, seed=0, utility=None):
-    return netnum.Problem(NET, NET.ecmp(*NET.random_pairs(flows, seed=seed)), utility or netnum.AlphaFair(1.0))
 
 
 @pytest.fixture(scope="module")

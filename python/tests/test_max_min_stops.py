@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_interrupt import seconds_until_interrupted
+from common import seconds_until_interrupted
 
 import netnum
 

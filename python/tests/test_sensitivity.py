@@ -8,19 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from common import FAIR, at_optimum
 
 import netnum
-
-FAIR = netnum.AlphaFair(1.0)
 
 
 def parking_lot():
     """Two links in a row, a flow over both and one on each."""
     return netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], FAIR)
-
-
-def at_optimum(problem):
-    return netnum.solve(problem).sensitivity()
 
 
 def flow_rates(problem):

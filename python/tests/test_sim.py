@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_interrupt import seconds_until_interrupted
+from common import seconds_until_interrupted
 
 import netnum
 from netnum import sim

@@ -13,9 +13,10 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+import common
 import numpy as np
 import pytest
-from test_distributed import LAUNCHER, mpi
+from common import mpiexec, processes
 
 import netnum
 
@@ -91,10 +92,6 @@ def slow(x, seed):
     return {"y": x}
 
 
-def processes(workers=2):
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-
-
 @pytest.fixture(scope="module")
 def net():
     return netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
@@ -110,17 +107,13 @@ def frame(net):
 
 @pytest.fixture(scope="module")
 def dask():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with common.dask() as client:
         yield client
 
 
 @pytest.mark.parametrize("start", ["spawn", "fork", "threads"])
 def test_every_executor_gives_the_same_frame(frame, net, start):
-    with ThreadPoolExecutor(3) if start == "threads" else ProcessPoolExecutor(2, mp_context=get_context(start)) as pool:
+    with ThreadPoolExecutor(3) if start == "threads" else processes(2, start) as pool:
         there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas()
     pd.testing.assert_frame_equal(frame, there)
 
@@ -133,11 +126,8 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_frame(frame, net, dask):
 
 
 def test_the_ranks_of_mpi_give_the_same_frame(frame, tmp_path):
-    mpi()
     file = tmp_path / "frame.pickle"
-    program = [str(Path(__file__).with_name("sweep_program.py")), "frame", str(file)]
-    command = [LAUNCHER, "-n", "3", sys.executable, "-m", "mpi4py.futures", *program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = mpiexec(3, "frame", str(file), program="sweep_program.py", module="mpi4py.futures")
     assert done.returncode == 0, done.stdout + done.stderr
     pd.testing.assert_frame_equal(frame, pd.read_pickle(file))
 
@@ -274,16 +264,13 @@ def test_a_checkpoint_that_another_sweep_writes_is_refused(tmp_path):
         f"NumError: another sweep, in this process or another one, writes the checkpoint {file}"
     )
     # It is free again, also while processes live that were forked when it was not.
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+    with processes(1, "fork") as pool:
         netnum.sim.sweep(square, {"x": [2]}, executor=pool, checkpoint=tmp_path / "other.jsonl")
         assert len(netnum.sim.sweep(square, {"x": [2, 3]}, checkpoint=tmp_path / "other.jsonl").rows) == 2
 
 
 def test_a_checkpoint_of_every_rank_is_refused_on_all_but_one(tmp_path):
-    mpi()
-    program = [str(Path(__file__).with_name("sweep_program.py")), "everywhere", str(tmp_path / "sweep.jsonl")]
-    command = [LAUNCHER, "-n", "2", sys.executable, *program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = mpiexec(2, "everywhere", str(tmp_path / "sweep.jsonl"), program="sweep_program.py")
     assert done.returncode == 0, done.stdout + done.stderr
     one, other = sorted(done.stdout.splitlines())
     assert one.startswith("NumError: another sweep, ") and "python -m mpi4py.futures" in one

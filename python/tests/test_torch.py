@@ -1,38 +1,25 @@
 """The layer of PyTorch: gradients, batches, training, and bad input. Runs where PyTorch is installed."""
 
-import doctest
 import gc
 import resource
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from common import FAIR, at_optimum, four_flows, run_examples
 
 import netnum
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed, which is left to whoever has it")
-
-FAIR = netnum.AlphaFair(1.0)
 
 
 def tensor(values, requires_grad=False):
     return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
-def at_optimum(problem):
-    return netnum.solve(problem).sensitivity()
-
-
-def problem(utility=FAIR, **others):
-    return netnum.Problem([1.0, 2.0, 1.5], [[0, 1], [0], [1, 2], [2]], utility, **others)
-
-
 @pytest.mark.parametrize("thing", [netnum.torch.allocate, netnum.torch.Allocation])
 def test_the_examples_of_its_docstrings_run(thing):
-    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, "torch", None, 0)
-    output = []
-    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
-    assert ended.failed == 0 and ended.attempted > 4, "".join(output)
+    assert run_examples("torch", thing) > 4
 
 
 @pytest.mark.parametrize("of", ["flow_rates", ("rates", "prices", "flow_rates", "objective")])
@@ -40,16 +27,16 @@ def test_the_examples_of_its_docstrings_run(thing):
     ("template", "given"),
     [
         (
-            problem(),
+            four_flows(),
             {
                 "capacities": [[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]],
                 "weight": [1.0, 2.0, 0.5, 0.7],
                 "alpha": [1.5, 0.6, 2.0, 1.2],
             },
         ),
-        (problem(netnum.AlphaFair(2.0, scale=1.0)), {"scale": [[1.0, 2.0, 0.5, 0.7]], "alpha": 1.7}),
-        (problem(netnum.MinFct(1.0)), {"size": [1.0, 2.0, 3.0, 4.0], "epsilon": 0.3}),
-        (problem(), {"rate_cap": [9.0, 0.3, 9.0, 9.0], "flow_cap": [[9.0, 9.0, 0.2, 9.0], [9.0, 9.0, 9.0, 0.4]]}),
+        (four_flows(netnum.AlphaFair(2.0, scale=1.0)), {"scale": [[1.0, 2.0, 0.5, 0.7]], "alpha": 1.7}),
+        (four_flows(netnum.MinFct(1.0)), {"size": [1.0, 2.0, 3.0, 4.0], "epsilon": 0.3}),
+        (four_flows(), {"rate_cap": [9.0, 0.3, 9.0, 9.0], "flow_cap": [[9.0, 9.0, 0.2, 9.0], [9.0, 9.0, 9.0, 0.4]]}),
         (
             netnum.Problem([1.0, 2.0], [[0], [1], [1]], FAIR, group=[0, 0, 1]),
             {"capacities": [1.0, 2.0], "weight": [1.0, 0.4]},
@@ -71,7 +58,7 @@ def test_a_batch_is_the_problems_one_by_one():
     capacities = tensor(random.uniform(1, 2, (2, 3, 3)), requires_grad=True)
     weight = tensor(random.uniform(1, 2, (3, 4)), requires_grad=True)
     rates, objective = netnum.torch.allocate(
-        problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective"), threads=2
+        four_flows(), capacities=capacities, weight=weight, of=("flow_rates", "objective"), threads=2
     )
     assert rates.shape == (2, 3, 4) and objective.shape == (2, 3)
     toward = tensor(random.normal(size=(2, 3, 4)))
@@ -83,7 +70,7 @@ def test_a_batch_is_the_problems_one_by_one():
                 capacities[i, j].detach().numpy(),
                 netnum.AlphaFair(1.0, weight=weight[j].detach().numpy()),
             )
-            one = netnum.solve(problem(utility).with_capacities(capacity))
+            one = netnum.solve(four_flows(utility).with_capacities(capacity))
             sensitivity = one.sensitivity()
             np.testing.assert_allclose(rates[i, j].detach().numpy(), sensitivity.flow_rates, rtol=1e-9)
             np.testing.assert_allclose(objective[i, j].item(), one.objective, rtol=1e-5)
@@ -115,7 +102,7 @@ def test_training_recovers_rates_by_their_weights():
 
 @pytest.mark.slow
 def test_memory_does_not_grow():
-    layer = netnum.torch.Allocation(problem())
+    layer = netnum.torch.Allocation(four_flows())
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
 
     def steps(count):
@@ -134,7 +121,7 @@ def test_an_empty_batch_has_empty_gradients():
     capacities = tensor(np.ones((0, 3)), requires_grad=True)
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
     rates, objective = netnum.torch.allocate(
-        problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective")
+        four_flows(), capacities=capacities, weight=weight, of=("flow_rates", "objective")
     )
     assert rates.shape == (0, 4) and objective.shape == (0,)
     (rates.sum() + objective.sum()).backward()
@@ -144,7 +131,7 @@ def test_an_empty_batch_has_empty_gradients():
 
 def test_an_objective_without_a_derivative_in_alpha_is_refused():
     alpha = tensor([2.0, 1.5, 1.0, 2.0], requires_grad=True)
-    objective = netnum.torch.allocate(problem(), alpha=alpha, of="objective")
+    objective = netnum.torch.allocate(four_flows(), alpha=alpha, of="objective")
     with pytest.raises(netnum.SensitivityError, match="no derivative in alpha where that is 1, as of flow 2"):
         objective.backward()
 
@@ -164,7 +151,7 @@ def test_second_derivatives_are_refused():
 
 def test_threads_take_gradients_of_one_graph():
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
-    rates = netnum.torch.allocate(problem(), weight=weight)
+    rates = netnum.torch.allocate(four_flows(), weight=weight)
 
     def gradients(flow):
         found = [torch.autograd.grad(rates[flow], weight, retain_graph=True)[0].numpy() for _ in range(50)]
@@ -179,9 +166,9 @@ def test_threads_take_gradients_of_one_graph():
 def test_without_gradients_the_rates_are_the_same():
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
     with torch.no_grad():
-        rates = netnum.torch.allocate(problem(), weight=weight)
+        rates = netnum.torch.allocate(four_flows(), weight=weight)
     assert not rates.requires_grad
-    np.testing.assert_array_equal(rates.numpy(), netnum.torch.allocate(problem(), weight=weight).detach().numpy())
+    np.testing.assert_array_equal(rates.numpy(), netnum.torch.allocate(four_flows(), weight=weight).detach().numpy())
 
 
 def test_a_kink_takes_the_side_that_is_named():
@@ -237,19 +224,19 @@ WEIGHT = [1.0, 2.0, 0.5, 0.7]
 )
 def test_bad_tensors_are_named(kind, message, given):
     with pytest.raises(kind, match=message):
-        netnum.torch.allocate(problem(), **given)
+        netnum.torch.allocate(four_flows(), **given)
 
 
 @pytest.mark.parametrize(
     ("kind", "message", "template", "settings"),
     [
         (TypeError, "problem must be a Problem, not list", [1.0], {}),
-        (netnum.NumError, "of names 'loads', expected 'rates'", problem(), {"of": "loads"}),
-        (netnum.NumError, "of is empty", problem(), {"of": ()}),
-        (netnum.NumError, "at_kink is 'up', expected 'refuse'", problem(), {"at_kink": "up"}),
-        (netnum.NumError, "threads is 0", problem(), {"threads": 0}),
-        (TypeError, "utilities of their own", problem([FAIR] * 4), {}),
-        (netnum.SensitivityError, "no sensitivity of linear", problem(netnum.Linear(1.0)), {}),
+        (netnum.NumError, "of names 'loads', expected 'rates'", four_flows(), {"of": "loads"}),
+        (netnum.NumError, "of is empty", four_flows(), {"of": ()}),
+        (netnum.NumError, "at_kink is 'up', expected 'refuse'", four_flows(), {"at_kink": "up"}),
+        (netnum.NumError, "threads is 0", four_flows(), {"threads": 0}),
+        (TypeError, "utilities of their own", four_flows([FAIR] * 4), {}),
+        (netnum.SensitivityError, "no sensitivity of linear", four_flows(netnum.Linear(1.0)), {}),
     ],
 )
 def test_bad_layers_are_refused(kind, message, template, settings):
@@ -260,7 +247,7 @@ def test_bad_layers_are_refused(kind, message, template, settings):
 @pytest.mark.skipif(not hasattr(torch, "compiler"), reason="PyTorch 1 has no compiler")
 def test_a_compiled_function_has_the_layer_in_it():
     def loss(weight):
-        return (netnum.torch.allocate(problem(), weight=2.0 * weight) ** 2).sum()
+        return (netnum.torch.allocate(four_flows(), weight=2.0 * weight) ** 2).sum()
 
     gradients = []
     for function in (loss, torch.compile(loss, backend="eager")):
