@@ -118,7 +118,6 @@ struct Several {
     flows: usize,
     cold: Option<f64>,
     again: Option<f64>,
-    filled: Option<f64>,
 }
 
 /// A problem, and the same after 5 % of the demands have changed.
@@ -151,17 +150,16 @@ fn measure_several(criterion: &mut Criterion, flows: usize) -> Several {
         flows,
         cold: timed("several", &|| MaxMin::of(&after).expect("it is proven")),
         again: timed("again", &|| fair.again(&after).expect("it is proven")),
-        filled: timed("filled", &|| MaxMin::filled(&after, 0.05).expect("it has an end")),
     }
 }
 
 fn print_several(measured: &[Several]) {
     println!("\nSeveral paths on a wide-area network of 100 nodes, with demands; medians in ms.\n");
-    println!("{:>7} │ {:>9} {:>9} {:>9} │ {:>5}", "flows", "cold", "again", "filled", "ratio");
-    for Several { flows, cold, again, filled } in measured {
+    println!("{:>7} │ {:>9} {:>9} │ {:>5}", "flows", "cold", "again", "ratio");
+    for Several { flows, cold, again } in measured {
         let ms = |seconds: Option<f64>| seconds.map_or("–".into(), |seconds| format!("{:.4}", 1e3 * seconds));
         let ratio = cold.zip(*again).map_or("–".into(), |(one, other)| format!("{:.2}", one / other));
-        println!("{flows:>7} │ {:>9} {:>9} {:>9} │ {ratio:>5}", ms(*cold), ms(*again), ms(*filled));
+        println!("{flows:>7} │ {:>9} {:>9} │ {ratio:>5}", ms(*cold), ms(*again));
     }
 }
 
@@ -187,7 +185,7 @@ fn main() {
     if !measured.is_empty() && !common::is_test() {
         print_table(&measured, common::gigahertz());
     }
-    let any = |side: &Several| side.cold.is_some() || side.again.is_some() || side.filled.is_some();
+    let any = |side: &Several| side.cold.is_some() || side.again.is_some();
     let several: Vec<Several> = several.into_iter().filter(any).collect();
     if !several.is_empty() && !common::is_test() {
         print_several(&several);

@@ -43,7 +43,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// So many threads.
+    /// So many threads. Where the system refuses them, the calling thread does all the work.
     pub fn new(count: NonZeroUsize) -> Self {
         Self { count, ranks: Ranks::alone(), others: Mutex::new(None) }
     }

@@ -29,11 +29,10 @@ struct Basis(MaxMinBasis);
 ///     times faster where a few demands have changed. What was approximate or has been pickled has nothing to start
 ///     from, and is ignored.
 /// accuracy : float, optional
-///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated
-///     until its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is run
-///     for at most 2.5e9 operations, and its rates are returned when more is proven of them. `unfairness` of the result
-///     is what has been proven: of water-filling on networks with many demands mostly much more than `accuracy`. With
-///     one path per flow the rates are exact.
+///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. The exact method ends as
+///     soon as its rates are proven to be that near to max-min fair, and stops after 2.6e9 operations (some seconds)
+///     with the rates that it has come to; `unfairness` is what is proven of them. With one path per flow the rates
+///     are exact.
 ///
 /// Returns
 /// -------

@@ -31,29 +31,21 @@ pub(super) struct Curves {
     /// The ceiling of every curve, and the fair share at which it is reached.
     ceilings: Vec<f64>,
     ends: Vec<f64>,
-    /// What part of its fair share's rate every curve is.
-    parts: Vec<f64>,
     unit: f64,
 }
 
 impl Curves {
     pub(super) fn new(unit: f64) -> Self {
-        Self { pieces: Vec::new(), first: vec![0], ceilings: Vec::new(), ends: Vec::new(), parts: Vec::new(), unit }
+        Self { pieces: Vec::new(), first: vec![0], ceilings: Vec::new(), ends: Vec::new(), unit }
     }
 
     /// Adds a curve with a ceiling in the caller's unit.
     pub(super) fn push(&mut self, share: &FairShare, ceiling: f64) {
-        self.push_part(share, ceiling, 1.0);
-    }
-
-    /// The same of a part of a curve.
-    fn push_part(&mut self, share: &FairShare, ceiling: f64, part: f64) {
-        let ceiling = ceiling.min(part * share.saturation());
-        self.parts.push(part);
+        let ceiling = ceiling.min(share.saturation());
         self.pieces.extend(share.pieces());
         self.first.push(self.pieces.len());
         self.ceilings.push(ceiling / self.unit);
-        self.ends.push(share.least(ceiling / part));
+        self.ends.push(share.least(ceiling));
     }
 
     /// The most that a flow can have.
@@ -73,7 +65,7 @@ impl Curves {
                 if slope == 0.0 { rate } else { rate + slope * (fair_share - from) }
             }
         };
-        (self.parts[curve] * rate / self.unit).min(self.ceilings[curve])
+        (rate / self.unit).min(self.ceilings[curve])
     }
 
     fn pieces(&self, curve: usize) -> &[[f64; 3]] {
@@ -106,22 +98,16 @@ pub(super) struct CurveFill {
 }
 
 impl CurveFill {
-    /// One curve and one cap per path, which has a part > 0 of the curve. Capacities and caps are not negative, paths
+    /// One curve and one cap per path. Capacities and caps are not negative, paths
     /// name links among them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(
-        capacities: &[f64],
-        paths: &Paths,
-        shares: &[FairShare],
-        caps: &[f64],
-        parts: &[f64],
-    ) -> Result<Self> {
+    pub(super) fn new(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Result<Self> {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let mut curves = Curves::new(unit);
-        for (path, ((share, &cap), &part)) in shares.iter().zip(caps).zip(parts).enumerate() {
-            curves.push_part(share, paths.row(path).smallest(capacities).min(cap), part);
+        for (path, (share, &cap)) in shares.iter().zip(caps).enumerate() {
+            curves.push(share, paths.row(path).smallest(capacities).min(cap));
         }
         let mut tournament = Tournament::new(capacities.len());
         tournament.set_all(capacities.iter().map(|_| 0.0));

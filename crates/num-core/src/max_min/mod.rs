@@ -25,7 +25,6 @@
 //! | `basis.rs`, `direction.rs`, `row.rs` | the basis and its inverse, the leaving row, the entering column |
 //! | `warm_start.rs` | rates from the cuts and the basis of an earlier solution |
 //! | `cuts.rs`, `reroute.rs` | max-min rates under cuts, and a basis that routes them, if there is one |
-//! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
 //! | `double_double.rs` | sums in double-double precision |
 //! | `witness_from_cuts.rs` | the witness of a run, from its cuts |
 //! | `witness.rs` | the residual of rates over several paths, given a witness |
@@ -51,7 +50,6 @@
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
-mod adaptive;
 mod basis;
 mod bottleneck;
 mod certificate;

@@ -47,13 +47,7 @@ impl OnePath {
             None => {
                 let of_flow = flow_shares(problem, METHOD)?;
                 let shares: Vec<FairShare> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
-                Fill::Curves(Box::new(CurveFill::new(
-                    capacities,
-                    problem.paths(),
-                    &shares,
-                    &caps(),
-                    &vec![1.0; shares.len()],
-                )?))
+                Fill::Curves(Box::new(CurveFill::new(capacities, problem.paths(), &shares, &caps())?))
             }
         };
         Ok(Self { problem: problem.clone(), fill, is_done: false })

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use super::adaptive::{Approximate, adaptive};
-use super::search::{SLICE, Search};
+use super::search::{METHOD, SLICE, Search};
 use super::warm_start::WarmStart;
+use super::witness::witness_residual;
 use crate::error::{Error, Result};
-use crate::interrupt;
 use crate::paths::Paths;
 use crate::problem::Problem;
 
-/// Slices of the exact method that are tried where rates need not be exact.
-const SLICES: usize = 2500;
+/// Elementary operations after which the method stops where rates need not be exact: some seconds.
+const OPERATIONS: usize = 2500 * SLICE;
 
 /// Max-min fair rates, how far they are proven, and what the next ones can start from.
 ///
@@ -76,42 +75,22 @@ impl MaxMin {
         Self::found(problem, Search::from_basis(problem, basis)?)
     }
 
-    /// Rates that need not be exact: for 10⁵ flows with several paths and more, for which the exact method takes
-    /// minutes. Those of [`filled`](Self::filled), if they are proven to be within `accuracy` of max-min fair; else the
-    /// ones of the exact method, if they are found in about 2.5 · 10⁹ operations; else those, with what has been proven
-    /// of them.
-    ///
-    /// # Errors
-    /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
-    pub fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
-        let near = Self::filled(problem, accuracy)?;
-        if near.unfairness <= accuracy {
-            return Ok(near);
-        }
-        // Not until it is proven to the last digit: runs that are repeated for that take as long as the first.
-        let mut search = Search::within(problem, accuracy)?;
-        for _ in 0..SLICES {
-            interrupt::check()?;
-            if search.advance(SLICE)? {
-                break;
-            }
-        }
-        let exact = Self::ended(problem, search)?;
-        Ok(if exact.unfairness < near.unfairness { exact } else { near })
-    }
-
-    /// Approximate rates by water-filling alone, which is repeated until its rates are proven to be within `accuracy`
-    /// of max-min fair, or that gets no better, at most 24 times; [`unfairness`](Self::unfairness) is what has been
-    /// proven, mostly much more than `accuracy` where many flows have several paths.
+    /// Rates that need not be exact, for 10⁵ flows with several paths and more, for which the exact method takes
+    /// minutes: its rates as soon as they are proven to be within `accuracy` of max-min fair, or what it has come to
+    /// after 2.6 · 10⁹ operations, with what is proven of that. With one path per flow they are exact.
     ///
     /// An unfairness of u means for every flow f that is not satisfied: rates that give f more than 1/(1 − u) of its
     /// rate take from a flow whose fair share is at most that of f with 1/(1 − u) of its rate. And every flow has at
     /// least the part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be
-    /// further than that from their max-min rates. With one path per flow the rates are exact.
+    /// further than that from their max-min rates.
     ///
     /// # Errors
-    /// As [`within`](Self::within).
-    pub fn filled(problem: &Problem, accuracy: f64) -> Result<Self> {
+    /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
+    pub fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
+        Self::within_operations(problem, accuracy, OPERATIONS)
+    }
+
+    fn within_operations(problem: &Problem, accuracy: f64, operations: usize) -> Result<Self> {
         if !(accuracy > 0.0 && accuracy < 1.0) {
             let (name, expected) = ("accuracy".into(), "a number above 0 and below 1".into());
             return Err(Error::Setting { name, value: accuracy.to_string(), expected });
@@ -119,7 +98,12 @@ impl MaxMin {
         if problem.is_single_path() {
             return Self::of(problem);
         }
-        let Approximate { rates, unfairness } = adaptive(problem, accuracy)?;
+        let mut search = Search::within(problem, accuracy)?;
+        if search.advance(operations)? {
+            return Self::ended(problem, search);
+        }
+        let rates = search.rates();
+        let unfairness = witness_residual(problem, &rates, search.witness(), METHOD)?;
         Ok(Self { rates, unfairness, basis: MaxMinBasis::new(problem, None), is_exact: false })
     }
 
@@ -159,6 +143,32 @@ impl MaxMinBasis {
         match problem.difference(&self.paths, &self.group) {
             Some(what) => Err(Error::OtherPaths { name: "start", what }),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MaxMin;
+    use crate::{AlphaFair, Paths, Problem};
+
+    #[test]
+    fn a_search_that_is_stopped_has_feasible_rates_and_a_proven_bound() {
+        let paths = Paths::from_lists([[0], [1], [1], [2], [2], [0]]);
+        let utility = AlphaFair::new(f64::INFINITY, vec![1.0, 2.0, 3.0]).unwrap();
+        let problem = Problem::grouped(vec![1.0, 2.0, 5.0], paths, vec![0, 0, 1, 1, 2, 2], utility).unwrap();
+        let exact = MaxMin::within(&problem, 0.05).unwrap();
+        assert!(exact.has_basis() && exact.unfairness <= 0.05);
+        let stopped = MaxMin::within_operations(&problem, 0.05, 1).unwrap();
+        assert!(!stopped.has_basis());
+        assert!(stopped.unfairness > 0.05 && stopped.unfairness <= 1.0, "{}", stopped.unfairness);
+        let loads = problem.loads(&stopped.rates).unwrap();
+        assert!(loads.iter().zip(problem.capacities()).all(|(load, capacity)| load <= capacity), "{loads:?}");
+        // The promise: the part 1 − u of the fair share that all can have at once.
+        let least = [1.0, 2.0, 3.0].into_iter().zip(problem.flow_rates(&exact.rates).unwrap());
+        let least = least.map(|(weight, rate)| rate / weight).fold(f64::INFINITY, f64::min);
+        for (weight, rate) in [1.0, 2.0, 3.0].into_iter().zip(problem.flow_rates(&stopped.rates).unwrap()) {
+            assert!(rate >= (1.0 - stopped.unfairness) * least * weight, "{rate}, {least}");
         }
     }
 }

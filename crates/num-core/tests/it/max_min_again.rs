@@ -229,21 +229,15 @@ fn assert_bound(seed: u64, problem: &Problem, near: &MaxMin, exact: &MaxMin) {
 
 #[test]
 fn the_bound_of_approximate_rates_holds() {
-    let mut proven = 0;
     for seed in 0..1500 {
         let rng = &mut Rng::seed_from_u64(seed);
         let kind = KINDS[rng.random_range(0..KINDS.len())];
         let problem = draw(kind, rng);
         let exact = MaxMin::of(&problem).unwrap();
-        let filled = MaxMin::filled(&problem, 0.05).unwrap();
-        proven += usize::from(filled.unfairness <= 0.05);
-        assert_bound(seed, &problem, &filled, &exact);
         let within = MaxMin::within(&problem, 0.05).unwrap();
         assert!(within.unfairness <= 0.05, "seed {seed}: {}", within.unfairness);
         assert_bound(seed, &problem, &within, &exact);
     }
-    // Few are proven to be that near, and none of these tests would mean much without them.
-    assert!(proven >= 30, "{proven} of 1500 within 0.05");
 }
 
 #[test]
@@ -251,13 +245,9 @@ fn curves_are_approximated_and_one_path_is_exact() {
     let rng = &mut Rng::seed_from_u64(8);
     for _ in 0..100 {
         let problem = draw(Kind::Curves, rng);
-        let near = MaxMin::filled(&problem, 0.05).unwrap();
-        assert_feasible(&problem, &near.rates);
-        assert!(near.unfairness <= 1.0);
-        // What is small is solved.
         let within = MaxMin::within(&problem, 0.05).unwrap();
         assert_feasible(&problem, &within.rates);
-        assert!(within.unfairness <= 0.05 && within.unfairness <= near.unfairness);
+        assert!(within.unfairness <= 0.05);
     }
     let utility = AlphaFair::new(f64::INFINITY, vec![1.0, 3.0]).unwrap();
     let single = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utility).unwrap();
@@ -270,10 +260,8 @@ fn curves_are_approximated_and_one_path_is_exact() {
 fn an_accuracy_that_is_none_is_refused() {
     let problem = draw(Kind::Weights, &mut Rng::seed_from_u64(1));
     for (accuracy, shown) in [(0.0, "0"), (-0.5, "-0.5"), (1.0, "1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
-        for of in [MaxMin::within, MaxMin::filled] {
-            let error = of(&problem, accuracy).unwrap_err();
-            assert_eq!(error.to_string(), format!("accuracy is {shown}, expected a number above 0 and below 1"));
-        }
+        let error = MaxMin::within(&problem, accuracy).unwrap_err();
+        assert_eq!(error.to_string(), format!("accuracy is {shown}, expected a number above 0 and below 1"));
     }
 }
 
