@@ -27,10 +27,11 @@ use std::time::{Duration, Instant};
 
 use common::Plan;
 use criterion::{BenchmarkId, Criterion};
+use netnum_core::registry::Options;
 use netnum_core::{Link, Paths, Topology};
 use netnum_sim::{
-    Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Options, Pairs, Poisson, Production, Report, Routing, RunSettings,
-    Sizes, Spray, Workload, policy, simulate,
+    Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Pairs, Poisson, Production, Report, Routing, RunSettings, Sizes,
+    Spray, Workload, policy, simulate,
 };
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];

@@ -7,7 +7,8 @@
 //! Run it with `cargo run -p netnum-examples --example completion_times`.
 
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, Options, Pairs, Poisson, Result, RunSettings, Sizes, Workload, policy, simulate};
+use netnum_core::registry::Options;
+use netnum_sim::{Ecmp, Pairs, Poisson, Result, RunSettings, Sizes, Workload, policy, simulate};
 
 const FLOWS: usize = 1000;
 

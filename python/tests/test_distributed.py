@@ -85,7 +85,7 @@ REFUSALS = {
     "start-nan": differ("link 0 has first price 1", "first price NaN"),
     "type": fails("TypeError: must be real number, not str"),
     "threads": fails("NumError: threads is 0, expected at least 1"),
-    "unknown": 2 * ['MethodError: unknown method "magic"; known methods: auto, fast-ned'],
+    "unknown": 2 * ['MethodError: unknown method "magic"; known: auto, fast-ned'],
     "interior-point": 2 * ['MethodError: method "interior-point" cannot take a part of a problem; use "fast-ned"'],
     "max-min": 2 * [NO_MAX_MIN],
     "max-min-here": fails(NO_MAX_MIN, told=NO_MAX_MIN.removeprefix("MethodError: ")),

@@ -168,12 +168,12 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
     [
         (
             lambda: netnum.solve(problem(), "fast-nad"),
-            'unknown method "fast-nad", did you mean "fast-ned"?; known methods: auto, fast-ned, ned, gradient, fgm, '
+            'unknown method "fast-nad", did you mean "fast-ned"?; known: auto, fast-ned, ned, gradient, fgm, '
             "newton-like, rcp, newton, xwi, interior-point, max-min",
         ),
         (
             lambda: netnum.Solver(problem(), "zzz"),
-            'unknown method "zzz"; known methods: auto, fast-ned, ned, gradient, fgm, newton-like, rcp, newton, xwi, '
+            'unknown method "zzz"; known: auto, fast-ned, ned, gradient, fgm, newton-like, rcp, newton, xwi, '
             "interior-point, max-min",
         ),
         (
@@ -196,7 +196,7 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         ),
         (
             lambda: netnum.Allocator([1.0], method="nde"),
-            'unknown method "nde", did you mean "ned"?; known methods: fast-ned, ned, gradient, fgm, newton-like, rcp',
+            'unknown method "nde", did you mean "ned"?; known: fast-ned, ned, gradient, fgm, newton-like, rcp',
         ),
         (
             lambda: netnum.Allocator([1.0], normaliser="fill"),

@@ -1,6 +1,6 @@
 //! Errors of a simulation's input. Every variant names the place; nothing is repaired silently.
 
-use netnum_core::error::did_you_mean;
+use netnum_core::registry::Given;
 
 /// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except
 /// for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.
@@ -61,42 +61,6 @@ pub enum Error {
         /// The reason.
         what: String,
     },
-    /// An unknown name.
-    #[error("unknown {kind} {name:?}{nearest}; known: {known}")]
-    UnknownName {
-        /// Its kind: a policy, a routing, sizes.
-        kind: &'static str,
-        /// The name.
-        name: String,
-        /// `, did you mean …?`, or nothing.
-        nearest: String,
-        /// The names that exist.
-        known: String,
-    },
-    /// An option that a policy or a routing does not have.
-    #[error("{of} has no option {option:?}{nearest}; known options: {known}")]
-    UnknownOption {
-        /// The policy or the routing.
-        of: String,
-        /// The option.
-        option: String,
-        /// `, did you mean …?`, or nothing.
-        nearest: String,
-        /// The names that exist.
-        known: String,
-    },
-    /// An option with a value that it cannot have.
-    #[error("option {option:?} of {of} is {value}, expected {expected}")]
-    Option {
-        /// The policy or the routing.
-        of: String,
-        /// The option; a part of it follows after a dot.
-        option: String,
-        /// The value.
-        value: String,
-        /// The form that is expected.
-        expected: String,
-    },
     /// A rate or a time of a policy that cannot be used.
     #[error("policy {policy:?} {what}")]
     Policy {
@@ -133,26 +97,21 @@ impl Error {
         matches!(self, Self::Core(netnum_core::Error::Stopped))
     }
 
+    /// The same error, where a setting is one of the options that were given.
+    pub(crate) fn about_option(self, given: &Given<'_>) -> Self {
+        match self {
+            Self::Core(error) => Self::Core(given.about_option(error)),
+            error => error,
+        }
+    }
+
     pub(crate) fn setting(name: &str, value: impl ToString, expected: &str) -> Self {
         let (name, value, expected) = (name.into(), value.to_string(), expected.into());
         Self::Core(netnum_core::Error::Setting { name, value, expected })
     }
 
-    pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known: Vec<&str> = known.into_iter().collect();
-        Self::UnknownName { kind, name: name.into(), nearest: did_you_mean(name, &known), known: known.join(", ") }
-    }
-
     pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
-        let (value, expected) = (value.to_string(), expected.into());
-        Self::Option { of: of.into(), option: option.into(), value, expected }
-    }
-
-    pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known: Vec<&str> = known.into_iter().collect();
-        let nearest = did_you_mean(option, &known);
-        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        Self::UnknownOption { of, option: option.into(), nearest, known }
+        Self::Core(netnum_core::Error::option(of, option, value, expected))
     }
 }
 

@@ -10,7 +10,6 @@
 //! | `network/` | the network of the moment: capacities and loads, active flows with their routes and sources, marks |
 //! | `routing/` | the links that a flow takes: a [`Routing`] per file |
 //! | `policy/` | the rates of flows: a [`Policy`] per file |
-//! | `registry.rs` | policies, routings and their options by name |
 //! | `simulator/` | the loop over events |
 //! | `report.rs` | the result |
 //! | `calendar.rs` | the least time per slot |
@@ -42,7 +41,6 @@ mod calendar;
 mod error;
 mod network;
 mod policy;
-mod registry;
 mod report;
 mod routing;
 mod setters;
@@ -57,7 +55,6 @@ pub use policy::{
     POLICIES, Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic,
     Urgency, Xwi, XwiOptions, fair_rates, policy,
 };
-pub use registry::{Entry, OptionValue, Options};
 pub use report::{Report, RunStatus};
 pub use routing::{
     Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortestOptions, KShortestPaths, Moves, ROUTINGS,

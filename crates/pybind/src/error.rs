@@ -1,6 +1,7 @@
 //! Errors of the Rust crates → Python exceptions, with the same message.
 
 use netnum_core::Error;
+use netnum_core::utility::FAMILIES;
 use netnum_sim::Error as SimError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -92,17 +93,19 @@ impl Raise for Error {
     fn raise(self) -> PyErr {
         let message = self.to_string();
         match self {
-            Self::UnknownMethod { .. }
+            // As a parameter out of its range.
+            Self::UnknownName { kind, .. } if kind == FAMILIES.kind => UtilityError::new_err(message),
+            Self::UnknownName { .. }
             | Self::UnknownOption { .. }
             | Self::OptionOfAuto { .. }
             | Self::Unsupported { .. } => MethodError::new_err(message),
             Self::Parameter { .. }
-            | Self::UnknownKind { .. }
             | Self::BandwidthFunction { .. }
             | Self::MissingField { .. }
             | Self::Utility { .. } => UtilityError::new_err(message),
             Self::NoSensitivity { .. } | Self::NotDifferentiable { .. } => SensitivityError::new_err(message),
             Self::Setting { .. }
+            | Self::Option { .. }
             | Self::Threads { .. }
             | Self::RankFailed { .. }
             | Self::RanksDiffer { .. }
@@ -118,12 +121,7 @@ impl Raise for SimError {
         let message = self.to_string();
         match self {
             Self::Core(error) => error.raise(),
-            Self::UnknownName { .. }
-            | Self::UnknownOption { .. }
-            | Self::Policy { .. }
-            | Self::Routing { .. }
-            | Self::StandsStill { .. } => MethodError::new_err(message),
-            Self::Option { .. } => NumError::new_err(message),
+            Self::Policy { .. } | Self::Routing { .. } | Self::StandsStill { .. } => MethodError::new_err(message),
             _ => ProblemError::new_err(message),
         }
     }

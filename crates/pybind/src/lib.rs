@@ -5,6 +5,7 @@
 //! | `error.rs` | core errors → Python exceptions |
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
+//! | `plain.rs` | options of policies, routings and methods as Python objects, and back |
 //! | `progress_bar.rs` | the bar of `progress=True` |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
 //! | `sensitivity.rs` | derivatives of the optimum |
@@ -23,6 +24,7 @@ mod max_min;
 mod normalize;
 mod numbers;
 mod paths;
+mod plain;
 mod problem;
 mod progress_bar;
 mod ranks;

@@ -143,14 +143,6 @@ pub enum Error {
         /// What would have been right.
         expected: &'static str,
     },
-    /// Plain data of a utility of a kind that does not exist.
-    #[error("unknown utility kind {kind:?}; known kinds: {known}")]
-    UnknownKind {
-        /// The kind that was given.
-        kind: String,
-        /// The kinds that exist.
-        known: String,
-    },
     /// Plain data of a utility that lacks a field.
     #[error("flow {flow} of kind {kind:?} has no {name:?}")]
     MissingField {
@@ -185,9 +177,11 @@ pub enum Error {
         /// The rate that was given.
         value: f64,
     },
-    /// A method that does not exist.
-    #[error("unknown method {name:?}{nearest}; known methods: {known}")]
-    UnknownMethod {
+    /// A name that does not exist.
+    #[error("unknown {kind} {name:?}{nearest}; known: {known}")]
+    UnknownName {
+        /// What was named: a method, a kind of utility, a normalizer, a policy, a routing, sizes.
+        kind: &'static str,
         /// The name that was given.
         name: String,
         /// `, did you mean …?`, or nothing.
@@ -195,11 +189,11 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
-    /// An option that a method does not have.
-    #[error("method {method:?} has no option {name:?}{nearest}; known options: {known}")]
+    /// An option that a method, a policy or a routing does not have.
+    #[error("{of} has no option {name:?}{nearest}; known options: {known}")]
     UnknownOption {
-        /// The method.
-        method: &'static str,
+        /// Whose option: `method "ned"`.
+        of: String,
         /// The option that was given.
         name: String,
         /// `, did you mean …?`, or nothing.
@@ -222,7 +216,19 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
-    /// A setting or option out of its range.
+    /// An option of a policy or a routing with a value that it cannot have.
+    #[error("option {option:?} of {of} is {value}, expected {expected}")]
+    Option {
+        /// Whose option: `policy "edf"`.
+        of: String,
+        /// The option; a part of it follows after a dot.
+        option: String,
+        /// The value.
+        value: String,
+        /// The form that is expected.
+        expected: String,
+    },
+    /// A setting, or an option of a method, out of its range.
     #[error("{name} is {value}, expected {expected}")]
     Setting {
         /// Name of the setting.
@@ -363,6 +369,26 @@ pub fn expected_below(what: &str, count: usize) -> String {
 }
 
 impl Error {
+    /// [`UnknownName`](Self::UnknownName), with the nearest name.
+    pub fn unknown_name<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        Self::UnknownName { kind, name: name.into(), nearest: did_you_mean(name, &known), known: known.join(", ") }
+    }
+
+    /// [`UnknownOption`](Self::UnknownOption), with the nearest option.
+    pub(crate) fn unknown_option<'a>(of: String, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let nearest = did_you_mean(name, &known);
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        Self::UnknownOption { of, name: name.into(), nearest, known }
+    }
+
+    /// [`Option`](Self::Option).
+    pub fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
+        let (value, expected) = (value.to_string(), expected.into());
+        Self::Option { of: of.into(), option: option.into(), value, expected }
+    }
+
     /// Threads that the system did not start, and why.
     pub fn threads(threads: std::num::NonZeroUsize, refusal: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads { threads: threads.get(), source: Cause::new(refusal) }
@@ -379,10 +405,10 @@ impl Error {
         self
     }
 
-    /// The same error, where `auto` has chosen the method.
-    pub(crate) fn of_auto(self) -> Self {
+    /// The same error, where `auto` has chosen this method.
+    pub(crate) fn of_auto(self, method: &'static str) -> Self {
         match self {
-            Self::UnknownOption { method, name, nearest, known } => Self::OptionOfAuto { method, name, nearest, known },
+            Self::UnknownOption { name, nearest, known, .. } => Self::OptionOfAuto { method, name, nearest, known },
             error => error,
         }
     }

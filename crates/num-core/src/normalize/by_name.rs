@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{FNorm, Fill, Normalizer, UNorm};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::Result;
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::registry::{Entry, Registry};
 
 /// From the kinds of normalizers and their names: [`Normalization`], which is each of them as it is by default.
 macro_rules! normalizers {
-    ($($kind:ident = $name:literal,)*) => {
+    ($($kind:ident = $name:literal: $summary:literal,)*) => {
         /// A normalizer of the library, with its default options.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
@@ -20,6 +21,14 @@ macro_rules! normalizers {
                 $kind,
             )*
         }
+
+        /// The normalizers of the library by name, the one to use first first.
+        pub static NORMALIZERS: &Registry<Normalization> = &Registry::new("normalizer", &[$(Entry {
+            name: $name,
+            summary: $summary,
+            options: Vec::new,
+            make: Normalization::$kind,
+        },)*]);
 
         impl Normalization {
             /// All of them, the one to use first.
@@ -56,23 +65,17 @@ macro_rules! normalizers {
 }
 
 normalizers! {
-    FNorm = "f-norm",
-    UNorm = "u-norm",
-    Fill = "fill",
+    FNorm = "f-norm": "each path divided by the largest load per capacity on it",
+    UNorm = "u-norm": "all rates divided by the largest load per capacity of the network",
+    Fill = "fill": "weighted max-min, the weights being the rates: every path has a full link",
 }
 
 impl Normalization {
     /// The normalizer of a name.
     ///
     /// # Errors
-    /// [`Error::Setting`] that lists the names, with the nearest of them, if there is none.
+    /// [`Error::UnknownName`](crate::Error::UnknownName).
     pub fn by_name(name: &str) -> Result<Self> {
-        let found = Self::ALL.iter().copied().find(|kind| kind.name() == name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-            let expected = format!("{} or None{}", quoted.join(", "), did_you_mean(name, &names));
-            Error::Setting { name: "normalizer".into(), value: format!("{name:?}"), expected }
-        })
+        NORMALIZERS.get(name).map(|entry| entry.make)
     }
 }

@@ -19,7 +19,7 @@ mod f_norm;
 mod fill;
 mod u_norm;
 
-pub use by_name::Normalization;
+pub use by_name::{NORMALIZERS, Normalization};
 pub use f_norm::FNorm;
 pub use fill::Fill;
 pub(crate) use fill::flow_caps_as_links;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::utility::{Family, Spec, Units, Utilities, Utility};
+use crate::utility::{FAMILIES, Spec, Units, Utilities, Utility};
 
 /// One utility object and the flows it serves: `flows[i]`, in increasing order, has its parameters number `i`.
 #[derive(Debug, Clone)]
@@ -85,7 +85,9 @@ impl Part {
 
     fn key(&self, flow: usize) -> Key {
         match self {
-            Self::Spec(spec) if spec.scale.is_some() && spec.weight.is_none() => Key::Scaled(spec.kind.clone()),
+            Self::Spec(spec) if spec.get("scale").is_some() && spec.get("weight").is_none() => {
+                Key::Scaled(spec.kind.clone())
+            }
             Self::Spec(spec) => Key::Kind(spec.kind.clone()),
             Self::Object(utility) if utility.flows().is_some() => Key::Alone(flow),
             Self::Object(utility) => Key::Object(Arc::as_ptr(utility).cast::<()>() as usize),
@@ -112,8 +114,8 @@ impl Group {
 
     fn into_block(self) -> Result<Block> {
         let merge = || {
-            let family = Family::of(&self.specs[0].kind)?;
-            (family.from_specs)(&self.specs).map_err(|error| error.at_flows(&self.flows))
+            let family = FAMILIES.get(&self.specs[0].kind)?;
+            (family.make)(&self.specs).map_err(|error| error.at_flows(&self.flows))
         };
         let utility = self.object.map_or_else(merge, Ok)?;
         Ok(Block { utility, flows: self.flows })

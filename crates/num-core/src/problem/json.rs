@@ -1,11 +1,15 @@
 //! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
 //!
-//! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap`, of paths, and
-//! `flow_cap` hold `null` for no cap, and `flow_cap` is there only if a flow has one. `capacities` and `rate_cap` are
-//! read as well. Other fields (a name, an expected answer) are ignored when reading.
+//! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
+//! has no use for it; `cap`, of paths, and `flow_cap` hold `null` for no cap, and `flow_cap` is there only if a flow has
+//! one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when
+//! reading.
 
-use serde::de::Error as _;
-use serde::ser::Error as _;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
@@ -13,72 +17,92 @@ use crate::error::{Cause, Error, Result};
 use crate::interrupt::{self, Pacer};
 use crate::interruptible_list;
 use crate::paths::Paths;
-use crate::utility::{Spec, Utilities};
+use crate::utility::{BREAKPOINTS, Spec, Utilities, columns};
 
 #[derive(Serialize, Deserialize)]
 struct File {
     #[serde(alias = "capacities", with = "interruptible_list")]
     capacity: Vec<f64>,
     paths: Paths,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
-    group: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<Column<u32>>,
     utility: Columns,
-    #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none", with = "optional_column")]
-    cap: Option<Vec<Option<f64>>>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
-    flow_cap: Option<Vec<Option<f64>>>,
+    #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none")]
+    cap: Option<Column<Option<f64>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flow_cap: Option<Column<Option<f64>>>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+/// The utilities: a column for each parameter of a family that a flow has.
 struct Columns {
-    #[serde(with = "interruptible_list")]
-    kind: Vec<String>,
-    #[serde(default, with = "interruptible_list")]
-    weight: Vec<Option<f64>>,
-    #[serde(default, skip_serializing_if = "has_none", with = "interruptible_list")]
-    scale: Vec<Option<f64>>,
-    #[serde(default, with = "interruptible_list")]
-    alpha: Vec<Option<f64>>,
-    #[serde(default, with = "interruptible_list")]
-    size: Vec<Option<f64>>,
-    #[serde(default, with = "interruptible_list")]
-    eps: Vec<Option<f64>>,
-    #[serde(default, with = "interruptible_list")]
-    breakpoints: Vec<Option<Vec<[f64; 2]>>>,
-    #[serde(default, with = "interruptible_list")]
-    tail_slope: Vec<Option<f64>>,
+    kind: Column<String>,
+    numbers: Vec<(&'static str, Column<Option<f64>>)>,
+    breakpoints: Column<Option<Vec<[f64; 2]>>>,
 }
 
-/// Whether a column that few files need is empty.
-fn has_none(column: &[Option<f64>]) -> bool {
-    column.iter().all(Option::is_none)
-}
+/// An entry per flow or path; in a file of utilities none at all for `None` of every flow.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent, bound(serialize = "T: Serialize", deserialize = "T: Deserialize<'de>"))]
+struct Column<T>(#[serde(with = "interruptible_list")] Vec<T>);
 
-/// A column, or null.
-mod optional_column {
-    use super::{Deserialize, Deserializer, Serialize, Serializer, interruptible_list};
-
-    #[derive(Deserialize)]
-    #[serde(transparent, bound = "T: Deserialize<'de>")]
-    struct Column<T>(#[serde(deserialize_with = "interruptible_list::deserialize")] Vec<T>);
-
-    pub(super) fn serialize<S, T>(column: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error>
-    where
-        S: Serializer,
-        T: Serialize,
-    {
-        match column {
-            Some(entries) => interruptible_list::serialize(entries, serializer),
-            None => serializer.serialize_none(),
+impl Default for Columns {
+    fn default() -> Self {
+        let numbers = columns().into_iter().filter(|&name| name != BREAKPOINTS);
+        Self {
+            kind: Column(Vec::new()),
+            numbers: numbers.map(|name| (name, Column(Vec::new()))).collect(),
+            breakpoints: Column(Vec::new()),
         }
     }
+}
 
-    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
-    where
-        D: Deserializer<'de>,
-        T: Deserialize<'de>,
-    {
-        Ok(Option::<Column<T>>::deserialize(deserializer)?.map(|column| column.0))
+impl Serialize for Columns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", &self.kind)?;
+        for (name, column) in &self.numbers {
+            if column.0.iter().any(Option::is_some) {
+                map.serialize_entry(name, column)?;
+            }
+        }
+        if self.breakpoints.0.iter().any(Option::is_some) {
+            map.serialize_entry(BREAKPOINTS, &self.breakpoints)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Columns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Columns;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("columns by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Columns, A::Error> {
+                let (mut read, mut names) = (Columns::default(), HashSet::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "kind" {
+                        read.kind = map.next_value()?;
+                    } else if name == BREAKPOINTS {
+                        read.breakpoints = map.next_value()?;
+                    } else if let Some((_, column)) = read.numbers.iter_mut().find(|column| column.0 == name) {
+                        *column = map.next_value()?;
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    }
+                    if let Some(twice) = names.replace(name) {
+                        return Err(A::Error::custom(format!("duplicate field `{twice}`")));
+                    }
+                }
+                if names.contains("kind") { Ok(read) } else { Err(A::Error::missing_field("kind")) }
+            }
+        }
+        deserializer.deserialize_map(Read)
     }
 }
 
@@ -89,48 +113,36 @@ fn wrong(error: serde_json::Error) -> Error {
 
 impl Columns {
     fn into_specs(self) -> Result<Vec<Spec>> {
-        let flows = self.kind.len();
-        let lengths = [
-            ("weight", self.weight.len()),
-            ("scale", self.scale.len()),
-            ("alpha", self.alpha.len()),
-            ("size", self.size.len()),
-            ("eps", self.eps.len()),
-            ("breakpoints", self.breakpoints.len()),
-            ("tail_slope", self.tail_slope.len()),
-        ];
-        if let Some(&(name, found)) = lengths.iter().find(|(_, length)| ![0, flows].contains(length)) {
+        let Self { kind, numbers, mut breakpoints } = self;
+        let flows = kind.0.len();
+        let lengths = numbers.iter().map(|(name, column)| (*name, column.0.len()));
+        let mut lengths = lengths.chain([(BREAKPOINTS, breakpoints.0.len())]);
+        if let Some((name, found)) = lengths.find(|(_, length)| ![0, flows].contains(length)) {
             return Err(Error::Length { what: format!("utility.{name}"), found, expected: flows, per: "flow" });
         }
-        let at = |column: &[Option<f64>], flow: usize| column.get(flow).copied().flatten();
         let mut pacer = Pacer::new();
         let spec = |(flow, kind): (usize, String)| {
             pacer.did(1)?;
-            Ok(Spec {
-                kind,
-                weight: at(&self.weight, flow),
-                scale: at(&self.scale, flow),
-                alpha: at(&self.alpha, flow),
-                size: at(&self.size, flow),
-                eps: at(&self.eps, flow),
-                breakpoints: self.breakpoints.get(flow).cloned().flatten(),
-                tail_slope: at(&self.tail_slope, flow),
+            let value = |column: &Column<Option<f64>>| column.0.get(flow).copied().flatten();
+            let with = |spec: Spec, (name, column): &(&'static str, _)| match value(column) {
+                Some(value) => spec.with(name, value),
+                None => spec,
+            };
+            let spec = numbers.iter().fold(Spec::of_kind(kind), with);
+            Ok(match breakpoints.0.get_mut(flow).and_then(Option::take) {
+                Some(points) => spec.with_breakpoints(points),
+                None => spec,
             })
         };
-        self.kind.into_iter().enumerate().map(spec).collect()
+        kind.0.into_iter().enumerate().map(spec).collect()
     }
 
     fn push(&mut self, spec: Spec) {
-        // Every field by name, so that the compiler finds a column that is missing.
-        let Spec { kind, weight, scale, alpha, size, eps, breakpoints, tail_slope } = spec;
-        self.kind.push(kind);
-        self.weight.push(weight);
-        self.scale.push(scale);
-        self.alpha.push(alpha);
-        self.size.push(size);
-        self.eps.push(eps);
-        self.breakpoints.push(breakpoints);
-        self.tail_slope.push(tail_slope);
+        for (name, column) in &mut self.numbers {
+            column.0.push(spec.get(name));
+        }
+        self.breakpoints.0.push(spec.breakpoints().map(<[_]>::to_vec));
+        self.kind.0.push(spec.kind);
     }
 }
 
@@ -172,10 +184,10 @@ impl File {
         let file = self;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
         let problem = match file.group {
-            Some(group) => Problem::grouped(file.capacity, file.paths, group, utilities)?,
+            Some(group) => Problem::grouped(file.capacity, file.paths, group.0, utilities)?,
             None => Problem::new(file.capacity, file.paths, utilities)?,
         };
-        let all = |caps: Vec<Option<f64>>| caps.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
+        let all = |caps: Column<Option<f64>>| caps.0.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
         let problem = match file.cap {
             None => problem,
             Some(caps) => problem.with_rate_caps(all(caps))?,
@@ -205,10 +217,10 @@ impl File {
         Ok(Self {
             capacity: problem.capacities().to_vec(),
             paths: Paths::clone(&problem.paths),
-            group: Some(problem.group().to_vec()),
+            group: Some(Column(problem.group().to_vec())),
             utility,
-            cap: Some(caps.collect()),
-            flow_cap: problem.has_flow_caps().then(|| flow_caps.collect()),
+            cap: Some(Column(caps.collect())),
+            flow_cap: problem.has_flow_caps().then(|| Column(flow_caps.collect())),
         })
     }
 }

@@ -177,7 +177,7 @@ impl Ask {
             By::Name(name, options) => {
                 let info = MethodInfo::of(self.first(name, problem), problem)?;
                 let made = info.make(options, problem, presolved);
-                let made = if self.is_auto() { made.map_err(Error::of_auto) } else { made };
+                let made = if self.is_auto() { made.map_err(|error| error.of_auto(info.name)) } else { made };
                 Ok((info.name, made?))
             }
             By::Rule(name, make) => Ok((name, Box::new(PriceMethod::new(make(), name, presolved)?))),

@@ -1,7 +1,5 @@
 //! The methods by name, their options, and what they can take.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use super::Settings;
@@ -11,10 +9,11 @@ use super::max_min::MaxMinMethod;
 use super::newton::Newton;
 use super::price::{BUILT_IN, PriceMethod, Rule, RuleSetup, first_alpha};
 use super::xwi::Xwi;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::max_min::Inequality;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::registry::{Entry, Numbers, OptionInfo, OptionRange, Registry};
 use crate::utility::Curvature;
 
 /// Prices and rates of an iteration, in natural units.
@@ -74,24 +73,34 @@ pub trait Method: Send {
 type Made = Result<Box<dyn Method>>;
 
 /// A method's entry in [`METHODS`].
+pub type MethodInfo = Entry<Make>;
+
+/// How a method is made, and what it takes.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct MethodInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Its options.
-    pub options: &'static [OptionInfo],
-    pub(super) takes: Takes,
-    pub(super) make: Make,
+pub struct Make {
+    takes: Takes,
+    by: By,
 }
 
 /// How a method is made from the values of its options.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Make {
-    Rule(fn(&[f64], &RuleSetup) -> Rule),
-    Method(fn(&[f64], &Problem, &Presolved) -> Made),
+enum By {
+    Rule(MakeRule),
+    Method(fn(&Numbers, &Problem, &Presolved) -> Made),
+}
+
+/// Makes a price rule from the values of its options.
+pub(super) type MakeRule = fn(&Numbers, &RuleSetup) -> Rule;
+
+impl Make {
+    /// A method that moves prices by a rule.
+    pub(super) const fn rule(takes: Takes, make: MakeRule) -> Self {
+        Self { takes, by: By::Rule(make) }
+    }
+
+    const fn method(takes: Takes, make: fn(&Numbers, &Problem, &Presolved) -> Made) -> Self {
+        Self { takes, by: By::Method(make) }
+    }
 }
 
 /// What utilities a method can take, and whether flows may have several paths.
@@ -107,79 +116,15 @@ pub(super) const STRICT: Takes = Takes { curvatures: &[Curvature::Strict], sever
 /// Flows with one path: the dual is smooth in the prices.
 pub(super) const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: false };
 
-/// An option of a method: a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct OptionInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// The value it has unless given.
-    pub default: f64,
-    /// The values it may have.
-    pub range: OptionRange,
-    /// What it does, in one line.
-    pub summary: &'static str,
-}
-
-/// The values that an option may have, all finite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OptionRange {
-    /// Greater than 0.
-    Positive,
-    /// 0 or greater.
-    NotNegative,
-    /// From 0 to 1, 1 excluded.
-    Share,
-    /// 0 or 1.
-    Switch,
-}
-
-impl OptionRange {
-    fn holds(self, value: f64) -> bool {
-        match self {
-            Self::Positive => value > 0.0 && value.is_finite(),
-            Self::NotNegative => value >= 0.0 && value.is_finite(),
-            Self::Share => (0.0..1.0).contains(&value),
-            Self::Switch => value == 0.0 || value == 1.0,
-        }
-    }
-
-    /// # Errors
-    /// [`Error::Setting`] with this name for a value out of the range.
-    pub(super) fn check(self, name: &str, value: f64) -> Result<()> {
-        if self.holds(value) {
-            return Ok(());
-        }
-        Err(Error::Setting { name: name.into(), value: value.to_string(), expected: self.to_string() })
-    }
-}
-
-impl fmt::Display for OptionRange {
-    /// `a finite number > 0`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Positive => "a finite number > 0",
-            Self::NotNegative => "a finite number >= 0",
-            Self::Share => "a number >= 0 and < 1",
-            Self::Switch => "0 or 1",
-        })
-    }
-}
-
 pub(super) const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
-    OptionInfo { name: "gamma", default, range: OptionRange::Positive, summary }
+    OptionInfo::number("gamma", default, OptionRange::Positive, summary)
 }
 
-pub(super) const DELAY: OptionInfo = OptionInfo {
-    name: "delay",
-    default: 0.0,
-    range: OptionRange::Switch,
-    summary: "1: prices reach flows an iteration late",
-};
+pub(super) const DELAY: OptionInfo =
+    OptionInfo::number("delay", 0.0, OptionRange::Switch, "1: prices reach flows an iteration late");
 
-/// Every method by name, the one to use first: those that move prices by a rule, then the others.
-pub static METHODS: &[MethodInfo] = &ALL;
+/// Every method by name: those that move prices by a rule, then the others. Options are numbers.
+pub static METHODS: &Registry<Make> = &Registry::new("method", &ALL);
 
 static ALL: [MethodInfo; BUILT_IN.len() + OTHERS.len()] = {
     let mut all = [OTHERS[0]; BUILT_IN.len() + OTHERS.len()];
@@ -193,59 +138,48 @@ const OTHERS: &[MethodInfo] = &[
     MethodInfo {
         name: "newton",
         summary: "Newton on the dual with the full Hessian, in two metrics and with a line search",
-        options: &[
-            gamma(1.0, "step until a curvature is known"),
-            OptionInfo {
-                name: "plain",
-                default: 0.0,
-                range: OptionRange::Switch,
-                summary: "1: as published, without bound set and line search; fragile",
-            },
-        ],
-        takes: SMOOTH,
-        make: Make::Method(|options, _, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem)?))),
+        options: || {
+            let plain = "1: as published, without bound set and line search; fragile";
+            vec![
+                gamma(1.0, "step until a curvature is known"),
+                OptionInfo::number("plain", 0.0, OptionRange::Switch, plain),
+            ]
+        },
+        make: Make::method(SMOOTH, |options, _, problem| {
+            Ok(Box::new(Newton::new(options["gamma"], options["plain"] == 1.0, problem)?))
+        }),
     },
     MethodInfo {
         name: "xwi",
         summary: "xWI of NUMFabric: weights from prices, rates by weighted max-min, prices from residuals",
-        options: &[
-            OptionInfo {
-                name: "eta",
-                default: 5.0,
-                range: OptionRange::NotNegative,
-                summary: "price decay of links below capacity",
-            },
-            OptionInfo {
-                name: "beta",
-                default: 0.5,
-                range: OptionRange::Share,
-                summary: "weight of the old price in a step",
-            },
-            OptionInfo {
-                name: "heaviest",
-                default: 10.0,
-                range: OptionRange::Positive,
-                summary: "largest weight of a path, relative to its smallest capacity",
-            },
-        ],
-        takes: STRICT,
-        make: Make::Method(|options, _, problem| {
-            Ok(Box::new(Xwi::new([options[0], options[1], options[2]], problem)?))
+        options: || {
+            let heaviest = "largest weight of a path, relative to its smallest capacity";
+            vec![
+                OptionInfo::number("eta", 5.0, OptionRange::NotNegative, "price decay of links below capacity"),
+                OptionInfo::number("beta", 0.5, OptionRange::Share, "weight of the old price in a step"),
+                OptionInfo::number("heaviest", 10.0, OptionRange::Positive, heaviest),
+            ]
+        },
+        make: Make::method(STRICT, |options, _, problem| {
+            Ok(Box::new(Xwi::new(["eta", "beta", "heaviest"].map(|name| options[name]), problem)?))
         }),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: any utilities and paths, to high accuracy",
-        options: &[],
-        takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: Make::Method(|_, _, problem| Ok(Box::new(InteriorPoint::new(problem)?))),
+        options: Vec::new,
+        make: Make::method(
+            Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
+            |_, _, problem| Ok(Box::new(InteriorPoint::new(problem)?)),
+        ),
     },
     MethodInfo {
         name: "max-min",
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
-        options: &[],
-        takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: Make::Method(|_, problem, _| Ok(Box::new(MaxMinMethod::new(problem)?))),
+        options: Vec::new,
+        make: Make::method(Takes { curvatures: &[Curvature::MaxMin], several_paths: true }, |_, problem, _| {
+            Ok(Box::new(MaxMinMethod::new(problem)?))
+        }),
     },
 ];
 
@@ -278,41 +212,29 @@ impl Takes {
     }
 }
 
-/// The method of a name.
-pub(super) fn find(name: &str) -> Option<&'static MethodInfo> {
-    METHODS.iter().find(|method| method.name == name)
-}
-
 impl MethodInfo {
     /// The method of a name, if it can take the problem.
     ///
     /// # Errors
-    /// [`Error::UnknownMethod`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
+    /// [`Error::UnknownName`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
     pub(super) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
-        let Some(method) = find(name) else {
-            let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
-            let (nearest, known) = (did_you_mean(name, &known), known.join(", "));
-            return Err(Error::UnknownMethod { name: name.into(), nearest, known });
-        };
-        method.takes.check(method.name, problem)?;
+        let method = METHODS
+            .find(name)
+            .ok_or_else(|| Error::unknown_name(METHODS.kind, name, std::iter::once(AUTO).chain(METHODS.names())))?;
+        method.make.takes.check(method.name, problem)?;
         Ok(method)
     }
 
     /// The iteration, with its options checked.
     ///
     /// # Errors
-    /// Those of [`values`](Self::values), and [`Error::Unsupported`] when the method needs more of the utilities than
+    /// Those of [`Registry::numbers`], and [`Error::Unsupported`] when the method needs more of the utilities than
     /// their curvature.
-    pub(super) fn make(
-        &'static self,
-        options: &BTreeMap<String, f64>,
-        problem: &Problem,
-        presolved: &Arc<Presolved>,
-    ) -> Made {
-        let values = self.values(options).map_err(|error| error.or_setting(&Settings::NAMES))?;
-        match self.make {
-            Make::Method(make) => make(&values, problem, presolved),
-            Make::Rule(make) => {
+    pub(super) fn make(&self, options: &Numbers, problem: &Problem, presolved: &Arc<Presolved>) -> Made {
+        let values = METHODS.numbers(self, options).map_err(|error| error.or_setting(&Settings::NAMES))?;
+        match self.make.by {
+            By::Method(make) => make(&values, problem, presolved),
+            By::Rule(make) => {
                 let units = presolved.units;
                 let (alpha, price_per_rate) = (first_alpha(presolved)?, units.rate / units.price());
                 let mut rule_setup = RuleSetup::for_alpha(alpha);
@@ -324,32 +246,10 @@ impl MethodInfo {
     }
 
     /// How its price rule is made, where it has one.
-    pub(super) fn rule(&self) -> Option<fn(&[f64], &RuleSetup) -> Rule> {
-        match self.make {
-            Make::Rule(make) => Some(make),
-            Make::Method(_) => None,
+    pub(super) fn rule(&self) -> Option<MakeRule> {
+        match self.make.by {
+            By::Rule(make) => Some(make),
+            By::Method(_) => None,
         }
-    }
-
-    /// The value of every option of [`options`](Self::options), in their order: as given by name, or by default.
-    ///
-    /// # Errors
-    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range.
-    pub fn values(&'static self, options: &BTreeMap<String, f64>) -> Result<Vec<f64>> {
-        for (name, &value) in options {
-            let Some(option) = self.options.iter().find(|option| option.name == name) else {
-                return Err(self.unknown_option(name));
-            };
-            option.range.check(name, value)?;
-        }
-        let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
-        Ok(self.options.iter().map(value).collect())
-    }
-
-    fn unknown_option(&self, name: &str) -> Error {
-        let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
-        let nearest = did_you_mean(name, &known);
-        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
     }
 }

@@ -26,7 +26,7 @@ use std::time::Instant;
 pub use ask::Ask;
 use deadline::Deadline;
 use goal::Goal;
-pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
+pub use method::{METHODS, MethodInfo};
 pub use method::{Method, State};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};

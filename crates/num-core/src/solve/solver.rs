@@ -42,7 +42,7 @@ impl Solver {
     /// run are given to [`run`](Self::run).
     ///
     /// # Errors
-    /// [`Error::UnknownMethod`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
+    /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
     /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used; [`Error::Length`],
     /// [`Error::Price`] and [`Error::Rate`] for what to start from; [`Error::Threads`], [`Error::Stopped`], and those
     /// of [`Ranks`](crate::Ranks).

@@ -10,10 +10,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
-use super::spec::column;
+use super::spec::{column, parameter};
 use super::{Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::numerics::{ln, vectorized};
+use crate::registry::OptionInfo;
 
 /// α-fair utilities: w^α x^(1−α)/(1−α) by weight, which is the textbook's s x^(1−α)/(1−α) at the scale s = w^α; w log x
 /// for α = 1.
@@ -33,7 +34,21 @@ pub struct AlphaFair {
     scale: Option<Parameter>,
 }
 
-pub(super) const FAMILY: Family = Family { kinds: &["alpha_fair", "max_min"], from_specs };
+const WEIGHT: OptionInfo = parameter("weight", "the weight w > 0");
+
+pub(super) const FAMILY: Family = Family {
+    name: "alpha_fair",
+    summary: "w^α x^(1−α)/(1−α), or s x^(1−α)/(1−α)",
+    options: || {
+        let scale = parameter("scale", "the scale s > 0, in place of the weight");
+        vec![WEIGHT, scale, parameter("alpha", "the exponent α > 0")]
+    },
+    make: from_specs,
+};
+
+/// α = ∞, for which files have no number.
+pub(super) const MAX_MIN: Family =
+    Family { name: "max_min", summary: "weighted max-min fairness", options: || vec![WEIGHT], make: from_specs };
 
 /// What is expected of the α of one utility object: it bends in one way.
 pub(super) const ONE_LIMIT: &str = "all finite or all infinite within one utility";
@@ -120,16 +135,16 @@ impl AlphaFair {
 fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
     let alpha = |(flow, spec): (usize, &Spec)| match spec.kind.as_str() {
         "max_min" => Ok(f64::INFINITY),
-        _ => spec.need(flow, "alpha", &spec.alpha),
+        _ => spec.get("alpha").ok_or_else(|| spec.lacks(flow, "alpha")),
     };
     let alphas: Vec<f64> = specs.iter().enumerate().map(alpha).collect::<Result<_>>()?;
-    if specs.iter().all(|spec| spec.scale.is_some() && spec.weight.is_none()) && !specs.is_empty() {
-        return Ok(Arc::new(AlphaFair::with_scale(alphas, column(specs, "scale", |spec| &spec.scale)?)?));
+    if specs.iter().all(|spec| spec.get("scale").is_some() && spec.get("weight").is_none()) && !specs.is_empty() {
+        return Ok(Arc::new(AlphaFair::with_scale(alphas, column(specs, "scale")?)?));
     }
-    if let Some((flow, value)) = specs.iter().enumerate().find_map(|(flow, spec)| Some((flow, spec.scale?))) {
+    if let Some((flow, value)) = specs.iter().enumerate().find_map(|(flow, spec)| Some((flow, spec.get("scale")?))) {
         return Err(Error::Parameter { flow, name: "scale", value, expected: "a weight or a scale, not both" });
     }
-    Ok(Arc::new(AlphaFair::new(alphas, column(specs, "weight", |spec| &spec.weight)?)?))
+    Ok(Arc::new(AlphaFair::new(alphas, column(specs, "weight")?)?))
 }
 
 impl Utility for AlphaFair {
@@ -176,13 +191,13 @@ impl Utility for AlphaFair {
         })
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
-        let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));
+        let (weight, alpha) = (self.weight.of(flow), self.alpha.of(flow));
         if let Some(scale) = &self.scale {
-            return Some(Spec { scale: Some(scale.of(flow)), alpha: Some(alpha), ..Spec::of_kind("alpha_fair") });
+            return Some(Spec::of_kind("alpha_fair").with("scale", scale.of(flow)).with("alpha", alpha));
         }
         Some(match alpha == f64::INFINITY {
-            true => Spec { weight, ..Spec::of_kind("max_min") },
-            false => Spec { weight, alpha: Some(alpha), ..Spec::of_kind("alpha_fair") },
+            true => Spec::of_kind("max_min").with("weight", weight),
+            false => Spec::of_kind("alpha_fair").with("weight", weight).with("alpha", alpha),
         })
     }
 }

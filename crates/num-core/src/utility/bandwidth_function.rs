@@ -18,8 +18,10 @@ use std::sync::Arc;
 
 use super::alpha_fair::ONE_LIMIT;
 use super::power::Power;
+use super::spec::{BREAKPOINTS, parameter};
 use super::{Curvature, FairShare, Family, Spec, Units, Utility};
 use crate::error::{Error, Result};
+use crate::registry::OptionInfo;
 
 /// Utilities drawn as piecewise-linear curves of bandwidth over fair share.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,10 +31,28 @@ pub struct BandwidthFunction {
     shared: bool,
 }
 
-pub(super) const FAMILY: Family = Family { kinds: &["bandwidth_function", MAX_MIN], from_specs };
+pub(super) const FAMILY: Family = Family {
+    name: "bandwidth_function",
+    summary: "∫ F^(−α), F = B⁻¹",
+    options: || {
+        let [points, tail_slope] = CURVE;
+        vec![parameter("alpha", "the exponent α > 0"), points, tail_slope]
+    },
+    make: from_specs,
+};
 
-/// The kind with α = ∞, for files, which have no number for that.
-const MAX_MIN: &str = "max_min_bandwidth_function";
+/// α = ∞, for which files have no number.
+pub(super) const MAX_MIN: Family = Family {
+    name: "max_min_bandwidth_function",
+    summary: "max-min fairness over fair shares",
+    options: || CURVE.into(),
+    make: from_specs,
+};
+
+const CURVE: [OptionInfo; 2] = [
+    parameter(BREAKPOINTS, "the points (fair share, bandwidth) of B"),
+    parameter("tail_slope", "the slope of B after the last point, 0 unless given"),
+];
 
 /// The least curvature, as a share of what a rise of B to the ceiling over one fair share would have.
 const RISE: f64 = 0.1;
@@ -84,10 +104,10 @@ impl BandwidthFunction {
 
 fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
     let curve = |(flow, spec): (usize, &Spec)| {
-        let points = spec.need(flow, "breakpoints", &spec.breakpoints)?;
+        let points = spec.breakpoints().ok_or_else(|| spec.lacks(flow, BREAKPOINTS))?;
         let (fair_share, bandwidth): (Vec<_>, Vec<_>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let alpha = spec.need(flow, "alpha", &spec.exponent())?;
-        let tail_slope = spec.tail_slope.unwrap_or(0.0);
+        let alpha = spec.exponent().ok_or_else(|| spec.lacks(flow, "alpha"))?;
+        let tail_slope = spec.get("tail_slope").unwrap_or(0.0);
         Curve::new(flow, &fair_share, &bandwidth, alpha, tail_slope)
     };
     let curves: Vec<Curve> = specs.iter().enumerate().map(curve).collect::<Result<_>>()?;
@@ -283,11 +303,11 @@ impl Utility for BandwidthFunction {
     fn spec(&self, flow: usize) -> Option<Spec> {
         let curve = self.curve(flow);
         let points = curve.fair_share.iter().zip(&curve.bandwidth).map(|(&f, &b)| [f, b]).collect();
-        let (breakpoints, tail_slope) = (Some(points), curve.slope.last().copied());
-        Some(match curve.alpha == f64::INFINITY {
-            true => Spec { breakpoints, tail_slope, ..Spec::of_kind(MAX_MIN) },
-            false => Spec { alpha: Some(curve.alpha), breakpoints, tail_slope, ..Spec::of_kind("bandwidth_function") },
-        })
+        let spec = match curve.alpha == f64::INFINITY {
+            true => Spec::of_kind(MAX_MIN.name),
+            false => Spec::of_kind(FAMILY.name).with("alpha", curve.alpha),
+        };
+        Some(spec.with_breakpoints(points).with("tail_slope", curve.slope[curve.slope.len() - 1]))
     }
     fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
         let curves = flows.iter().map(|&flow| self.curve(flow as usize).in_units(units)).collect();

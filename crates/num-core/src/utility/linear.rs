@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::spec::column;
+use super::spec::{column, parameter};
 use super::{Curvature, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
 
@@ -15,7 +15,12 @@ pub struct Linear {
     weight: Parameter,
 }
 
-pub(super) const FAMILY: Family = Family { kinds: &["linear"], from_specs };
+pub(super) const FAMILY: Family = Family {
+    name: "linear",
+    summary: "w x",
+    options: || vec![parameter("weight", "the weight w > 0")],
+    make: from_specs,
+};
 
 impl Linear {
     /// Weight > 0, one number or one per flow.
@@ -35,7 +40,7 @@ impl Linear {
 }
 
 fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
-    Ok(Arc::new(Linear::new(column(specs, "weight", |spec| &spec.weight)?)?))
+    Ok(Arc::new(Linear::new(column(specs, "weight")?)?))
 }
 
 impl Utility for Linear {
@@ -69,6 +74,6 @@ impl Utility for Linear {
         Some(Box::new(Self { weight: Parameter::PerFlow(weights.collect()) }))
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
-        Some(Spec { weight: Some(self.weight.of(flow)), ..Spec::of_kind("linear") })
+        Some(Spec::of_kind("linear").with("weight", self.weight.of(flow)))
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
-use super::spec::column;
+use super::spec::{column, parameter};
 use super::{Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::Result;
 use crate::numerics::{ln, vectorized};
@@ -19,7 +19,12 @@ pub struct MinFct {
     epsilon: Parameter,
 }
 
-pub(super) const FAMILY: Family = Family { kinds: &["fct"], from_specs };
+pub(super) const FAMILY: Family = Family {
+    name: "fct",
+    summary: "x^(1−ε)/s",
+    options: || vec![parameter("size", "the size s > 0"), parameter("eps", "the exponent ε, between 0 and 1")],
+    make: from_specs,
+};
 
 impl MinFct {
     /// The ε of the paper's experiments.
@@ -60,7 +65,7 @@ impl MinFct {
 }
 
 fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
-    let (size, epsilon) = (column(specs, "size", |spec| &spec.size)?, column(specs, "eps", |spec| &spec.eps)?);
+    let (size, epsilon) = (column(specs, "size")?, column(specs, "eps")?);
     Ok(Arc::new(MinFct::new(size, epsilon)?))
 }
 
@@ -87,7 +92,6 @@ impl Utility for MinFct {
         }
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
-        let (size, eps) = (Some(self.size.of(flow)), Some(self.epsilon.of(flow)));
-        Some(Spec { size, eps, ..Spec::of_kind("fct") })
+        Some(Spec::of_kind("fct").with("size", self.size.of(flow)).with("eps", self.epsilon.of(flow)))
     }
 }

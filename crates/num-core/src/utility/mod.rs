@@ -25,18 +25,31 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::registry::Registry;
+
 pub use alpha_fair::AlphaFair;
 pub use bandwidth_function::BandwidthFunction;
 pub use fair_share::FairShare;
 pub use linear::Linear;
 pub use min_fct::MinFct;
 pub use parameter::{Parameter, ParameterName};
-pub use spec::{Family, Spec};
+pub(crate) use spec::{BREAKPOINTS, columns};
+pub use spec::{Family, FromSpecs, Spec};
 pub(crate) use units::Rescaled;
 pub use units::Units;
 
-/// The families that can be written to a file, in the order of their files. Reading and merging go through this list.
-pub const FAMILIES: &[Family] = &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
+/// The kinds of utilities that can be written to a file, by name, and their parameters, which are the columns of a file.
+pub static FAMILIES: &Registry<FromSpecs> = &Registry::new(
+    "utility kind",
+    &[
+        alpha_fair::FAMILY,
+        alpha_fair::MAX_MIN,
+        linear::FAMILY,
+        min_fct::FAMILY,
+        bandwidth_function::FAMILY,
+        bandwidth_function::MAX_MIN,
+    ],
+);
 
 /// The curvature class of a utility, which decides the methods that support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -120,7 +120,10 @@ fn json_is_checked_like_everything_else() {
     let text = format!(r#"{{"capacity": [1.0], "paths": [[3]], {utility}}}"#);
     assert_eq!(read(&text), "path 0 names link 3, expected link 0, the only one");
     let of = |columns: &str| read(&format!(r#"{{"capacity": [1.0], "paths": [[0]], "utility": {{{columns}}}}}"#));
-    assert!(of(r#""kind": ["alpha_fare"]"#).contains("unknown utility kind \"alpha_fare\"; known kinds: alpha_fair"));
+    assert!(
+        of(r#""kind": ["alpha_fare"]"#)
+            .contains("unknown utility kind \"alpha_fare\", did you mean \"alpha_fair\"?; known: alpha_fair")
+    );
     assert_eq!(of(r#""kind": ["fct"], "size": [1.0]"#), "flow 0 of kind \"fct\" has no \"eps\"");
     let error = of(r#""kind": ["linear"], "weight": [1.0, 2.0]"#);
     assert_eq!(error, "utility.weight has 2 entries, expected 1, one per flow");
@@ -144,7 +147,7 @@ fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
     };
     let none = BTreeMap::new();
     let names: Vec<&str> = std::iter::once("auto").chain(METHODS.iter().map(|method| method.name)).collect();
-    let known = format!("known methods: {}", names.join(", "));
+    let known = format!("known: {}", names.join(", "));
     assert_eq!(make("fastned", &none), format!("unknown method \"fastned\", did you mean \"fast-ned\"?; {known}"));
     assert_eq!(make("xyz", &none), format!("unknown method \"xyz\"; {known}"));
     let option = |name: &str, value| BTreeMap::from([(name.to_string(), value)]);

@@ -487,7 +487,7 @@ proptest! {
         let spec = |flow: usize| { let (utility, place) = plain.utility(flow); utility.spec(place).unwrap() };
         let mut specs: Vec<_> = (0..plain.flows()).map(spec).collect();
         specs.push(specs[0].clone());
-        specs[plain.flows()].weight = Some(1e-12);
+        specs[plain.flows()] = specs[0].clone().with("weight", 1e-12);
         let mut caps = vec![f64::INFINITY; plain.flows()];
         caps.push(cap);
         let capped = Problem::new(capacities, Paths::from_lists(paths), Utilities::Specs(specs))

@@ -136,7 +136,7 @@ fn rates_are_the_same_in_any_units() {
     let specs: Vec<Spec> = (0..500).map(|flow| problem.utility(flow).0.spec(flow).unwrap()).collect();
     for (capacity, weight) in [(1e9, 1.0), (1e-9, 1.0), (1.0, 1e9), (1e290, 1e-300), (1e-300, 1e290)] {
         let capacities = problem.capacities().iter().map(|value| value * capacity).collect();
-        let scaled = |spec: &Spec| Spec { weight: spec.weight.map(|value| value * weight), ..spec.clone() };
+        let scaled = |spec: &Spec| spec.clone().with("weight", spec.get("weight").unwrap() * weight);
         let specs = Utilities::Specs(specs.iter().map(scaled).collect());
         let other = max_min(&Problem::new(capacities, problem.paths().clone(), specs).unwrap()).unwrap();
         let expected: Vec<f64> = rates.iter().map(|rate| rate * capacity).collect();
@@ -245,9 +245,8 @@ fn max_min_bandwidth_functions_are_written_and_read_by_their_kind() {
     let read = Problem::from_json(&text).unwrap();
     assert_eq!(read.curvature(), Curvature::MaxMin);
     assert_eq!(max_min(&read).unwrap(), max_min(&problem).unwrap());
-    let spec =
-        |kind: &str, alpha| Spec { alpha, breakpoints: Some(vec![[0.0, 0.0], [1.0, 1.0]]), ..Spec::of_kind(kind) };
-    let mixed = vec![spec("bandwidth_function", Some(5.0)), spec("bandwidth_function", Some(f64::INFINITY))];
+    let curve = Spec::of_kind("bandwidth_function").with_breakpoints(vec![[0.0, 0.0], [1.0, 1.0]]);
+    let mixed = vec![curve.clone().with("alpha", 5.0), curve.with("alpha", f64::INFINITY)];
     let error = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), Utilities::Specs(mixed)).unwrap_err();
     assert_eq!(error.to_string(), "flow 1 has alpha inf, expected all finite or all infinite within one utility");
 }
@@ -360,9 +359,10 @@ fn overload(problem: &Problem, rates: &[f64]) -> f64 {
 fn held_to_max_min(problem: &Problem, rates: &[f64]) -> f64 {
     let specs = (0..problem.flows()).map(|flow| {
         let (utility, place) = problem.utility(flow);
-        let spec = utility.spec(place).unwrap();
+        let mut spec = utility.spec(place).unwrap().without("alpha");
         let kind = if spec.kind == "bandwidth_function" { "max_min_bandwidth_function" } else { "max_min" };
-        Spec { kind: kind.into(), alpha: None, ..spec }
+        spec.kind = kind.into();
+        spec
     });
     let caps = (0..problem.flows()).map(|path| problem.rate_cap(path)).collect();
     let paths = problem.paths().clone();
@@ -416,7 +416,7 @@ proptest! {
     #[test]
     fn curves_and_weights_say_the_same_of_a_straight_line((capacities, asks) in any_network(false, 2)) {
         let straight = |(links, utility, cap): &Ask| {
-            let weight = utility.spec(0).unwrap().weight.unwrap();
+            let weight = utility.spec(0).unwrap().get("weight").unwrap();
             let line = BandwidthFunction::new(&[0.0, 1.0], &[0.0, weight], f64::INFINITY, weight).unwrap();
             (links.clone(), Arc::new(line) as Arc<dyn Utility>, *cap)
         };

@@ -2,6 +2,7 @@
 
 use crate::common;
 use crate::common::{close, leaf_spine, options, parking_lot, single_link};
+use netnum_core::registry::Numbers;
 use netnum_core::*;
 
 /// Every rule, with the options it converges with on small networks.
@@ -360,7 +361,8 @@ fn every_default_is_within_its_range() {
     let max_min = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::new(f64::INFINITY, 1.0).unwrap());
     for method in METHODS {
         let problem = if method.name == "max-min" { max_min.as_ref().unwrap() } else { &problem };
-        let defaults: Vec<_> = method.options.iter().map(|option| (option.name, option.default)).collect();
+        let defaults = METHODS.numbers(method, &Numbers::new()).unwrap();
+        let defaults: Vec<(&str, f64)> = defaults.iter().map(|(name, &value)| (name.as_str(), value)).collect();
         assert_eq!(run(problem, method.name, &defaults, &to(1e-6)).method, method.name);
     }
 }

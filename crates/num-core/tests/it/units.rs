@@ -7,9 +7,11 @@ use netnum_core::*;
 fn scaled(problem: &Problem, capacity: f64, weight: f64) -> Problem {
     let specs = (0..problem.flows()).map(|flow| {
         let (utility, place) = problem.utility(flow);
-        let mut spec = utility.spec(place).unwrap();
-        spec.weight = spec.weight.map(|value| value * weight);
-        spec
+        let spec = utility.spec(place).unwrap();
+        match spec.get("weight") {
+            Some(value) => spec.with("weight", value * weight),
+            None => spec,
+        }
     });
     let capacities = problem.capacities().iter().map(|value| value * capacity).collect();
     Problem::new(capacities, problem.paths().clone(), Utilities::Specs(specs.collect())).unwrap()

@@ -415,7 +415,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
         allocator_error(method, &options)
     };
     assert!(named("newton", &[]).starts_with("method is \"newton\", expected \"fast-ned\", \"ned\", "));
-    assert!(named("nde", &[]).starts_with("unknown method \"nde\", did you mean \"ned\"?; known methods: fast-ned, "));
+    assert!(named("nde", &[]).starts_with("unknown method \"nde\", did you mean \"ned\"?; known: fast-ned, "));
     assert!(named("ned", &[("gama", 1.0)]).contains("gamma"), "{}", named("ned", &[("gama", 1.0)]));
     assert_eq!(
         named("ned", &[("normaliser", 1.0)]),

@@ -3,10 +3,10 @@
 //! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized
 //! windows mark √(2n/W) of their packets.
 
+use netnum_core::registry::{self, OptionValue};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
-use crate::registry::{self, OptionValue};
 
 /// How links mark what goes over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ impl Marking {
     /// The option `marking` of a routing: a name, or an object with a name and its numbers.
     ///
     /// # Errors
-    /// [`Error::Option`] for another form, or a number out of its range.
+    /// [`netnum_core::Error::Option`] for another form, or a number out of its range.
     pub fn from_option(routing: &str, value: &OptionValue) -> Result<Self> {
         let wrong = |_| Error::option(&format!("routing {routing:?}"), "marking", value, Self::FORMS);
         let marking = Self::deserialize(registry::json(value)).map_err(wrong)?;

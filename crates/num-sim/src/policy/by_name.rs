@@ -1,32 +1,37 @@
 //! The policies by name.
 
-use super::{Policy, PolicyEntry, clocked, edf, ideal, max_min, pias, rax, srpt, urgency, xwi};
+use netnum_core::registry::{Options, Registry};
+
+use super::{MakePolicy, Policy, clocked, edf, ideal, max_min, pias, rax, srpt, urgency, xwi};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::registry::{self, Options};
 
 /// The policies that [`policy`] builds.
-pub const POLICIES: &[PolicyEntry] = &[
-    max_min::ENTRY,
-    srpt::ENTRY,
-    edf::ENTRY,
-    pias::ENTRY,
-    rax::ENTRY,
-    rax::PLUS,
-    ideal::PROPORTIONAL,
-    urgency::ENTRY,
-    ideal::ALPHA_FAIR,
-    clocked::FLOWTUNE,
-    xwi::ENTRY,
-    clocked::GRADIENT,
-    clocked::RCP,
-];
+pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
+    "policy",
+    &[
+        max_min::ENTRY,
+        srpt::ENTRY,
+        edf::ENTRY,
+        pias::ENTRY,
+        rax::ENTRY,
+        rax::PLUS,
+        ideal::PROPORTIONAL,
+        urgency::ENTRY,
+        ideal::ALPHA_FAIR,
+        clocked::FLOWTUNE,
+        xwi::ENTRY,
+        clocked::GRADIENT,
+        clocked::RCP,
+    ],
+);
 
 /// A policy by its name.
 ///
 /// # Errors
-/// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
+/// [`Error::Core`] for a name or an option that does not exist, or for an option of another type; others for values out of their range.
 pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
-    registry::build(POLICIES, "policy", name, options, 0)
+    let (entry, given) = POLICIES.given(name, options)?;
+    (entry.make)(&given).map_err(|error| error.about_option(&given))
 }

@@ -15,6 +15,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::price::{Rule, RuleSetup};
+use netnum_core::registry::{Entry, OptionInfo, OptionValue, options_of};
 use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,6 @@ use super::single_path::single_path;
 use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
-use crate::registry::{Entry, OptionValue, Options, options_of};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -34,7 +34,7 @@ pub(super) const FLOWTUNE: PolicyEntry = Entry {
     name: "flowtune",
     summary: "an allocator that does one step at every tick of a clock",
     options: || ClockedOptions::default().known(),
-    build: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
+    make: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
 };
 
 /// NUMFabric's gradient descent, as a policy by its name.
@@ -42,7 +42,7 @@ pub(super) const GRADIENT: PolicyEntry = Entry {
     name: "gradient",
     summary: "dual gradient descent at intervals, rates that follow the prices at once",
     options: || ClockedOptions::gradient().known(),
-    build: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
+    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
 };
 
 /// NUMFabric's RCP*, as a policy by its name.
@@ -50,7 +50,7 @@ pub(super) const RCP: PolicyEntry = Entry {
     name: "rcp",
     summary: "RCP* likewise",
     options: || ClockedOptions::rcp().known(),
-    build: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
+    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
 };
 
 /// Options of an allocator on a clock. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
@@ -135,14 +135,18 @@ impl ClockedOptions {
     }
 
     /// All options by name: these, and those of all methods that an allocator takes.
-    pub(super) fn known(&self) -> Options {
+    pub(super) fn known(&self) -> Vec<OptionInfo> {
         let takes = |method: &str| Self { method: method.into(), ..Self::default() }.allocator(vec![1.0]).is_ok();
         let methods = METHODS.iter().filter(|method| takes(method.name));
-        let of_methods =
-            methods.flat_map(|method| method.options).map(|option| (option.name.into(), OptionValue::None));
+        let of_methods = methods.flat_map(|method| (method.options)()).map(|option| OptionInfo {
+            default: OptionValue::None,
+            range: None,
+            ..option
+        });
         // What is named after its method has no other.
-        let own = options_of(self).into_iter().filter(|option| option.0 != "method" || !self.at_once);
-        of_methods.chain(own).collect()
+        let own = options_of(self).into_iter().filter(|option| option.name != "method" || !self.at_once);
+        let by_name = of_methods.chain(own).map(|option| (option.name.clone(), option));
+        by_name.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
     fn allocator(&self, capacities: Vec<f64>) -> Result<Allocator> {

@@ -6,20 +6,20 @@
 //!
 //! Large flows have more time than small ones, and no flow waits for ever. The order of two flows never changes.
 
+use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
-use crate::registry::{self, Entry};
 
 /// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "edf",
     summary: "strict priority by deadlines at a multiple of what a flow takes alone",
     options: registry::defaults::<EdfOptions>,
-    build: |given| Ok(Box::new(Edf::new(given.read::<EdfOptions>()?.slack)?)),
+    make: |given| Ok(Box::new(Edf::new(given.read::<EdfOptions>()?.slack)?)),
 };
 
 /// Strict priority by deadline.
@@ -35,7 +35,7 @@ impl Edf {
     /// With deadlines at this many times what a flow would take alone.
     ///
     /// # Errors
-    /// [`Error::Option`] for a slack that is not finite and > 0.
+    /// [`netnum_core::Error::Option`] for a slack that is not finite and > 0.
     pub fn new(slack: f64) -> Result<Self> {
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));

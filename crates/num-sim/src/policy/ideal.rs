@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use netnum_core::registry::{self, Entry};
 use netnum_core::{Ask, Settings, Topology, Utilities, interrupt, solve};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,6 @@ use super::clock::Clock;
 use super::{Event, Objective, Policy, PolicyEntry, Rates, active_problem};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
-use crate::registry::{self, Entry};
 use crate::workload::Workload;
 
 /// The active flows at a moment.
@@ -119,7 +119,7 @@ pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     name: "proportional",
     summary: "the exact optimum of log x at every change",
     options: registry::defaults::<IdealOptions>,
-    build: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
+    make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
 };
 
 /// The optimum of x^(1−α)/(1−α), as a policy by its name.
@@ -127,7 +127,7 @@ pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
     name: "alpha-fair",
     summary: "the exact optimum of alpha-fair utilities at every change",
     options: registry::defaults::<AlphaFairOptions>,
-    build: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
+    make: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
 };
 
 /// Options of an optimum.

@@ -28,10 +28,10 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
+use netnum_core::registry::{Entry, Given};
 
 use crate::error::Result;
 use crate::network::Flows;
-use crate::registry::Entry;
 use crate::workload::Workload;
 
 pub use by_name::{POLICIES, policy};
@@ -133,5 +133,7 @@ impl Rates {
     }
 }
 
-/// An entry of [`POLICIES`].
-type PolicyEntry = Entry<Box<dyn Policy + Send>>;
+/// Makes a policy of [`POLICIES`] from its options.
+pub(crate) type MakePolicy = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
+
+type PolicyEntry = Entry<MakePolicy>;

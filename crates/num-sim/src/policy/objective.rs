@@ -1,11 +1,11 @@
 //! The utilities that policies may be given by an option.
 
+use netnum_core::registry;
 use netnum_core::{AlphaFair, MinFct, PowerLaw, Utilities};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
 use crate::network::Flow;
-use crate::registry;
 
 /// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -6,13 +6,13 @@
 //!
 //! Source: Bai et al., *Information-agnostic flow scheduling for commodity data centers*, NSDI 2015.
 
+use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
 use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
 use crate::network::Flows;
-use crate::registry::{self, Entry};
 
 /// A threshold that is missed by this part of it has been reached: that is rounding.
 const REACHED: f64 = 1e-12;
@@ -22,7 +22,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
     summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
     options: registry::defaults::<PiasOptions>,
-    build: |given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?))),
+    make: |given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?))),
 };
 
 /// Levels by bytes sent.
@@ -36,7 +36,7 @@ impl Pias {
     /// With thresholds in bytes, of which there is one fewer than levels.
     ///
     /// # Errors
-    /// [`Error::Option`] for thresholds that are not finite, > 0 and increasing, or for none.
+    /// [`netnum_core::Error::Option`] for thresholds that are not finite, > 0 and increasing, or for none.
     pub fn new(thresholds: &[f64]) -> Result<Self> {
         let wrong = |value: String, expected| Err(Error::option(r#"policy "pias""#, "thresholds", value, expected));
         if thresholds.is_empty() {

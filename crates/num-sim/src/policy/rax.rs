@@ -11,6 +11,7 @@
 //!
 //! Source: Li et al., *Rate-aware flow scheduling for commodity data center networks*, §III.
 
+use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
@@ -18,7 +19,6 @@ use super::remaining::Remaining;
 use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
 use crate::network::Flows;
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 
 /// RAX, as a policy by its name.
@@ -26,7 +26,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "rax",
     summary: "fair sharing at priorities by estimated remaining time",
     options: registry::defaults::<RaxOptions>,
-    build: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
+    make: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
 };
 
 /// RAX+, as a policy by its name.
@@ -34,7 +34,7 @@ pub(super) const PLUS: PolicyEntry = Entry {
     name: "rax+",
     summary: "fair sharing at priorities by true remaining time",
     options: registry::defaults::<RaxOptions>,
-    build: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
+    make: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
 };
 
 /// Options of RAX. By default as for links of 10 Gbit/s.
@@ -82,7 +82,7 @@ impl Rax {
     /// By estimated remaining time.
     ///
     /// # Errors
-    /// [`Error::Option`] for none or too many levels, a ratio that is not > 1, and times that are not finite and > 0.
+    /// [`netnum_core::Error::Option`] for none or too many levels, a ratio that is not > 1, and times that are not finite and > 0.
     pub fn new(options: &RaxOptions) -> Result<Self> {
         Self::named("rax", false, options)
     }

@@ -4,20 +4,20 @@
 //! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.
 
+use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
 use crate::network::Flows;
-use crate::registry::{self, Entry};
 
 /// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
     summary: "strict priority by remaining size or remaining time, pFabric's ideal",
     options: registry::defaults::<SrptOptions>,
-    build: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
+    make: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
 };
 
 /// Strict priority by remaining size or time.

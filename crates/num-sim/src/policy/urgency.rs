@@ -8,6 +8,7 @@
 //! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet:
 //! s → 0 would make U' unbounded. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
 
+use netnum_core::registry::{self, Entry};
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,6 @@ use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
 use crate::network::PACKET;
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 
 /// As a policy by its name.
@@ -26,7 +26,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "min-fct",
     summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
     options: registry::defaults::<MinFctOptions>,
-    build: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
+    make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
 };
 
 /// The number that makes a flow urgent.
@@ -77,7 +77,7 @@ impl MinFctOptions {
     /// The policy with these options.
     ///
     /// # Errors
-    /// [`Error::Option`] or a setting's, naming the option that is out of its range.
+    /// [`netnum_core::Error::Option`] or a setting's, naming the option that is out of its range.
     pub fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
         if !(slack.is_finite() && slack > 0.0) {

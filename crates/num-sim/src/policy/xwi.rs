@@ -16,6 +16,7 @@ use std::fmt;
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::price::LARGEST_PRICE;
+use netnum_core::registry::{self, Entry};
 use netnum_core::{METHODS, PowerLaw, Topology};
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,6 @@ use super::single_path::single_path;
 use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::{Flow, Flows};
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -77,7 +77,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: XWI,
     summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
     options: registry::defaults::<XwiOptions>,
-    build: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+    make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
 };
 
 /// The cost of a flow in a loop, in units of a [`Pacer`].
@@ -115,9 +115,7 @@ impl Xwi {
     pub fn new(options: XwiOptions) -> Result<Self> {
         let clock = Clock::new(options.interval)?;
         options.utility.check()?;
-        if let Some(method) = METHODS.iter().find(|method| method.name == XWI) {
-            method.values(&options.of_method())?;
-        }
+        METHODS.numbers(METHODS.get(XWI)?, &options.of_method())?;
         Ok(Self {
             options,
             clock,

@@ -27,6 +27,7 @@
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 
 use netnum_core::interrupt::Pacer;
+use netnum_core::registry::Entry;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::PathSets;
@@ -35,7 +36,6 @@ use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{Flows, NetworkState, Route};
 use crate::policy::fair_rates;
-use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
 /// Its name.
@@ -51,8 +51,8 @@ const ROUNDS: usize = 1000;
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "the best split over all shortest paths at every moment, DeTail's ideal",
-    options: Options::new,
-    build: |_| Ok(Box::new(Adaptive::new())),
+    options: Vec::new,
+    make: |_, _| Ok(Box::new(Adaptive::new())),
 };
 
 /// The best split at every moment.

@@ -4,6 +4,7 @@
 //! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
 //! flows over the paths that are left, at once.
 
+use netnum_core::registry::{self, Entry};
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,6 @@ use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -24,7 +24,7 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random shortest path for each flow, drawn once",
     options: registry::defaults::<EcmpOptions>,
-    build: |given| Ok(Box::new(Ecmp::with(given.seed, given.read()?)?)),
+    make: |given, seed| Ok(Box::new(Ecmp::with(seed, given.read()?)?)),
 };
 
 /// Static equal-cost multipath.
@@ -68,7 +68,7 @@ impl Ecmp {
     /// The same, with options.
     ///
     /// # Errors
-    /// [`Error::Option`](crate::Error::Option) for a skew outside 0…1.
+    /// [`netnum_core::Error::Option`] for a skew outside 0…1.
     pub fn with(seed: u64, options: EcmpOptions) -> Result<Self> {
         let (hash, skewed) = (Hash::new(NAME, seed, options.skew)?, options.skew > 0.0);
         Ok(Self { hash, skewed, ..Self::new(seed) })

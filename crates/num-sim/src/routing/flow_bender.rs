@@ -18,6 +18,7 @@
 //! Throughput in Datacenter Networks*, CoNEXT 2014, §3 and §5.
 
 use netnum_core::Topology;
+use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
@@ -25,7 +26,6 @@ use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{Marking, Marks, NetworkState, Route};
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -40,7 +40,7 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a flow on a congested path draws another one",
     options: registry::defaults::<FlowBenderOptions>,
-    build: |given| Ok(Box::new(FlowBender::new(given.seed, given.read()?)?)),
+    make: |given, seed| Ok(Box::new(FlowBender::new(seed, given.read()?)?)),
 };
 
 /// Flows that leave congested paths.
@@ -154,7 +154,7 @@ impl FlowBender {
     /// With the paper's settings, or others.
     ///
     /// # Errors
-    /// [`Error::Option`] for an option out of its range.
+    /// [`netnum_core::Error::Option`] for an option out of its range.
     pub fn new(seed: u64, options: FlowBenderOptions) -> Result<Self> {
         options.check()?;
         let hash = Hash::new(NAME, seed, options.skew)?;

@@ -30,7 +30,7 @@ impl Hash {
     }
 
     /// # Errors
-    /// [`Error::Option`] for a skew outside 0…1, naming the routing.
+    /// [`netnum_core::Error::Option`] for a skew outside 0…1, naming the routing.
     pub(super) fn new(routing: &str, seed: u64, skew: f64) -> Result<Self> {
         match (0.0..=1.0).contains(&skew) {
             true => Ok(Self { skew, ..Self::ideal(seed) }),

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use netnum_core::interrupt::Pacer;
+use netnum_core::registry::{self, Entry};
 use netnum_core::{KShortest as Which, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
-use crate::registry::{self, Entry};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -26,7 +26,7 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random one of the k shortest paths for each flow, or all of them",
     options: registry::defaults::<KShortestOptions>,
-    build: |given| Ok(Box::new(KShortestPaths::new(given.seed, given.read()?)?)),
+    make: |given, seed| Ok(Box::new(KShortestPaths::new(seed, given.read()?)?)),
 };
 
 /// An even choice among the k shortest paths.
@@ -66,7 +66,7 @@ impl KShortestPaths {
     /// With the random draws of a seed.
     ///
     /// # Errors
-    /// [`Error::Option`] for a k of 0.
+    /// [`netnum_core::Error::Option`] for a k of 0.
     pub fn new(seed: u64, options: KShortestOptions) -> Result<Self> {
         if options.k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));

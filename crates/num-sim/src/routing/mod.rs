@@ -25,10 +25,10 @@ pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
+use netnum_core::registry::{Entry, Given};
 
 use crate::error::Result;
 use crate::network::{Flows, Marking, Marks, NetworkState, Route};
-use crate::registry::Entry;
 use crate::workload::Workload;
 
 /// Sets the route of every flow.
@@ -109,5 +109,7 @@ impl Moves {
     }
 }
 
-/// An entry of [`ROUTINGS`].
-type RoutingEntry = Entry<Box<dyn Routing + Send>>;
+/// Makes a routing of [`ROUTINGS`] from its options and a seed.
+pub(crate) type MakeRouting = fn(&Given<'_>, u64) -> Result<Box<dyn Routing + Send>>;
+
+type RoutingEntry = Entry<MakeRouting>;

@@ -3,12 +3,12 @@
 //! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
 
 use netnum_core::Topology;
+use netnum_core::registry::Entry;
 
 use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
-use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
 /// Its name.
@@ -18,8 +18,8 @@ const NAME: &str = "spray";
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "an even split over all shortest paths",
-    options: Options::new,
-    build: |_| Ok(Box::new(Spray::new())),
+    options: Vec::new,
+    make: |_, _| Ok(Box::new(Spray::new())),
 };
 
 /// An even split over all shortest paths.

@@ -119,11 +119,11 @@ impl Sizes {
     /// A measured distribution by its name, one of [`MEASURED`].
     ///
     /// # Errors
-    /// [`Error::UnknownName`].
+    /// [`Error::Core`] for another name.
     pub fn named(name: &str) -> Result<Self> {
         match MEASURED.iter().find(|known| known.0 == name) {
             Some((_, points)) => Self::new(name, points.to_vec()),
-            None => Err(Error::unknown("sizes", name, MEASURED.iter().map(|known| known.0))),
+            None => Err(netnum_core::Error::unknown_name("sizes", name, MEASURED.iter().map(|known| known.0)).into()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The allocator on a clock: what it converges to, how soon, and never too much.
 
+use netnum_core::registry::Options;
 use netnum_core::{Normalization, Topology};
 use netnum_sim::{
-    Clocked, ClockedOptions, Ecmp, Ideal, Options, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus, Sizes,
-    Workload, policy, simulate,
+    Clocked, ClockedOptions, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus, Sizes, Workload,
+    policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy) -> Report {

@@ -5,11 +5,11 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use crate::common::random_network;
+use netnum_core::registry::Options;
 use netnum_core::{Link, Topology};
 use netnum_sim::{
-    CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Event, Flows, Options, POLICIES, Policy, Production,
-    ROUTINGS, Rates, Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing,
-    simulate,
+    CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Event, Flows, POLICIES, Policy, Production, ROUTINGS, Rates,
+    Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing, simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use netnum_core::Topology;
+use netnum_core::registry::Options;
 use netnum_sim::{
-    Ecmp, Ideal, MaxMinFair, Options, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes,
-    Srpt, Workload, policy, simulate,
+    Ecmp, Ideal, MaxMinFair, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes, Srpt,
+    Workload, policy, simulate,
 };
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.

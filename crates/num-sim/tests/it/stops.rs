@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use netnum_core::registry::Options;
 use netnum_core::{StopToken, Topology};
 use netnum_sim::{
-    Ecmp, MaxMinFair, Options, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunProgress, RunSettings,
-    RunStatus, Sizes, Workload, policy, routing, simulate,
+    Ecmp, MaxMinFair, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunProgress, RunSettings, RunStatus,
+    Sizes, Workload, policy, routing, simulate,
 };
 
 fn net() -> Topology {

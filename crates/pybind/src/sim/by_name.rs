@@ -1,14 +1,15 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
-use netnum_sim::{Entry, Error, Options, POLICIES, ROUTINGS};
+use netnum_core::registry::{Options, Registry};
+use netnum_sim::{Error, POLICIES, ROUTINGS};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use super::plain::{dict, fields, object};
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
 use super::{Split, Workload};
 use crate::error::{MethodError, raise};
+use crate::plain::{dict, fields, object};
 use crate::topology::Topology;
 
 /// A class for the entries of one registry.
@@ -217,7 +218,7 @@ pub(super) fn routing_of(
 /// The exception for a routing that cannot be; a split has paths and is no name.
 fn raise_routing(error: Error) -> PyErr {
     match &error {
-        Error::UnknownName { name, .. } if name.eq_ignore_ascii_case("split") => {
+        Error::Core(netnum_core::Error::UnknownName { name, .. }) if name.eq_ignore_ascii_case("split") => {
             let instead = "a split is an object with its paths, netnum.sim.Split(net, paths, shares)";
             MethodError::new_err(format!("{error}; {instead}"))
         }
@@ -258,12 +259,13 @@ pub(crate) fn routings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     listed(py, ROUTINGS)
 }
 
-fn listed<'py, Make>(py: Python<'py>, entries: &[Entry<Make>]) -> PyResult<Bound<'py, PyDict>> {
+fn listed<'py, Make>(py: Python<'py>, entries: &Registry<Make>) -> PyResult<Bound<'py, PyDict>> {
     let list = PyDict::new(py);
     for entry in entries {
         let about = PyDict::new(py);
         about.set_item("summary", entry.summary)?;
-        about.set_item("options", dict(py, &(entry.options)())?)?;
+        let options = (entry.options)().into_iter().map(|option| (option.name.into(), option.default));
+        about.set_item("options", dict(py, &options.collect())?)?;
         list.set_item(entry.name, about)?;
     }
     Ok(list)

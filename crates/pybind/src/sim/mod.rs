@@ -5,7 +5,6 @@ mod flows;
 mod network;
 mod observer;
 mod pairs;
-mod plain;
 mod production;
 mod report;
 mod sizes;

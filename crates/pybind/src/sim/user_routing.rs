@@ -7,11 +7,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
-use super::plain::plain;
 use super::user_policy::name_of;
 use super::{Network, Workload};
 use crate::error::raise;
 use crate::paths::Paths;
+use crate::plain::plain;
 use crate::topology::Topology;
 use crate::{detach, numbers};
 

@@ -129,7 +129,7 @@ fn option(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         return Err(MethodError::new_err(message));
     }
     // The core raises for a name that no method has, with the names that exist, whatever the value is.
-    let known = METHODS.iter().flat_map(|method| method.options).any(|option| option.name == name);
+    let known = METHODS.iter().flat_map(|method| (method.options)()).any(|option| option.name == name);
     if known { numbers::float(&format!("option {name:?}"), value) } else { Ok(f64::NAN) }
 }
 

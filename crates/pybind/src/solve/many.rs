@@ -382,9 +382,9 @@ impl<T: Send> BatchObserver for Answers<T> {
     }
 
     fn on_solution(&self, problem: usize, answer: Result<Found>) {
-        use Error::{OptionOfAuto, Setting, UnknownMethod, UnknownOption};
+        use Error::{OptionOfAuto, Setting, UnknownName, UnknownOption};
         let concerns_all =
-            matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | OptionOfAuto { .. } | Setting { .. }));
+            matches!(answer, Err(UnknownName { .. } | UnknownOption { .. } | OptionOfAuto { .. } | Setting { .. }));
         let answer = detach::outcome(answer).map_err(|error| match concerns_all {
             true => error,
             false => Python::attach(|py| about(py, self.noun, self.first + problem, error)),

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::detach;
+use crate::plain::object;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
 use crate::ranks::with_link_name;
@@ -157,12 +158,12 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);
     for method in METHODS {
         let options = PyDict::new(py);
-        for option in method.options {
+        for option in (method.options)() {
             let entry = PyDict::new(py);
-            entry.set_item("default", option.default)?;
-            entry.set_item("range", option.range.to_string())?;
+            entry.set_item("default", object(py, &option.default)?)?;
+            entry.set_item("range", option.range.map(|range| range.to_string()))?;
             entry.set_item("summary", option.summary)?;
-            options.set_item(option.name, entry)?;
+            options.set_item(&*option.name, entry)?;
         }
         let entry = PyDict::new(py);
         entry.set_item("summary", method.summary)?;

@@ -62,13 +62,13 @@ use crate::numbers;
 pub(crate) struct AlphaFair(Arc<Core>);
 
 pub(super) const CLASS: Class = Class {
-    kind: "alpha_fair",
+    kinds: &["alpha_fair", "max_min"],
     add: |module| module.add_class::<AlphaFair>(),
     of_specs: |py, specs| {
         let alpha = column(specs, Spec::exponent);
-        let core = match specs[0].scale {
-            Some(_) => Core::with_scale(alpha, column(specs, |spec| spec.scale)),
-            None => Core::new(alpha, column(specs, |spec| spec.weight)),
+        let core = match specs[0].get("scale") {
+            Some(_) => Core::with_scale(alpha, column(specs, |spec| spec.get("scale"))),
+            None => Core::new(alpha, column(specs, |spec| spec.get("weight"))),
         };
         Ok(Py::new(py, with_base(core.map_err(raise)?, AlphaFair))?.into_any())
     },

@@ -54,12 +54,12 @@ use crate::numbers;
 pub(crate) struct BandwidthFunction(Arc<Core>);
 
 pub(super) const CLASS: Class = Class {
-    kind: "bandwidth_function",
+    kinds: &["bandwidth_function", "max_min_bandwidth_function"],
     add: |module| module.add_class::<BandwidthFunction>(),
     of_specs: |py, specs| {
-        let (spec, points) = (&specs[0], specs[0].breakpoints.iter().flatten());
+        let (spec, points) = (&specs[0], specs[0].breakpoints().into_iter().flatten());
         let (fair_shares, bandwidths): (Vec<f64>, Vec<f64>) = points.map(|point| (point[0], point[1])).unzip();
-        let (alpha, tail_slope) = (spec.exponent().unwrap_or_default(), spec.tail_slope.unwrap_or_default());
+        let (alpha, tail_slope) = (spec.exponent().unwrap_or_default(), spec.get("tail_slope").unwrap_or_default());
         let core = Core::new(&fair_shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
         Ok(Py::new(py, with_base(core, BandwidthFunction))?.into_any())
     },
@@ -67,11 +67,11 @@ pub(super) const CLASS: Class = Class {
 
 impl BandwidthFunction {
     fn spec(&self) -> Spec {
-        self.0.spec(0).unwrap_or_default()
+        self.0.spec(0).expect("it can be written to a file")
     }
 
     fn column(&self, column: usize) -> Vec<f64> {
-        self.spec().breakpoints.iter().flatten().map(|point| point[column]).collect()
+        self.spec().breakpoints().into_iter().flatten().map(|point| point[column]).collect()
     }
 }
 
@@ -117,7 +117,7 @@ impl BandwidthFunction {
     /// The slope of the curve after its last point.
     #[getter]
     fn tail_slope(&self) -> f64 {
-        self.spec().tail_slope.unwrap_or(0.0)
+        self.spec().get("tail_slope").unwrap_or(0.0)
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> Arguments<'py> {

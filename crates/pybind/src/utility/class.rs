@@ -12,8 +12,8 @@ use crate::error::{UtilityError, raise};
 
 /// An entry of the list of classes.
 pub(super) struct Class {
-    /// One of the kinds of its family in the core.
-    pub(super) kind: &'static str,
+    /// The kinds in files that it stands for.
+    pub(super) kinds: &'static [&'static str],
     /// Adds the class to the module.
     pub(super) add: fn(&Bound<'_, PyModule>) -> PyResult<()>,
     /// The object for flows whose plain data are of one kind and have the same fields.

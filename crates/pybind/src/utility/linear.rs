@@ -32,10 +32,10 @@ use crate::numbers;
 pub(crate) struct Linear(Arc<Core>);
 
 pub(super) const CLASS: Class = Class {
-    kind: "linear",
+    kinds: &["linear"],
     add: |module| module.add_class::<Linear>(),
     of_specs: |py, specs| {
-        let core = Core::new(column(specs, |spec| spec.weight)).map_err(raise)?;
+        let core = Core::new(column(specs, |spec| spec.get("weight"))).map_err(raise)?;
         Ok(Py::new(py, with_base(core, Linear))?.into_any())
     },
 };

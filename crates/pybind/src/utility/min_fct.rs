@@ -46,10 +46,11 @@ use crate::numbers;
 pub(crate) struct MinFct(Arc<Core>);
 
 pub(super) const CLASS: Class = Class {
-    kind: "fct",
+    kinds: &["fct"],
     add: |module| module.add_class::<MinFct>(),
     of_specs: |py, specs| {
-        let core = Core::new(column(specs, |spec| spec.size), column(specs, |spec| spec.eps)).map_err(raise)?;
+        let core =
+            Core::new(column(specs, |spec| spec.get("size")), column(specs, |spec| spec.get("eps"))).map_err(raise)?;
         Ok(Py::new(py, with_base(core, MinFct))?.into_any())
     },
 };

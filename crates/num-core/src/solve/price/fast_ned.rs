@@ -28,7 +28,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinkState, Memory, PriceRule, Sums, are_sums, newton_step};
 use crate::error::{Error, Result};
-use crate::solve::method::{Make, MethodInfo, OptionRange, STRICT, gamma};
+use crate::registry::OptionRange;
+use crate::solve::method::{Make, MethodInfo, STRICT, gamma};
 
 /// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,9 +59,8 @@ impl FastNed {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "fast-ned",
         summary: "NED with a majorized diagonal along conjugate directions, with a slope test",
-        options: &[gamma(1.0, "step until a curvature is known")],
-        takes: STRICT,
-        make: Make::Rule(|options, _| Self::new(options[0]).into()),
+        options: || vec![gamma(1.0, "step until a curvature is known")],
+        make: Make::rule(STRICT, |options, _| Self::new(options["gamma"]).into()),
     };
 
     /// The step γ > 0 until a curvature is known; 1 is safe.

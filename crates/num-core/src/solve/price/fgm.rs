@@ -39,9 +39,8 @@ impl Fgm {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "fgm",
         summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
-        options: &[],
-        takes: SMOOTH,
-        make: Make::Rule(|_, _| Self::new().into()),
+        options: Vec::new,
+        make: Make::rule(SMOOTH, |_, _| Self::new().into()),
     };
 
     /// It has no options: the step follows from the utilities.

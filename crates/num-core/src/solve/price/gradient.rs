@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule};
 use crate::error::Result;
-use crate::solve::method::{DELAY, Make, MethodInfo, OptionInfo, OptionRange, SMOOTH, gamma};
+use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::method::{DELAY, Make, MethodInfo, SMOOTH, gamma};
 
 /// Dual gradient descent, one step length for all links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,26 +35,19 @@ impl Gradient {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "gradient",
         summary: "dual gradient descent",
-        options: &[
-            gamma(1.0, "step, relative to the longest that is safe at the start"),
-            OptionInfo {
-                name: "queue",
-                default: 0.0,
-                range: OptionRange::NotNegative,
-                summary: "weight of what has queued up, relative to the excess",
-            },
-            OptionInfo {
-                name: "step",
-                default: 0.0,
-                range: OptionRange::NotNegative,
-                summary: "step in the caller's units of price per rate, in place of gamma's; 0 for none",
-            },
-            DELAY,
-        ],
-        takes: SMOOTH,
-        make: Make::Rule(|options, setup| {
-            let rule = Self::new(options[0], options[1]).with_step(options[2] * setup.price_per_rate);
-            Delayed::new(rule, options[3] == 1.0).into()
+        options: || {
+            let not_negative = |name, summary| OptionInfo::number(name, 0.0, OptionRange::NotNegative, summary);
+            vec![
+                gamma(1.0, "step, relative to the longest that is safe at the start"),
+                not_negative("queue", "weight of what has queued up, relative to the excess"),
+                not_negative("step", "step in the caller's units of price per rate, in place of gamma's; 0 for none"),
+                DELAY,
+            ]
+        },
+        make: Make::rule(SMOOTH, |options, setup| {
+            let rule = Self::new(options["gamma"], options["queue"]);
+            let rule = rule.with_step(options["step"] * setup.price_per_rate);
+            Delayed::new(rule, options["delay"] == 1.0).into()
         }),
     };
 

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinkState, Memory, PriceRule};
 use crate::error::Result;
-use crate::solve::method::{Make, MethodInfo, OptionRange, SMOOTH, gamma};
+use crate::registry::OptionRange;
+use crate::solve::method::{Make, MethodInfo, SMOOTH, gamma};
 
 /// The Newton-exact-diagonal method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +28,8 @@ impl Ned {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
-        options: &[gamma(0.4, "step")],
-        takes: SMOOTH,
-        make: Make::Rule(|options, _| Self::new(options[0]).into()),
+        options: || vec![gamma(0.4, "step")],
+        make: Make::rule(SMOOTH, |options, _| Self::new(options["gamma"]).into()),
     };
 
     /// γ > 0.

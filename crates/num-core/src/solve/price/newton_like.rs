@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinkState, Memory, PriceRule, are_sums, newton_step};
 use crate::error::Result;
-use crate::solve::method::{Make, MethodInfo, OptionInfo, OptionRange, SMOOTH, gamma};
+use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::method::{Make, MethodInfo, SMOOTH, gamma};
 
 /// NED with measured slopes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,17 +39,11 @@ impl NewtonLike {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "newton-like",
         summary: "NED with slopes measured from how loads follow prices",
-        options: &[
-            gamma(0.5, "step"),
-            OptionInfo {
-                name: "smoothing",
-                default: 0.5,
-                range: OptionRange::Share,
-                summary: "part of the old slope that a measurement leaves",
-            },
-        ],
-        takes: SMOOTH,
-        make: Make::Rule(|options, _| Self::new(options[0], options[1]).into()),
+        options: || {
+            let smoothing = "part of the old slope that a measurement leaves";
+            vec![gamma(0.5, "step"), OptionInfo::number("smoothing", 0.5, OptionRange::Share, smoothing)]
+        },
+        make: Make::rule(SMOOTH, |options, _| Self::new(options["gamma"], options["smoothing"]).into()),
     };
 
     /// γ > 0, and the part 0 ≤ s < 1 of the old slope that a measurement leaves.

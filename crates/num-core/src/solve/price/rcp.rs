@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Delayed, LinkState, Memory, PriceRule, Rule};
 use crate::error::Result;
-use crate::solve::method::{DELAY, Make, MethodInfo, OptionInfo, OptionRange, SMOOTH};
+use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::method::{DELAY, Make, MethodInfo, SMOOTH};
 
 /// RCP*, for power-law utilities that share one α.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,17 +40,13 @@ impl Rcp {
     pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
         name: "rcp",
         summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
-        options: &[
-            OptionInfo {
-                name: "a",
-                default: 1.0,
-                range: OptionRange::Positive,
-                summary: "gain, below 2 to converge, or 1 with delay",
-            },
-            DELAY,
-        ],
-        takes: SMOOTH,
-        make: Make::Rule(|options, setup| Delayed::new(Self::new(options[0], setup.alpha), options[1] == 1.0).into()),
+        options: || {
+            let a = "gain, below 2 to converge, or 1 with delay";
+            vec![OptionInfo::number("a", 1.0, OptionRange::Positive, a), DELAY]
+        },
+        make: Make::rule(SMOOTH, |options, setup| {
+            Delayed::new(Self::new(options["a"], setup.alpha), options["delay"] == 1.0).into()
+        }),
     };
 
     /// The gain a > 0, below 2 to converge, and the α > 0 of all utilities.

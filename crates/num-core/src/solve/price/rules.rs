@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceRule, Rcp};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
+use crate::registry::Numbers;
 use crate::solve::auto::AUTO;
-use crate::solve::method::{MethodInfo, find};
+use crate::solve::method::{METHODS, MethodInfo};
 
 /// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and
 /// options, and is written in files by that name.
@@ -136,22 +137,20 @@ impl Rule {
     /// The rule of a method of [`METHODS`](crate::METHODS), with the method's options by name.
     ///
     /// # Errors
-    /// [`Error::UnknownMethod`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
+    /// [`Error::UnknownName`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
     /// or an option out of its range; [`Error::UnknownOption`].
-    pub fn by_name(method: &str, options: &std::collections::BTreeMap<String, f64>, setup: &RuleSetup) -> Result<Self> {
-        let rule = find(method).and_then(|info| Some((info, info.rule()?)));
+    pub fn by_name(method: &str, options: &Numbers, setup: &RuleSetup) -> Result<Self> {
+        let rule = METHODS.find(method).and_then(|info| Some((info, info.rule()?)));
         let Some((info, make)) = rule else {
-            if find(method).is_none() && method != AUTO {
-                let known: Vec<&str> = BUILT_IN.iter().map(|info| info.name).collect();
-                let (nearest, known) = (did_you_mean(method, &known), known.join(", "));
-                return Err(Error::UnknownMethod { name: method.into(), nearest, known });
+            if METHODS.find(method).is_none() && method != AUTO {
+                return Err(Error::unknown_name(METHODS.kind, method, BUILT_IN.iter().map(|info| info.name)));
             }
             let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
             let (last, others) = names.split_last().expect("there are rules");
             let expected = format!("{} or {last}", others.join(", "));
             return Err(Error::Setting { name: "method".into(), value: format!("{method:?}"), expected });
         };
-        Ok(make(&info.values(options)?, setup))
+        Ok(make(&METHODS.numbers(info, options)?, setup))
     }
 }
 
@@ -186,7 +185,7 @@ mod tests {
             assert_eq!(refused(known), expected);
         }
         let known: Vec<&str> = BUILT_IN.iter().map(|info| info.name).collect();
-        let expected = format!("unknown method \"nde\", did you mean \"ned\"?; known methods: {}", known.join(", "));
+        let expected = format!("unknown method \"nde\", did you mean \"ned\"?; known: {}", known.join(", "));
         assert_eq!(refused("nde"), expected);
     }
 }

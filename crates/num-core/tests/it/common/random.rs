@@ -99,13 +99,13 @@ fn mesh(rng: &mut impl Rng, flows: usize, several: usize) -> Routes {
 fn spec(rng: &mut impl Rng, kind: &str, alpha: f64, spread: f64, scale: f64) -> Spec {
     let weight = 10f64.powf(rng.random_range(-0.5..=0.5) * spread);
     match kind {
-        "alpha" => Spec { weight: Some(weight), alpha: Some(alpha), ..Spec::of_kind("alpha_fair") },
+        "alpha" => Spec::of_kind("alpha_fair").with("weight", weight).with("alpha", alpha),
         "mixed alpha" => {
             let alpha = *[0.5, 1.0, 2.0, 4.0].choose(rng).unwrap();
-            Spec { weight: Some(weight), alpha: Some(alpha), ..Spec::of_kind("alpha_fair") }
+            Spec::of_kind("alpha_fair").with("weight", weight).with("alpha", alpha)
         }
-        "fct" => Spec { size: Some(weight), eps: Some(0.125), ..Spec::of_kind("fct") },
-        "linear" => Spec { weight: Some(weight), ..Spec::of_kind("linear") },
+        "fct" => Spec::of_kind("fct").with("size", weight).with("eps", 0.125),
+        "linear" => Spec::of_kind("linear").with("weight", weight),
         "bandwidth" => {
             let (mut f, mut b) = (if rng.random_bool(0.8) { 0.0 } else { 0.5 }, 0.0);
             let mut points = vec![[f, b]];
@@ -115,8 +115,8 @@ fn spec(rng: &mut impl Rng, kind: &str, alpha: f64, spread: f64, scale: f64) -> 
                 points.push([f, b]);
             }
             let tail = if b == 0.0 || rng.random_bool(0.5) { scale * rng.random_range(0.1..1.0) } else { 0.0 };
-            let alpha = Some(*[1.0, 2.0, 5.0].choose(rng).unwrap());
-            Spec { alpha, breakpoints: Some(points), tail_slope: Some(tail), ..Spec::of_kind("bandwidth_function") }
+            let alpha = *[1.0, 2.0, 5.0].choose(rng).unwrap();
+            Spec::of_kind("bandwidth_function").with("alpha", alpha).with_breakpoints(points).with("tail_slope", tail)
         }
         _ => {
             let kind = *["alpha", "mixed alpha", "fct", "bandwidth", "linear"].choose(rng).unwrap();

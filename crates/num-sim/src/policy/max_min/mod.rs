@@ -13,24 +13,20 @@ mod tiers;
 mod weighted;
 
 use netnum_core::Topology;
+use netnum_core::registry::Entry;
 
 use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::network::Route;
-use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
 pub(super) use weighted::Weighted;
 
 /// As a policy by its name.
-pub(super) const ENTRY: PolicyEntry = Entry {
-    name: "max-min",
-    summary: "fair sharing",
-    options: Options::new,
-    build: |_| Ok(Box::new(MaxMinFair::new())),
-};
+pub(super) const ENTRY: PolicyEntry =
+    Entry { name: "max-min", summary: "fair sharing", options: Vec::new, make: |_| Ok(Box::new(MaxMinFair::new())) };
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use netnum_core::registry::Options;
 use netnum_core::{Ask, Normalization, PowerLaw};
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
 use netnum_parallel::{Allocator, AllocatorSettings, Precision};
-use netnum_sim::{
-    CapacityChange, Options, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate,
-};
+use netnum_sim::{CapacityChange, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -257,16 +256,16 @@ fn named(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
         let entry = POLICIES.choose(rng).unwrap();
         setup["policy"] = entry.name.into();
         setup["policy_options"] = json!({});
-        if let Some((option, default)) = (entry.options)().iter().nth(rng.random_range(0..6)) {
-            setup["policy_options"] = json!({ option: default });
+        if let Some(option) = (entry.options)().get(rng.random_range(0..6)) {
+            setup["policy_options"] = json!({ &*option.name: option.default });
         }
     }
     if setup.is_object() && rng.random_bool(0.5) {
         let entry = ROUTINGS.choose(rng).unwrap();
         setup["routing"] = entry.name.into();
         setup["routing_options"] = json!({});
-        if let Some((option, default)) = (entry.options)().iter().nth(rng.random_range(0..6)) {
-            setup["routing_options"] = json!({ option: default });
+        if let Some(option) = (entry.options)().get(rng.random_range(0..6)) {
+            setup["routing_options"] = json!({ &*option.name: option.default });
         }
     }
     setup.to_string()

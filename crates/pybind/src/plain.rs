@@ -1,6 +1,6 @@
 //! Plain data: options as Python objects, and back.
 
-use netnum_sim::{OptionValue, Options};
+use netnum_core::registry::{OptionValue, Options};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
@@ -11,12 +11,12 @@ use crate::error::setting;
 const DEEPEST: usize = 16;
 
 /// A dict with text for keys, as plain data. `place` is the place of a value, for errors.
-pub(super) fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
+pub(crate) fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
     nested_fields(dict, place, 0)
 }
 
 /// A value as plain data. `place` is where it stands, for messages.
-pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+pub(crate) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     nested(place, value, 0)
 }
 
@@ -64,7 +64,7 @@ fn nested(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Optio
     Err(PyTypeError::new_err(format!("{place} must be a number, text, a list or dict of them or None, not {kind}")))
 }
 
-pub(super) fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in options {
         dict.set_item(name, object(py, value)?)?;
@@ -72,7 +72,7 @@ pub(super) fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'p
     Ok(dict)
 }
 
-pub(super) fn object<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn object<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         OptionValue::None => py.None().into_bound(py),
         OptionValue::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),

@@ -1,0 +1,348 @@
+//! What is known by name: methods, normalizers, kinds of utilities, policies, routings. Each has a [`Registry`].
+//!
+//! An entry states its name, its options with their defaults, and how it is made. A name or an option that does not
+//! exist is one kind of error everywhere, which lists those that do, the nearest first. Options that are numbers alone
+//! are [`Numbers`], whose ranges the entry states. Others are the fields of a plain struct with defaults, which checks
+//! its ranges itself; by name they are [`Options`], which have the form of JSON.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// Options by name.
+pub type Options = BTreeMap<String, OptionValue>;
+
+/// Options by name, all of them numbers.
+pub type Numbers = BTreeMap<String, f64>;
+
+/// The value of an option. It is read from JSON, and displayed as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// No value: null.
+    None,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Number(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Self>),
+    /// Values by name.
+    Table(Options),
+}
+
+impl OptionValue {
+    /// Whether all its numbers are finite: JSON has no others.
+    fn is_finite(&self) -> bool {
+        match self {
+            Self::Number(number) => number.is_finite(),
+            Self::List(values) => values.iter().all(Self::is_finite),
+            Self::Table(values) => values.values().all(Self::is_finite),
+            Self::None | Self::Bool(_) | Self::Integer(_) | Self::Text(_) => true,
+        }
+    }
+}
+
+/// As JSON, but for a number that is ∞ or NaN, which is written by name.
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) if !number.is_finite() => number.fmt(f),
+            _ => json(self).fmt(f),
+        }
+    }
+}
+
+/// An option of an entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// The value it has unless given; [`OptionValue::None`] where that depends on others.
+    pub default: OptionValue,
+    /// The values it may have, of an option that is one of [`Numbers`].
+    pub range: Option<OptionRange>,
+    /// What it does, in one line; empty where the documentation of the entry says it.
+    pub summary: &'static str,
+}
+
+impl OptionInfo {
+    /// An option that is a number.
+    pub const fn number(name: &'static str, default: f64, range: OptionRange, summary: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), default: OptionValue::Number(default), range: Some(range), summary }
+    }
+
+    fn of_field((name, default): (String, OptionValue)) -> Self {
+        Self { name: Cow::Owned(name), default, range: None, summary: "" }
+    }
+}
+
+/// The values that an option may have, all finite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OptionRange {
+    /// Greater than 0.
+    Positive,
+    /// 0 or greater.
+    NotNegative,
+    /// From 0 to 1, 1 excluded.
+    Share,
+    /// 0 or 1.
+    Switch,
+}
+
+impl OptionRange {
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Positive => value > 0.0 && value.is_finite(),
+            Self::NotNegative => value >= 0.0 && value.is_finite(),
+            Self::Share => (0.0..1.0).contains(&value),
+            Self::Switch => value == 0.0 || value == 1.0,
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Setting`] with this name for a value out of the range.
+    pub(crate) fn check(self, name: &str, value: f64) -> Result<()> {
+        if self.holds(value) {
+            return Ok(());
+        }
+        Err(Error::Setting { name: name.into(), value: value.to_string(), expected: self.to_string() })
+    }
+}
+
+impl fmt::Display for OptionRange {
+    /// `a finite number > 0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Positive => "a finite number > 0",
+            Self::NotNegative => "a finite number >= 0",
+            Self::Share => "a number >= 0 and < 1",
+            Self::Switch => "0 or 1",
+        })
+    }
+}
+
+/// An entry of a [`Registry`].
+#[derive(Clone, Copy)]
+pub struct Entry<Make> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: fn() -> Vec<OptionInfo>,
+    /// Makes it.
+    pub make: Make,
+}
+
+impl<Make> fmt::Debug for Entry<Make> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).field("summary", &self.summary).finish_non_exhaustive()
+    }
+}
+
+/// Everything of one kind that is known by name: a list of its entries.
+#[derive(Debug)]
+pub struct Registry<Make: 'static> {
+    /// The kind: `method`.
+    pub kind: &'static str,
+    entries: &'static [Entry<Make>],
+}
+
+impl<Make> Deref for Registry<Make> {
+    type Target = [Entry<Make>];
+
+    fn deref(&self) -> &[Entry<Make>] {
+        self.entries
+    }
+}
+
+impl<Make> IntoIterator for &Registry<Make> {
+    type Item = &'static Entry<Make>;
+    type IntoIter = std::slice::Iter<'static, Entry<Make>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+impl<Make> Registry<Make> {
+    /// These entries, of some kind, the one to use first first.
+    pub const fn new(kind: &'static str, entries: &'static [Entry<Make>]) -> Self {
+        Self { kind, entries }
+    }
+
+    /// The names, in the order of the entries.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<Make> {
+        self.entries.iter().map(|entry| entry.name)
+    }
+
+    /// The entry of a name, if there is one.
+    pub fn find(&self, name: &str) -> Option<&'static Entry<Make>> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The entry of a name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest one.
+    pub fn get(&self, name: &str) -> Result<&'static Entry<Make>> {
+        self.find(name).ok_or_else(|| Error::unknown_name(self.kind, name, self.names()))
+    }
+
+    /// The value of every option of an entry, each a number: as given by name, or by default.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range.
+    pub fn numbers(&self, entry: &Entry<Make>, given: &Numbers) -> Result<Numbers> {
+        let known = (entry.options)();
+        for (name, &value) in given {
+            self.option(entry, &known, name)?.range.map_or(Ok(()), |range| range.check(name, value))?;
+        }
+        let number = |option: OptionInfo| {
+            let default = if let OptionValue::Number(default) = option.default { default } else { f64::NAN };
+            (option.name.into_owned(), default)
+        };
+        let mut numbers: Numbers = known.into_iter().map(number).collect();
+        numbers.extend(given.iter().map(|(name, &value)| (name.clone(), value)));
+        Ok(numbers)
+    }
+
+    /// The entry of a name, and what it is made from: options that it has, of finite numbers.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`].
+    pub fn given<'a>(&self, name: &str, options: &'a Options) -> Result<(&'static Entry<Make>, Given<'a>)> {
+        let entry = self.get(name)?;
+        let known = (entry.options)();
+        options.keys().try_for_each(|option| self.option(entry, &known, option).map(drop))?;
+        let given = Given { of: self.of(entry), options };
+        match options.iter().find(|(_, value)| !value.is_finite()) {
+            Some((option, value)) => Err(Error::option(&given.of, option, value, "finite numbers")),
+            None => Ok((entry, given)),
+        }
+    }
+
+    /// `policy "flowtune"`.
+    fn of(&self, entry: &Entry<Make>) -> String {
+        format!("{} {:?}", self.kind, entry.name)
+    }
+
+    fn option<'a>(&self, entry: &Entry<Make>, known: &'a [OptionInfo], name: &str) -> Result<&'a OptionInfo> {
+        known
+            .iter()
+            .find(|option| option.name == name)
+            .ok_or_else(|| Error::unknown_option(self.of(entry), name, known.iter().map(|option| &*option.name)))
+    }
+}
+
+/// The options that an entry is made from.
+#[derive(Debug)]
+pub struct Given<'a> {
+    /// Whose they are: `policy "flowtune"`.
+    of: String,
+    options: &'a Options,
+}
+
+impl Given<'_> {
+    /// The options as the fields of a struct, whose defaults stand for the others.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a value of another type.
+    pub fn read<T: DeserializeOwned + Default + Serialize>(&self) -> Result<T> {
+        self.read_over(T::default())
+    }
+
+    /// The same with other defaults.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a value of another type.
+    pub fn read_over<T: DeserializeOwned + Serialize>(&self, defaults: T) -> Result<T> {
+        let (mut fields, mut read) = (fields(&defaults), defaults);
+        // One at a time, for an error that names the option.
+        for (option, value) in self.options {
+            fields.insert(option.clone(), json(value));
+            read = T::deserialize(Value::Object(fields.clone()))
+                .map_err(|error| mistyped(&self.of, option, value, &error))?;
+        }
+        Ok(read)
+    }
+
+    /// An error about a setting as one about the option of that name, up to a dot.
+    pub fn about_option(&self, error: Error) -> Error {
+        let is_option = |name: &str| name.split('.').next().is_some_and(|option| self.options.contains_key(option));
+        match error {
+            Error::Setting { name, value, expected } if is_option(&name) => {
+                Error::Option { of: self.of.clone(), option: name, value, expected }
+            }
+            error => error,
+        }
+    }
+}
+
+/// The error for an option with a value of the wrong kind.
+fn mistyped(of: &str, option: &str, value: &OptionValue, error: &serde_json::Error) -> Error {
+    Error::option(of, option, value, &expected(error))
+}
+
+/// Reads a value whose forms are `forms`; the error for a value of another form lists them.
+///
+/// # Errors
+/// The deserializer's.
+pub fn read_form<'de, T, D>(deserializer: D, forms: &str) -> std::result::Result<T, D::Error>
+where
+    T: Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    T::deserialize(deserializer).map_err(|_| serde::de::Error::custom(format!("expected {forms}")))
+}
+
+/// The expected value, from the text of a serde error, which is in terms of Rust's types.
+fn expected(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once("expected ").map_or(text.as_str(), |(_, expected)| expected) {
+        "f64" => "a number".into(),
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "usize" => "a whole number >= 0".into(),
+        "a boolean" => "true or false".into(),
+        "a string" => "text".into(),
+        "a sequence" => "a list".into(),
+        "string or map" | "map with a single key" => "a name".into(),
+        other => other.replace('`', "\""),
+    }
+}
+
+/// The fields of a struct of options, with their defaults.
+pub fn defaults<T: Default + Serialize>() -> Vec<OptionInfo> {
+    options_of(&T::default())
+}
+
+/// The fields of a struct of options, with their values.
+pub fn options_of<T: Serialize>(options: &T) -> Vec<OptionInfo> {
+    let fields: Options = serde_json::from_value(Value::Object(fields(options))).unwrap_or_default();
+    fields.into_iter().map(OptionInfo::of_field).collect()
+}
+
+fn fields<T: Serialize>(options: &T) -> Map<String, Value> {
+    match serde_json::to_value(options) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// A value as JSON.
+pub fn json(value: &OptionValue) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
