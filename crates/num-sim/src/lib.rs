@@ -51,15 +51,13 @@ mod workload;
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use policy::{
-    Clocked, ClockedOptions, DeadlineKey, Edf, Event, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered,
-    POLICIES, Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic,
-    Urgency, Xwi, XwiOptions, fair_rates, policy,
+    Clocked, ClockedOptions, Edf, Event, Ideal, Key, Levels, MaxMinFair, Objective, Ordered, POLICIES, Pias, Policy,
+    Rates, Rax, RaxOptions, Srpt, Strict, UpdateTraffic, Xwi, XwiOptions, fair_rates, policy,
 };
 pub use report::{Report, RunStatus};
 pub use routing::{
-    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortestOptions, KShortestPaths, Moves, ROUTINGS,
-    Routing, Split, Spray, routing,
+    Adaptive, Ecmp, FlowBender, FlowBenderOptions, KShortestPaths, Moves, ROUTINGS, Routing, Split, Spray, routing,
 };
 pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
-pub use sizes::{MEASURED, Sizes};
+pub use sizes::Sizes;
 pub use workload::{Pairs, Poisson, Production, Workload};

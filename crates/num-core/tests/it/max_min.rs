@@ -241,7 +241,7 @@ fn max_min_bandwidth_functions_are_written_and_read_by_their_kind() {
     let problem = Problem::new(vec![17.0], Paths::from_lists([[0], [0]]), drawn(f64::INFINITY)).unwrap();
     assert_eq!(problem.curvature(), Curvature::MaxMin);
     let text = problem.to_json().unwrap();
-    assert!(text.contains("max_min_bandwidth_function") && text.contains(r#""alpha":[null,null]"#), "{text}");
+    assert!(text.contains("max_min_bandwidth_function") && !text.contains("\"alpha\""), "{text}");
     let read = Problem::from_json(&text).unwrap();
     assert_eq!(read.curvature(), Curvature::MaxMin);
     assert_eq!(max_min(&read).unwrap(), max_min(&problem).unwrap());

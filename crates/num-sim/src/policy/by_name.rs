@@ -30,8 +30,9 @@ pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
 /// A policy by its name.
 ///
 /// # Errors
-/// [`Error::Core`] for a name or an option that does not exist, or for an option of another type; others for values out of their range.
+/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
 pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
     let (entry, given) = POLICIES.given(name, options)?;
-    (entry.make)(&given).map_err(|error| error.about_option(&given))
+    let (MakePolicy::AnyRoute(make) | MakePolicy::SinglePath(make)) = entry.make;
+    make(&given).map_err(|error| error.about_option(&given))
 }

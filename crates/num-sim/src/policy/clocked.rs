@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use super::control_traffic::{Meter, UpdateTraffic};
 use super::single_path::single_path;
-use super::{Event, Objective, Policy, PolicyEntry, Rates};
+use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
 use crate::setters::setters;
@@ -34,7 +34,7 @@ pub(super) const FLOWTUNE: PolicyEntry = Entry {
     name: "flowtune",
     summary: "an allocator that does one step at every tick of a clock",
     options: || ClockedOptions::default().known(),
-    make: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read()?)?))),
 };
 
 /// NUMFabric's gradient descent, as a policy by its name.
@@ -42,7 +42,7 @@ pub(super) const GRADIENT: PolicyEntry = Entry {
     name: "gradient",
     summary: "dual gradient descent at intervals, rates that follow the prices at once",
     options: || ClockedOptions::gradient().known(),
-    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?))),
 };
 
 /// NUMFabric's RCP*, as a policy by its name.
@@ -50,7 +50,7 @@ pub(super) const RCP: PolicyEntry = Entry {
     name: "rcp",
     summary: "RCP* likewise",
     options: || ClockedOptions::rcp().known(),
-    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?))),
 };
 
 /// Options of an allocator on a clock. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a

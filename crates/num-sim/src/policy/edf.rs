@@ -9,8 +9,8 @@
 use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
-use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
+use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
 
@@ -19,15 +19,12 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "edf",
     summary: "strict priority by deadlines at a multiple of what a flow takes alone",
     options: registry::defaults::<EdfOptions>,
-    make: |given| Ok(Box::new(Edf::new(given.read::<EdfOptions>()?.slack)?)),
+    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Ordered::by(Edf::new(given.read::<EdfOptions>()?.slack)?)))),
 };
 
-/// Strict priority by deadline.
-pub type Edf = Ordered<DeadlineKey>;
-
-/// A flow's deadline, as a key.
+/// A flow's deadline, as a key of [`Ordered`].
 #[derive(Debug, Clone)]
-pub struct DeadlineKey {
+pub struct Edf {
     slack: f64,
 }
 
@@ -40,7 +37,7 @@ impl Edf {
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));
         }
-        Ok(Self::by(DeadlineKey { slack }))
+        Ok(Self { slack })
     }
 }
 
@@ -62,7 +59,7 @@ pub(super) fn deadline(flow: &Flow, slack: f64) -> f64 {
     flow.arrival + slack * flow.size / flow.alone
 }
 
-impl Key for DeadlineKey {
+impl Key for Edf {
     fn name(&self) -> &str {
         "edf"
     }

@@ -10,7 +10,7 @@ use netnum_core::{Ask, Settings, Topology, Utilities, interrupt, solve};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Event, Objective, Policy, PolicyEntry, Rates, active_problem};
+use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates, active_problem};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
 use crate::workload::Workload;
@@ -119,7 +119,9 @@ pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     name: "proportional",
     summary: "the exact optimum of log x at every change",
     options: registry::defaults::<IdealOptions>,
-    make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
+    make: MakePolicy::SinglePath(|given| {
+        Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?))
+    }),
 };
 
 /// The optimum of x^(1−α)/(1−α), as a policy by its name.
@@ -127,7 +129,7 @@ pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
     name: "alpha-fair",
     summary: "the exact optimum of alpha-fair utilities at every change",
     options: registry::defaults::<AlphaFairOptions>,
-    make: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?))),
 };
 
 /// Options of an optimum.

@@ -37,17 +37,15 @@ use crate::workload::Workload;
 pub use by_name::{POLICIES, policy};
 pub use clocked::{Clocked, ClockedOptions};
 pub use control_traffic::UpdateTraffic;
-pub use edf::{DeadlineKey, Edf};
+pub use edf::Edf;
 pub use ideal::Ideal;
 pub use max_min::{MaxMinFair, fair_rates};
 pub use objective::Objective;
 pub use ordered::{Key, Ordered};
 pub use pias::Pias;
 pub use rax::{Rax, RaxOptions};
-pub use remaining::Remaining;
-pub use srpt::{RemainingKey, Srpt};
-pub use strict::{Rank, Strict};
-pub use urgency::{MinFctOptions, Urgency};
+pub use srpt::Srpt;
+pub use strict::{Levels, Strict};
 pub use xwi::{Xwi, XwiOptions};
 
 /// Sets the rate of every flow.
@@ -134,6 +132,14 @@ impl Rates {
 }
 
 /// Makes a policy of [`POLICIES`] from its options.
-pub(crate) type MakePolicy = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
+#[derive(Debug, Clone, Copy)]
+pub enum MakePolicy {
+    /// One that takes flows over several paths.
+    AnyRoute(FromOptions),
+    /// One that takes flows with one path each.
+    SinglePath(FromOptions),
+}
+
+type FromOptions = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
 
 type PolicyEntry = Entry<MakePolicy>;

@@ -9,8 +9,8 @@
 use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
-use super::PolicyEntry;
-use super::strict::{Rank, Strict};
+use super::strict::{Levels, Strict};
+use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::Flows;
 
@@ -22,7 +22,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
     summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
     options: registry::defaults::<PiasOptions>,
-    make: |given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?))),
+    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?)))),
 };
 
 /// Levels by bytes sent.
@@ -68,7 +68,7 @@ impl Default for PiasOptions {
     }
 }
 
-impl Rank for Pias {
+impl Levels for Pias {
     fn name(&self) -> &str {
         "pias"
     }

@@ -14,9 +14,9 @@
 use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
-use super::PolicyEntry;
 use super::remaining::Remaining;
-use super::strict::{Rank, Strict};
+use super::strict::{Levels, Strict};
+use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::setters::setters;
@@ -26,7 +26,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "rax",
     summary: "fair sharing at priorities by estimated remaining time",
     options: registry::defaults::<RaxOptions>,
-    make: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
+    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?)))),
 };
 
 /// RAX+, as a policy by its name.
@@ -34,7 +34,7 @@ pub(super) const PLUS: PolicyEntry = Entry {
     name: "rax+",
     summary: "fair sharing at priorities by true remaining time",
     options: registry::defaults::<RaxOptions>,
-    make: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
+    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?)))),
 };
 
 /// Options of RAX. By default as for links of 10 Gbit/s.
@@ -115,7 +115,7 @@ impl Rax {
     }
 }
 
-impl Rank for Rax {
+impl Levels for Rax {
     fn name(&self) -> &str {
         self.name
     }

@@ -16,7 +16,7 @@ use crate::network::Flows;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Remaining {
+pub(super) enum Remaining {
     /// Bits.
     #[default]
     Size,

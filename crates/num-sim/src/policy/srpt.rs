@@ -7,9 +7,9 @@
 use netnum_core::registry::{self, Entry};
 use serde::{Deserialize, Serialize};
 
-use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
+use super::{MakePolicy, PolicyEntry};
 use crate::network::Flows;
 
 /// As a policy by its name.
@@ -17,15 +17,15 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
     summary: "strict priority by remaining size or remaining time, pFabric's ideal",
     options: registry::defaults::<SrptOptions>,
-    make: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
+    make: MakePolicy::AnyRoute(|given| {
+        let by = given.read::<SrptOptions>()?.by;
+        Ok(Box::new(Ordered::by(Srpt { by, ..Srpt::default() })))
+    }),
 };
 
-/// Strict priority by remaining size or time.
-pub type Srpt = Ordered<RemainingKey>;
-
-/// The remaining size or time as a key.
+/// The remaining size or time of a flow, as a key of [`Ordered`].
 #[derive(Debug, Clone, Default)]
-pub struct RemainingKey {
+pub struct Srpt {
     by: Remaining,
     capacities: Vec<f64>,
 }
@@ -38,7 +38,7 @@ impl Srpt {
 
     /// By remaining time.
     pub fn by_time() -> Self {
-        Self::by(RemainingKey { by: Remaining::Time, ..RemainingKey::default() })
+        Self { by: Remaining::Time, ..Self::default() }
     }
 }
 
@@ -49,13 +49,7 @@ struct SrptOptions {
     by: Remaining,
 }
 
-impl SrptOptions {
-    fn policy(self) -> Srpt {
-        Ordered::by(RemainingKey { by: self.by, ..RemainingKey::default() })
-    }
-}
-
-impl RemainingKey {
+impl Srpt {
     /// The capacity of a flow's first link, where the key depends on it.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
         match self.by {
@@ -65,7 +59,7 @@ impl RemainingKey {
     }
 }
 
-impl Key for RemainingKey {
+impl Key for Srpt {
     fn name(&self) -> &str {
         match self.by {
             Remaining::Size => "srpt",

@@ -1,7 +1,7 @@
 //! Strict priorities: every flow has one of K levels; the first is served as if it were alone, each of the others with
 //! the capacity that those before it leave, and flows of one level share fairly.
 //!
-//! Switches have 4 to 8 such queues at every port. A [`Rank`] sets the level of a flow, and for how long.
+//! Switches have 4 to 8 such queues at every port. [`Levels`] set the level of a flow, and for how long.
 
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
@@ -17,7 +17,7 @@ use crate::workload::Workload;
 const LEVEL: usize = 4;
 
 /// Sets the level of every flow.
-pub trait Rank {
+pub trait Levels {
     /// The name of the policy.
     fn name(&self) -> &str;
 
@@ -37,8 +37,8 @@ pub trait Rank {
 
 /// Serves flows by levels.
 #[derive(Debug)]
-pub struct Strict<R> {
-    rank: R,
+pub struct Strict<L> {
+    by: L,
     tiers: Tiers,
     /// When levels are computed again.
     calendar: Calendar,
@@ -47,16 +47,16 @@ pub struct Strict<R> {
     changed: Vec<u32>,
 }
 
-impl<R: Rank> Strict<R> {
-    /// By the levels of a rank.
-    pub fn by(rank: R) -> Self {
+impl<L: Levels> Strict<L> {
+    /// By levels that are set so.
+    pub fn by(by: L) -> Self {
         let (tiers, calendar, due, changed) = (Tiers::default(), Calendar::default(), Vec::new(), Vec::new());
-        Self { rank, tiers, calendar, due, changed }
+        Self { by, tiers, calendar, due, changed }
     }
 
     /// The level of a flow, checked.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> Result<usize> {
-        let (level, levels) = (self.rank.level(slot, flows, now), self.rank.levels());
+        let (level, levels) = (self.by.level(slot, flows, now), self.by.levels());
         if level < levels {
             return Ok(level);
         }
@@ -66,7 +66,7 @@ impl<R: Rank> Strict<R> {
 
     /// When that is computed again.
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> Result<f64> {
-        let until = self.rank.until(slot, level, rate, flows, now);
+        let until = self.by.until(slot, level, rate, flows, now);
         if !until.is_nan() {
             return Ok(until);
         }
@@ -76,22 +76,22 @@ impl<R: Rank> Strict<R> {
     }
 
     fn error(&self, what: String) -> Error {
-        Error::Policy { policy: self.rank.name().into(), what }
+        Error::Policy { policy: self.by.name().into(), what }
     }
 }
 
-impl<R: Rank> Policy for Strict<R> {
+impl<L: Levels> Policy for Strict<L> {
     fn name(&self) -> &str {
-        self.rank.name()
+        self.by.name()
     }
 
     fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
-        if self.rank.levels() == 0 {
+        if self.by.levels() == 0 {
             return Err(self.error("has no level, expected at least one".into()));
         }
-        self.tiers.reset(self.rank.levels(), net.capacities());
+        self.tiers.reset(self.by.levels(), net.capacities());
         self.calendar = Calendar::default();
-        self.rank.begin_run(net.capacities());
+        self.by.begin_run(net.capacities());
         Ok(())
     }
 

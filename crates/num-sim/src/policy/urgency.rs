@@ -12,28 +12,26 @@ use netnum_core::registry::{self, Entry};
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
-use super::PolicyEntry;
 use super::clock::Clock;
 use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
+use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::PACKET;
-use crate::setters::setters;
 
 /// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "min-fct",
     summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
     options: registry::defaults::<MinFctOptions>,
-    make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?))),
 };
 
 /// The number that makes a flow urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Urgency {
+enum Urgency {
     /// A small size, as it was when the flow arrived.
     #[default]
     Size,
@@ -48,24 +46,16 @@ pub enum Urgency {
 /// The optimum for short completion times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MinFctOptions {
+struct MinFctOptions {
     /// The gap to prove at every change.
-    pub tol: f64,
+    tol: f64,
     /// The number that makes a flow urgent.
-    pub by: Urgency,
+    by: Urgency,
     /// Seconds between two computations of that, > 0.
-    pub interval: f64,
+    interval: f64,
     /// The time from arrival to deadline, as a multiple of what the flow takes alone, > 0.
-    pub slack: f64,
+    slack: f64,
 }
-
-setters!(MinFctOptions {
-    with_tol: tol: f64,
-    with_by: by: Urgency,
-    with_interval: interval: f64,
-    with_slack: slack: f64,
-});
 
 impl Default for MinFctOptions {
     fn default() -> Self {
@@ -78,7 +68,7 @@ impl MinFctOptions {
     ///
     /// # Errors
     /// [`netnum_core::Error::Option`] or a setting's, naming the option that is out of its range.
-    pub fn policy(&self) -> Result<Ideal> {
+    fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use super::max_min::Weighted;
 use super::single_path::single_path;
-use super::{Event, Objective, Policy, PolicyEntry, Rates};
+use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::{Flow, Flows};
 use crate::setters::setters;
@@ -77,7 +77,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: XWI,
     summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
     options: registry::defaults::<XwiOptions>,
-    make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+    make: MakePolicy::SinglePath(|given| Ok(Box::new(Xwi::new(given.read()?)?))),
 };
 
 /// The cost of a flow in a loop, in units of a [`Pacer`].

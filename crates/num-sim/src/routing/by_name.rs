@@ -14,7 +14,7 @@ pub static ROUTINGS: &Registry<MakeRouting> =
 /// A routing by its name; its random draws are those of a seed.
 ///
 /// # Errors
-/// [`Error::Core`] for a name or an option that does not exist, or for an option of another type; others for values out of their range.
+/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
 pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
     let (entry, given) = ROUTINGS.given(name, options)?;
     (entry.make)(&given, seed).map_err(|error| error.about_option(&given))

@@ -13,7 +13,6 @@ use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
-use crate::setters::setters;
 use crate::workload::Workload;
 
 /// Its name.
@@ -24,7 +23,7 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random shortest path for each flow, drawn once",
     options: registry::defaults::<EcmpOptions>,
-    make: |given, seed| Ok(Box::new(Ecmp::with(seed, given.read()?)?)),
+    make: |given, seed| Ok(Box::new(Ecmp::new(seed).with_skew(given.read::<EcmpOptions>()?.skew)?)),
 };
 
 /// Static equal-cost multipath.
@@ -39,19 +38,12 @@ pub struct Ecmp {
     path_sets: PathSets,
 }
 
-/// Options of [`Ecmp`].
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+/// Options by name.
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct EcmpOptions {
-    /// The skew s of the hash: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, the
-    /// default, to 1.
-    pub skew: f64,
+struct EcmpOptions {
+    skew: f64,
 }
-
-setters!(EcmpOptions {
-    with_skew: skew: f64,
-});
 
 impl Ecmp {
     /// With an ideal hash, from a seed.
@@ -65,13 +57,13 @@ impl Ecmp {
         }
     }
 
-    /// The same, with options.
+    /// With a skew s of the hash: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, which is
+    /// ideal, to 1.
     ///
     /// # Errors
     /// [`netnum_core::Error::Option`] for a skew outside 0…1.
-    pub fn with(seed: u64, options: EcmpOptions) -> Result<Self> {
-        let (hash, skewed) = (Hash::new(NAME, seed, options.skew)?, options.skew > 0.0);
-        Ok(Self { hash, skewed, ..Self::new(seed) })
+    pub fn with_skew(self, skew: f64) -> Result<Self> {
+        Ok(Self { hash: Hash::new(NAME, self.seed, skew)?, skewed: skew > 0.0, ..self })
     }
 }
 

@@ -69,7 +69,7 @@ pub struct FlowBenderOptions {
     /// [`Marking::Utilization`] of less than the other part marks anything.
     #[serde(deserialize_with = "Marking::read")]
     pub marking: Marking,
-    /// The skew of the hash, see [`EcmpOptions`](super::EcmpOptions).
+    /// The skew of the hash, see [`Ecmp::with_skew`](super::Ecmp::with_skew).
     pub skew: f64,
     /// S, the moves in a row after which a flow stays on the best path; at least 1. Default: none, it goes on.
     pub lock_after: Option<u32>,

@@ -8,14 +8,13 @@ use std::collections::HashSet;
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::registry::{self, Entry};
-use netnum_core::{KShortest as Which, Topology};
+use netnum_core::{KShortest, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
-use crate::setters::setters;
 use crate::workload::Workload;
 
 /// Its name.
@@ -26,35 +25,30 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random one of the k shortest paths for each flow, or all of them",
     options: registry::defaults::<KShortestOptions>,
-    make: |given, seed| Ok(Box::new(KShortestPaths::new(seed, given.read()?)?)),
+    make: |given, seed| {
+        let KShortestOptions { k, spread, disjoint } = given.read()?;
+        Ok(Box::new(KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint)))
+    },
 };
 
 /// An even choice among the k shortest paths.
 #[derive(Debug, Clone)]
 pub struct KShortestPaths {
     seed: u64,
-    options: KShortestOptions,
+    k: usize,
+    spread: bool,
+    disjoint: bool,
     split: Option<Split>,
 }
 
-/// Options of [`KShortestPaths`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Options by name.
+#[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct KShortestOptions {
-    /// The most paths of a pair, at least 1; 4 by default.
-    pub k: usize,
-    /// Whether every flow is spread over all of them.
-    pub spread: bool,
-    /// Whether the paths of a pair may have no link in common.
-    pub disjoint: bool,
+struct KShortestOptions {
+    k: usize,
+    spread: bool,
+    disjoint: bool,
 }
-
-setters!(KShortestOptions {
-    with_k: k: usize,
-    with_spread: spread: bool,
-    with_disjoint: disjoint: bool,
-});
 
 impl Default for KShortestOptions {
     fn default() -> Self {
@@ -63,15 +57,27 @@ impl Default for KShortestOptions {
 }
 
 impl KShortestPaths {
-    /// With the random draws of a seed.
+    /// With the random draws of a seed, one of at most k ≥ 1 paths for every flow.
     ///
     /// # Errors
     /// [`netnum_core::Error::Option`] for a k of 0.
-    pub fn new(seed: u64, options: KShortestOptions) -> Result<Self> {
-        if options.k == 0 {
+    pub fn new(seed: u64, k: usize) -> Result<Self> {
+        if k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));
         }
-        Ok(Self { seed, options, split: None })
+        Ok(Self { seed, k, spread: false, disjoint: false, split: None })
+    }
+
+    /// With every flow spread over all of the paths.
+    #[must_use]
+    pub fn with_spread(self, spread: bool) -> Self {
+        Self { spread, ..self }
+    }
+
+    /// With paths of a pair that have no link in common.
+    #[must_use]
+    pub fn with_disjoint(self, disjoint: bool) -> Self {
+        Self { disjoint, ..self }
     }
 }
 
@@ -97,11 +103,11 @@ impl Routing for KShortestPaths {
                 format!("routing {NAME:?}, flow {}: paths from {from} to {to}: there is no route", flows[pair]);
             return Err(netnum_core::Error::Topology(message).into());
         }
-        let KShortestOptions { k, spread, disjoint } = self.options;
-        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which::new(k).with_disjoint(disjoint))?;
+        let which = KShortest::new(self.k).with_disjoint(self.disjoint);
+        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
-        let split = self.split.insert(if spread { split.spread() } else { split });
+        let split = self.split.insert(if self.spread { split.spread() } else { split });
         split.begin_run(net, workload)
     }
 

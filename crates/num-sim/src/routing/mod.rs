@@ -18,9 +18,9 @@ mod spray;
 
 pub use adaptive::Adaptive;
 pub use by_name::{ROUTINGS, routing};
-pub use ecmp::{Ecmp, EcmpOptions};
+pub use ecmp::Ecmp;
 pub use flow_bender::{FlowBender, FlowBenderOptions};
-pub use k_shortest::{KShortestOptions, KShortestPaths};
+pub use k_shortest::KShortestPaths;
 pub use split::Split;
 pub use spray::Spray;
 

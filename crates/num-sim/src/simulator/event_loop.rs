@@ -6,14 +6,11 @@
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-
 use netnum_core::Topology;
 #[cfg(doc)]
 use netnum_core::interrupt::Pacer;
 
-use super::progress::{RunObserver, RunProgress};
+use super::progress::RunProgress;
 use super::record::Record;
 use super::reviews::Reviews;
 use super::settings::CapacityChange;
@@ -54,7 +51,7 @@ pub(super) struct Simulation<'a> {
     pub(super) stall: Stall,
     /// Events since anything was sent, while nothing is to come.
     pub(super) idle: usize,
-    pub(super) clock: WallClock,
+    pub(super) clock: WallClock<'a>,
     /// When the policy is called next, and whether it is called now since it was given an event.
     pub(super) wake: f64,
     pub(super) has_event: bool,
@@ -82,7 +79,7 @@ impl<'a> Simulation<'a> {
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
         changes: &'a [CapacityChange],
-        clock: WallClock,
+        clock: WallClock<'a>,
     ) -> Self {
         let reviews = Reviews::every(routing.period());
         let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
@@ -110,18 +107,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the time limit has ended the run.
-    pub(super) fn is_out_of_time(&self) -> bool {
-        self.clock.is_over
-    }
-
     /// Runs until all flows have ended, or something else ends the run.
     ///
     /// # Errors
     /// Those of [`simulate`](super::simulate), and [`netnum_core::Error::Stopped`].
-    pub(super) fn run(&mut self, until: f64, observer: &mut dyn RunObserver) -> Result<RunStatus> {
-        let pause = observer.pause();
-        let mut last_observed = self.clock.began;
+    pub(super) fn run(&mut self, until: f64) -> Result<RunStatus> {
         let mut due = Vec::new();
         loop {
             if self.record.ended == self.workload.len() {
@@ -186,12 +176,14 @@ impl<'a> Simulation<'a> {
                 };
                 self.stall.count(next, foreseen, active, name)?;
             }
-            if pause < Duration::MAX && last_observed.elapsed() >= pause {
-                last_observed = Instant::now();
-                if observer.observe(&self.progress()) == ControlFlow::Break(()) {
-                    return Ok(RunStatus::Stopped);
-                }
-            }
+            self.clock.observe(|seconds| RunProgress {
+                time: self.now,
+                flows: self.workload.len(),
+                arrived: self.record.arrived,
+                ended: self.record.ended,
+                events: self.events,
+                seconds,
+            })?;
         }
     }
 
@@ -313,17 +305,6 @@ impl<'a> Simulation<'a> {
 
     fn policy_error(&self, what: String) -> Error {
         Error::Policy { policy: self.policy.name().into(), what }
-    }
-
-    fn progress(&self) -> RunProgress {
-        RunProgress {
-            time: self.now,
-            flows: self.workload.len(),
-            arrived: self.record.arrived,
-            ended: self.record.ended,
-            events: self.events,
-            seconds: self.clock.seconds(),
-        }
     }
 
     /// The report of what has happened so far.

@@ -7,7 +7,7 @@
 //! | `transfers.rs` | the active flows: their rates, routes and sources, and the links that they load |
 //! | `reviews.rs` | when the route of each flow is reviewed |
 //! | `stall.rs` | when a run whose clock stands still is refused |
-//! | `wall_clock.rs` | when a run is stopped |
+//! | `wall_clock.rs` | when a run is observed, and when it is stopped |
 //! | `record.rs` | what is reported of every flow |
 //! | `settings.rs`, `progress.rs` | what a run is given, and what an observer of it is |
 
@@ -28,7 +28,9 @@ use netnum_core::{StopToken, Topology};
 
 use crate::error::{Error, Result};
 use crate::policy::Policy;
-use crate::report::{Report, RunStatus};
+use crate::report::Report;
+#[cfg(doc)]
+use crate::report::RunStatus;
 use crate::routing::Routing;
 use crate::workload::Workload;
 use event_loop::Simulation;
@@ -65,15 +67,10 @@ pub fn simulate(
             Err(error) if !error.is_stop() => return Err(error),
             ready => ready,
         };
-        let clock = WallClock::new(began, run.time_limit);
+        let clock = WallClock::new(began, run.time_limit, observer);
         let mut simulation = Simulation::new(net, workload, routing, policy, &run.changes, clock);
-        let status = match ready.and_then(|()| simulation.run(run.until, observer)) {
-            Err(error) if error.is_stop() => match simulation.is_out_of_time() || limit.is_stopped() {
-                true => RunStatus::TimeLimit,
-                false => RunStatus::Stopped,
-            },
-            other => other?,
-        };
+        let ended = ready.and_then(|()| simulation.run(run.until));
+        let status = ended.or_else(|error| simulation.clock.status(error))?;
         Ok(simulation.report(status))
     })
 }

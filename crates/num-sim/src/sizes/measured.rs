@@ -1,7 +1,7 @@
 //! Flow sizes that papers measured: points (bytes, fraction of flows that are no larger).
 
 /// The measured distributions: their names and points.
-pub const MEASURED: &[(&str, &[(f64, f64)])] = &[
+pub(super) const MEASURED: &[(&str, &[(f64, f64)])] = &[
     ("web_search", WEB_SEARCH),
     ("enterprise", ENTERPRISE),
     ("data_mining", DATA_MINING),

@@ -19,7 +19,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-pub use measured::MEASURED;
+use measured::MEASURED;
 
 /// A distribution of flow sizes, in bytes.
 ///
@@ -116,14 +116,19 @@ impl Sizes {
         Ok(Self { name: "exponential".into(), law: Law::Exponential { mean } })
     }
 
-    /// A measured distribution by its name, one of [`MEASURED`].
+    /// The names of the measured distributions.
+    pub fn measured() -> impl Iterator<Item = &'static str> {
+        MEASURED.iter().map(|known| known.0)
+    }
+
+    /// A measured distribution by its name, one of [`measured`](Self::measured).
     ///
     /// # Errors
     /// [`Error::Core`] for another name.
     pub fn named(name: &str) -> Result<Self> {
         match MEASURED.iter().find(|known| known.0 == name) {
             Some((_, points)) => Self::new(name, points.to_vec()),
-            None => Err(netnum_core::Error::unknown_name("sizes", name, MEASURED.iter().map(|known| known.0)).into()),
+            None => Err(netnum_core::Error::unknown_name("sizes", name, Self::measured()).into()),
         }
     }
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use crate::common::{largest_difference, small_network};
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 use netnum_sim::{
-    Adaptive, CapacityChange, Edf, MaxMinFair, Pairs, Poisson, Policy, Production, Report, Routing, RunProgress,
-    RunSettings, Sizes, Spray, Srpt, Workload, simulate,
+    Adaptive, CapacityChange, Edf, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Routing,
+    RunProgress, RunSettings, Sizes, Spray, Srpt, Workload, simulate,
 };
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
@@ -98,7 +98,11 @@ fn splits_and_backlogs_do_not_follow_each_other_without_end() {
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let production = Production::new(vec![5e8; 40], f64::INFINITY).unwrap();
     let workload = workload.with_production(production).unwrap();
-    for policy in [&mut Srpt::new() as &mut dyn Policy, &mut Srpt::by_time(), &mut Edf::new(3.0).unwrap()] {
+    for policy in [
+        &mut Ordered::by(Srpt::new()) as &mut dyn Policy,
+        &mut Ordered::by(Srpt::by_time()),
+        &mut Ordered::by(Edf::new(3.0).unwrap()),
+    ] {
         let mut stop = |progress: &RunProgress| match progress.events < 2000 {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use netnum_core::Topology;
 use netnum_core::registry::{Entry, OptionInfo, OptionValue, Options};
 use netnum_sim::{
-    Ecmp, Error, Event, Flows, Key, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs, Poisson, Policy,
-    Production, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings, Sizes,
-    Spray, Strict, Workload, policy, routing, simulate,
+    Ecmp, Error, Event, Flows, Key, Levels, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs, Poisson, Policy,
+    Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings, Sizes, Spray,
+    Strict, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -324,8 +324,8 @@ fn a_policy_for_single_paths_names_those_that_take_several() {
     assert!(!refuse.is_empty());
     for name in refuse {
         let what = "cannot take flow 0, which spreads over several paths; use routing \"ecmp\" or \"flow-bender\"";
-        let found = message(takes(name)).replace(" or \"rax+\"", ", \"rax+\"");
-        assert!(found.ends_with(&format!(" {what} (of step 1), or policy {others}")), "{name}: {found}");
+        let found = message(takes(name));
+        assert!(found.ends_with(&format!(" {what} (of step 1), or one of the policies {others}")), "{name}: {found}");
     }
 }
 
@@ -507,7 +507,7 @@ struct Odd {
 
 const EVEN: Odd = Odd { level: 0, until: f64::INFINITY, key: 1.0, slope: -1.0 };
 
-impl Rank for Odd {
+impl Levels for Odd {
     fn name(&self) -> &str {
         "odd"
     }

@@ -7,9 +7,9 @@ use crate::common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly}
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, CapacityChange, Ecmp, EcmpOptions, Edf, Event, FlowBender, FlowBenderOptions, Flows, KShortestOptions,
-    KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Pairs, Pias, Poisson, Policy, Production, Rates, Rax,
-    RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
+    Adaptive, CapacityChange, Ecmp, Edf, Event, FlowBender, FlowBenderOptions, Flows, KShortestPaths, Marking, Marks,
+    MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report,
+    Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
 };
 
 /// How many there are, and how many where every arrival costs some linear programs.
@@ -120,14 +120,14 @@ fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> 
     let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
     vec![
         ("ecmp", Box::new(Ecmp::new(seed))),
-        ("skewed ecmp", Box::new(Ecmp::with(seed, EcmpOptions::default().with_skew(0.5)).expect("in range"))),
+        ("skewed ecmp", Box::new(Ecmp::new(seed).with_skew(0.5).expect("in range"))),
         ("spray", Box::new(Spray::new())),
         ("flow-bender", flow_bender(options)),
         ("dctcp", flow_bender(options.with_marking(dctcp).with_t(0.25).with_skew(0.5))),
         ("utilization", flow_bender(options.with_marking(Marking::Utilization(0.9)).with_n(3))),
         ("locked", flow_bender(options.with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
         ("gradual", flow_bender(options.with_step(0.3))),
-        ("k-shortest", Box::new(KShortestPaths::new(seed, KShortestOptions::default().with_k(3)).unwrap())),
+        ("k-shortest", Box::new(KShortestPaths::new(seed, 3).unwrap())),
         ("split", Box::new(split(net, seed))),
         ("spread split", Box::new(split(net, seed).spread())),
         ("adaptive", Box::new(Adaptive::new())),
@@ -144,9 +144,9 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
-        (Box::new(Srpt::new()), Scheduler::Ordered(Order::Size)),
-        (Box::new(Srpt::by_time()), Scheduler::Ordered(Order::Time)),
-        (Box::new(Edf::new(SLACK).unwrap()), Scheduler::Ordered(Order::Deadline(SLACK))),
+        (Box::new(Ordered::by(Srpt::new())), Scheduler::Ordered(Order::Size)),
+        (Box::new(Ordered::by(Srpt::by_time())), Scheduler::Ordered(Order::Time)),
+        (Box::new(Ordered::by(Edf::new(SLACK).unwrap())), Scheduler::Ordered(Order::Deadline(SLACK))),
         (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
         (Box::new(Strict::by(Rax::new(&rax_options()).unwrap())), rax(false)),
         (Box::new(Strict::by(Rax::plus(&rax_options()).unwrap())), rax(true)),

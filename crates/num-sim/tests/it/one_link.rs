@@ -3,7 +3,9 @@
 use crate::common;
 use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Srpt, Workload, simulate};
+use netnum_sim::{
+    Ecmp, MaxMinFair, Ordered, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Srpt, Workload, simulate,
+};
 
 const CAPACITY: f64 = 1e9;
 
@@ -73,7 +75,7 @@ fn shortest_first_is_the_preemptive_textbook_loop() {
             }
         }
     }
-    let report = run(&workload, &mut Srpt::new());
+    let report = run(&workload, &mut Ordered::by(Srpt::new()));
     let difference = largest_difference(&report.completion_times, &expected, report.time);
     assert!(difference <= 1e-9, "{difference:e}");
     assert!(report.mean_completion_time() < run(&workload, &mut MaxMinFair::new()).mean_completion_time());
@@ -99,7 +101,8 @@ fn shortest_first_on_a_network_overtakes_at_the_right_moment() {
     let sizes = vec![50e6, 60e6, 40e6];
     let workload = Workload::new(vec![0.0; 3], vec![0, 0, 1], vec![2, 1, 2], sizes).unwrap();
     let report =
-        simulate(&net, &workload, &mut Ecmp::new(0), &mut Srpt::new(), &RunSettings::default(), &mut ()).unwrap();
+        simulate(&net, &workload, &mut Ecmp::new(0), &mut Ordered::by(Srpt::new()), &RunSettings::default(), &mut ())
+            .unwrap();
     // 2 ends at .32 s; 1 overtakes 0 at .08 s, when 50 MB are left of both, and ends at .48 s; 0 has all from then on.
     for (time, expected) in report.completion_times.iter().zip([0.88, 0.48, 0.32]) {
         assert!((time - expected).abs() < 1e-12, "{time} and {expected}");
@@ -114,8 +117,15 @@ fn shortest_first_agrees_with_small_steps_of_brute_force() {
         let arrivals = Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9).with_flows(60);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let routes = routes(&net, &workload, &mut Ecmp::new(seed));
-        let exact = simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &RunSettings::default(), &mut ())
-            .unwrap();
+        let exact = simulate(
+            &net,
+            &workload,
+            &mut Ecmp::new(seed),
+            &mut Ordered::by(Srpt::new()),
+            &RunSettings::default(),
+            &mut (),
+        )
+        .unwrap();
         let stepped = in_steps(&workload, &routes, net.capacities(), 1e-8);
         for (flow, (time, expected)) in exact.completion_times.iter().zip(&stepped).enumerate() {
             assert!((time - expected).abs() <= 1e-6 + 1e-3 * expected, "seed {seed}, flow {flow}: {time}, {expected}");

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use netnum_core::Topology;
 use netnum_core::registry::Options;
 use netnum_sim::{
-    Ecmp, Ideal, MaxMinFair, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes, Srpt,
-    Workload, policy, simulate,
+    Ecmp, Ideal, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes,
+    Srpt, Workload, policy, simulate,
 };
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.
@@ -43,7 +43,7 @@ fn a_backlog_is_sent_at_more_than_the_application_produces() {
     // produced, so that the rest goes at the whole link.
     let flows = [(0.0, 100.0, 5.0), (0.0, 150.0, 10.0)];
     expect(&run(&flows, f64::INFINITY, &mut MaxMinFair::new()), &[0.16, 0.20]);
-    expect(&run(&flows, f64::INFINITY, &mut Srpt::new()), &[0.16, 0.20]);
+    expect(&run(&flows, f64::INFINITY, &mut Ordered::by(Srpt::new())), &[0.16, 0.20]);
     // The same with 4 Gbit/s for the first, the second producing 8: 4 + 6 until 0.2 s. By then 150 MB are sent.
     let flows = [(0.0, 100.0, 4.0), (0.0, 190.0, 8.0)];
     // All of its 190 MB are produced at 0.19 s; 40 MB are left at 0.2 s.

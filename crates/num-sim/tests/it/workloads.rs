@@ -1,7 +1,7 @@
 //! Sizes, arrivals and pairs have the stated distributions.
 
 use netnum_core::Topology;
-use netnum_sim::{MEASURED, Pairs, Poisson, Sizes, Workload};
+use netnum_sim::{Pairs, Poisson, Sizes, Workload};
 use proptest::prelude::*;
 
 fn fabric() -> Topology {
@@ -21,7 +21,7 @@ fn drawn(sizes: &Sizes, flows: usize, seed: u64) -> Vec<f64> {
 
 #[test]
 fn what_is_drawn_has_the_mean_and_the_quantiles_that_are_said() {
-    for &(name, _) in MEASURED {
+    for name in Sizes::measured() {
         let sizes = Sizes::named(name).unwrap();
         let mut drawn = drawn(&sizes, 400_000, 1);
         drawn.sort_by(f64::total_cmp);

@@ -15,7 +15,7 @@ mod weighted;
 use netnum_core::Topology;
 use netnum_core::registry::Entry;
 
-use super::{Event, Policy, PolicyEntry, Rates};
+use super::{Event, MakePolicy, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::network::Route;
@@ -25,8 +25,12 @@ pub(super) use tiers::Tiers;
 pub(super) use weighted::Weighted;
 
 /// As a policy by its name.
-pub(super) const ENTRY: PolicyEntry =
-    Entry { name: "max-min", summary: "fair sharing", options: Vec::new, make: |_| Ok(Box::new(MaxMinFair::new())) };
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "max-min",
+    summary: "fair sharing",
+    options: Vec::new,
+    make: MakePolicy::AnyRoute(|_| Ok(Box::new(MaxMinFair::new()))),
+};
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
