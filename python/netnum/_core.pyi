@@ -562,7 +562,7 @@ class Allocator:
         network: ArrayLike | Topology,
         *,
         method: str = "ned",
-        normalizer: Literal["f-norm", "u-norm", "fill"] | None = "f-norm",
+        normalizer: str | None = "f-norm",
         update_threshold: float = 0.01,
         headroom: float = 0.0,
         dtype: Literal["float64", "float32"] = "float64",

@@ -33,8 +33,8 @@ use crate::topology::Topology;
 /// method : str
 ///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (for
 ///     flowlets of ``alpha=1``; others are refused).
-/// normalizer : {"f-norm", "u-norm", "fill"} or None
-///     What makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
+/// normalizer : str or None
+///     ``"f-norm"``, ``"u-norm"``, ``"fill"``: what makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
 ///     capacity unused but the threshold's part, and costs a `max_min`.
 /// update_threshold : float
 ///     `updates` has a rate when it has changed by more than this part of itself; 0 <= update_threshold < 1.
@@ -61,7 +61,7 @@ use crate::topology::Topology;
 /// ProblemError
 ///     For a capacity that is negative or not finite.
 /// MethodError
-///     For a method or an option that does not exist, with the nearest one.
+///     For a method, a normalizer or an option that does not exist, with the nearest one.
 /// NumError
 ///     For an option or a setting out of its range, or a method without a price rule. On all ranks of `comm`, for what
 ///     differs between them, with the ranks and their values.

@@ -1,18 +1,13 @@
 //! The normalizers of the library by name, for settings and files.
 
-use serde::{Deserialize, Serialize};
-
-use super::{FNorm, Fill, Normalizer, UNorm};
+use super::{NORMALIZERS, Normalization};
 use crate::error::Result;
-use crate::paths::Paths;
-use crate::problem::Problem;
-use crate::registry::{Entry, Registry};
 
 /// From the kinds of normalizers and their names: [`Normalization`], which is each of them as it is by default.
 macro_rules! normalizers {
     ($($kind:ident = $name:literal: $summary:literal,)*) => {
         /// A normalizer of the library, with its default options.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[non_exhaustive]
         pub enum Normalization {
             $(
@@ -23,7 +18,7 @@ macro_rules! normalizers {
         }
 
         /// The normalizers of the library by name, the one to use first first.
-        pub static NORMALIZERS: &Registry<Normalization> = &Registry::new("normalizer", &[$(Entry {
+        pub static NORMALIZERS: &crate::Registry<Normalization> = &crate::Registry::new("normalizer", &[$(crate::registry::Entry {
             name: $name,
             summary: $summary,
             options: Vec::new,
@@ -64,11 +59,7 @@ macro_rules! normalizers {
     };
 }
 
-normalizers! {
-    FNorm = "f-norm": "each path divided by the largest load per capacity on it",
-    UNorm = "u-norm": "all rates divided by the largest load per capacity of the network",
-    Fill = "fill": "weighted max-min, the weights being the rates: every path has a full link",
-}
+pub(super) use normalizers;
 
 impl Normalization {
     /// The normalizer of a name.

@@ -19,7 +19,7 @@ mod f_norm;
 mod fill;
 mod u_norm;
 
-pub use by_name::{NORMALIZERS, Normalization};
+use by_name::normalizers;
 pub use f_norm::FNorm;
 pub use fill::Fill;
 pub(crate) use fill::flow_caps_as_links;
@@ -28,6 +28,12 @@ pub use u_norm::UNorm;
 use crate::error::{Result, check_rate};
 use crate::paths::Paths;
 use crate::problem::Problem;
+
+normalizers! {
+    FNorm = "f-norm": "each path divided by the largest load per capacity on it",
+    UNorm = "u-norm": "all rates divided by the largest load per capacity of the network",
+    Fill = "fill": "weighted max-min, the weights being the rates: every path has a full link",
+}
 
 /// Makes any rates feasible.
 pub trait Normalizer {

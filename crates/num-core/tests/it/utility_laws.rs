@@ -1,8 +1,10 @@
 //! The laws of utilities, for every family and for a user's own.
 
+use std::borrow::Cow;
+
 use crate::common::{Logarithmic, bandwidth_function, decades};
 use netnum_core::testing::utility_laws;
-use netnum_core::utility::FAMILIES;
+use netnum_core::utility::{FAMILIES, Spec};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -54,22 +56,26 @@ proptest! {
 }
 
 #[test]
-fn every_kind_that_a_file_may_name_is_written_by_its_family() {
-    let utilities: Vec<Box<dyn Utility>> = vec![
-        Box::new(AlphaFair::new(2.0, 1.5).unwrap()),
-        Box::new(AlphaFair::with_scale(2.0, 1.5).unwrap()),
-        Box::new(AlphaFair::new(f64::INFINITY, 1.5).unwrap()),
-        Box::new(Linear::new(2.0).unwrap()),
-        Box::new(MinFct::new(3.0, 0.2).unwrap()),
-        Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], 5.0, 1.0).unwrap()),
-        Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], f64::INFINITY, 1.0).unwrap()),
-    ];
-    let written: Vec<String> = utilities.iter().map(|utility| utility.spec(0).unwrap().kind).collect();
-    assert_eq!(written.iter().collect::<std::collections::BTreeSet<_>>().len(), FAMILIES.len());
-    for (utility, kind) in utilities.iter().zip(&written) {
-        let again = (FAMILIES.get(kind).unwrap().make)(&[utility.spec(0).unwrap()]).unwrap();
-        assert_eq!(again.spec(0), utility.spec(0));
+fn every_kind_that_a_file_may_name_keeps_the_laws_and_is_written_as_it_was_read() {
+    let written = |spec: &Spec| (FAMILIES.get(&spec.kind).unwrap().make)(std::slice::from_ref(spec)).unwrap();
+    for family in FAMILIES {
+        let spec = (family.options)().into_iter().fold(Spec::of_kind(family.name), |spec, parameter| {
+            match parameter.name {
+                // It is given in place of the weight.
+                Cow::Borrowed("scale") => spec,
+                Cow::Borrowed("breakpoints") => spec.with_breakpoints(vec![[0.0, 0.0], [1.0, 2.0]]),
+                Cow::Borrowed(name) => spec.with(name, 0.5),
+                Cow::Owned(name) => panic!("{name} of {}", family.name),
+            }
+        });
+        let utility = written(&spec);
+        assert_eq!(utility.spec(0), Some(spec));
+        if utility.curvature() != Curvature::MaxMin {
+            assert_eq!(utility_laws(&*utility, 0, 1.0), Ok(()), "{}", family.name);
+        }
     }
+    let scaled = AlphaFair::with_scale(2.0, 1.5).unwrap().spec(0).unwrap();
+    assert_eq!(written(&scaled).spec(0), Some(scaled));
 }
 
 /// Answers of a real family, one of them bent.

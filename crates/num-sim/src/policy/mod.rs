@@ -2,14 +2,13 @@
 //!
 //! A [`Policy`] is given every [`Event`] of an instant, one after the other, and then sets the rates that change. It
 //! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
-//! entry, and a line in `by_name.rs`.
+//! entry, and a line in [`POLICIES`].
 //!
 //! Several policies share the other files: `active_problem.rs` (the active flows as a `Problem`),
 //! `objective.rs` (utilities by option), `remaining.rs` (remaining size and time), `single_path.rs`, `clock.rs` and
 //! `control_traffic.rs`.
 
 mod active_problem;
-mod by_name;
 mod clock;
 mod clocked;
 mod control_traffic;
@@ -28,13 +27,14 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
-use netnum_core::registry::{Entry, Given};
+use netnum_core::registry::{Entry, Given, Options, Registry};
 
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::network::Flows;
 use crate::workload::Workload;
 
-pub use by_name::{POLICIES, policy};
 pub use clocked::{Clocked, ClockedOptions};
 pub use control_traffic::UpdateTraffic;
 pub use edf::Edf;
@@ -47,6 +47,36 @@ pub use rax::{Rax, RaxOptions};
 pub use srpt::Srpt;
 pub use strict::{Levels, Strict};
 pub use xwi::{Xwi, XwiOptions};
+
+/// The policies that [`policy`] builds.
+pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
+    "policy",
+    &[
+        max_min::ENTRY,
+        srpt::ENTRY,
+        edf::ENTRY,
+        pias::ENTRY,
+        rax::ENTRY,
+        rax::PLUS,
+        ideal::PROPORTIONAL,
+        urgency::ENTRY,
+        ideal::ALPHA_FAIR,
+        clocked::FLOWTUNE,
+        xwi::ENTRY,
+        clocked::GRADIENT,
+        clocked::RCP,
+    ],
+);
+
+/// A policy by its name.
+///
+/// # Errors
+/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
+pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
+    let (entry, given) = POLICIES.given(name, options)?;
+    let (MakePolicy::AnyRoute(make) | MakePolicy::SinglePath(make)) = entry.make;
+    make(&given).map_err(|error| error.about_option(&given))
+}
 
 /// Sets the rate of every flow.
 pub trait Policy {

@@ -3,11 +3,10 @@
 //! A [`Routing`] gives every flow that arrives one path, or weights over several. A static one does no more. One with a
 //! [period](Routing::period) reviews the route of a flow at every period, given how much of what the flow sent was
 //! [marked](Marking); others change routes when a link's capacity changes, or at every change of any flow. A new
-//! routing is a file here, with its entry, and a line in `by_name.rs`, unless it is built from more than options, as a
+//! routing is a file here, with its entry, and a line in [`ROUTINGS`], unless it is built from more than options, as a
 //! [`Split`] is.
 
 mod adaptive;
-mod by_name;
 mod ecmp;
 mod flow_bender;
 mod hash;
@@ -17,7 +16,6 @@ mod split;
 mod spray;
 
 pub use adaptive::Adaptive;
-pub use by_name::{ROUTINGS, routing};
 pub use ecmp::Ecmp;
 pub use flow_bender::{FlowBender, FlowBenderOptions};
 pub use k_shortest::KShortestPaths;
@@ -25,11 +23,26 @@ pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
-use netnum_core::registry::{Entry, Given};
+use netnum_core::registry::{Entry, Given, Options, Registry};
 
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::network::{Flows, Marking, Marks, NetworkState, Route};
 use crate::workload::Workload;
+
+/// The routings that [`routing`] builds.
+pub static ROUTINGS: &Registry<MakeRouting> =
+    &Registry::new("routing", &[ecmp::ENTRY, flow_bender::ENTRY, spray::ENTRY, k_shortest::ENTRY, adaptive::ENTRY]);
+
+/// A routing by its name; its random draws are those of a seed.
+///
+/// # Errors
+/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
+pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
+    let (entry, given) = ROUTINGS.given(name, options)?;
+    (entry.make)(&given, seed).map_err(|error| error.about_option(&given))
+}
 
 /// Sets the route of every flow.
 pub trait Routing {

@@ -3,9 +3,7 @@
 mod alpha_fair;
 mod bandwidth_function;
 mod class;
-mod classes;
-mod linear;
-mod min_fct;
+mod families;
 mod user;
 
 use std::collections::HashMap;
@@ -22,7 +20,7 @@ use crate::detach::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 
-pub(crate) use classes::{add_classes, of_problem};
+pub(crate) use families::{add_classes, of_problem};
 pub(crate) use user::UserUtility;
 
 /// A utility of the rate of a flow: the base class of the families of netnum.

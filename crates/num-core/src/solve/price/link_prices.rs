@@ -8,11 +8,11 @@
 //!            respond, advance                              an engine, whose flows change between steps
 //! ```
 
+use super::Rule;
 use super::flat_directions::FlatDirections;
 use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, sum_links};
 use super::respond::Respond;
 use super::rule::Sums;
-use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::paths::Paths;
 use crate::work::Ranks;

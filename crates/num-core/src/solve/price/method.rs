@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::Rule;
 use super::link_prices::LinkPrices;
 use super::links::cut;
 use super::reduced::Reduced;
 use super::respond::Respond;
-use super::rules::Rule;
 use super::serial::{Serial, bounds, power_demands};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;

@@ -18,7 +18,7 @@
 //! | `respond.rs` | the interface to the flows |
 //! | `serial.rs`, `rows.rs`, `path_split.rs` | the loop over rows; flows that split over several paths |
 //! | `reduced.rs` | flows of several processes |
-//! | `rules.rs` | the list of rules, each in a file of its own |
+//! | `rules.rs` | rules by name; each has a file of its own, and a line in the list below |
 //! | `method.rs` | a rule as a method of the solver |
 
 mod delayed;
@@ -53,7 +53,7 @@ pub use rcp::Rcp;
 pub use reduced::Reduced;
 pub use respond::{PowerDemand, PowerDemands, Respond};
 pub use rule::{PriceRule, Sums};
-pub use rules::{Rule, RuleSetup};
+pub use rules::RuleSetup;
 pub use snapshot::PricesSnapshot;
 
 pub(super) use link_prices::{MOST_REFUSALS, value_of_excess};
@@ -61,5 +61,14 @@ use links::are_sums;
 pub(super) use links::{at_least, cut, newton_step};
 pub(super) use method::{PriceMethod, first_alpha};
 pub(super) use path_split::Bounds;
-pub(super) use rules::BUILT_IN;
+use rules::rules;
 pub(super) use serial::{Serial, bounds};
+
+rules! {
+    FastNed(FastNed),
+    Ned(Ned),
+    Gradient(Delayed<Gradient>),
+    Fgm(Fgm),
+    NewtonLike(NewtonLike),
+    Rcp(Delayed<Rcp>),
+}

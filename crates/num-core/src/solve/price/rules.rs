@@ -1,19 +1,17 @@
-//! The list of price rules. A new one is its file and one line here.
+//! Price rules by name, from the list in `mod.rs`.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceRule, Rcp};
+use super::{BUILT_IN, PriceRule, Rule};
 use crate::error::{Error, Result};
 use crate::registry::Numbers;
 use crate::solve::auto::AUTO;
-use crate::solve::method::{METHODS, MethodInfo};
+use crate::solve::method::METHODS;
 
 /// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and
 /// options, and is written in files by that name.
 macro_rules! rules {
     ($($kind:ident($rule:ty),)*) => {
         /// A price rule, of the library or user-defined.
-        #[derive(Serialize, Deserialize)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Rule {
@@ -27,7 +25,7 @@ macro_rules! rules {
         }
 
         /// The rules of the library, the one to use first.
-        pub(in crate::solve) const BUILT_IN: &[MethodInfo] = &[$($kind::INFO,)*];
+        pub(in crate::solve) const BUILT_IN: &[crate::solve::MethodInfo] = &[$($kind::INFO,)*];
 
         $(
             impl From<$rule> for Rule {
@@ -47,7 +45,7 @@ macro_rules! rules {
                 }
             }
 
-            pub(super) fn get_mut(&mut self) -> &mut dyn PriceRule {
+            pub(in crate::solve) fn get_mut(&mut self) -> &mut dyn PriceRule {
                 match self {
                     $(Self::$kind(rule) => rule,)*
                     Self::User(rule) => &mut **rule,
@@ -65,11 +63,11 @@ macro_rules! rules {
             /// The same rule in the same state, to be written down.
             ///
             /// # Errors
-            /// [`Error::Unsupported`] for a user-defined rule.
-            pub(super) fn to_saved(&self) -> Result<Self> {
+            /// [`Error::Unsupported`](crate::Error::Unsupported) for a user-defined rule.
+            pub(in crate::solve) fn to_saved(&self) -> crate::Result<Self> {
                 match self {
                     $(Self::$kind(rule) => Ok(Self::$kind(rule.clone())),)*
-                    Self::User(_) => Err(Error::Unsupported {
+                    Self::User(_) => Err(crate::Error::Unsupported {
                         method: self.name().into(),
                         what: "a snapshot, which holds rules of the library only".into(),
                         instead: "keep its prices, and set them again",
@@ -80,14 +78,7 @@ macro_rules! rules {
     };
 }
 
-rules! {
-    FastNed(FastNed),
-    Ned(Ned),
-    Gradient(Delayed<Gradient>),
-    Fgm(Fgm),
-    NewtonLike(NewtonLike),
-    Rcp(Delayed<Rcp>),
-}
+pub(super) use rules;
 
 /// What a rule by name is made for.
 #[derive(Debug, Clone, Copy, PartialEq)]

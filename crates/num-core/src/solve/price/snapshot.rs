@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Rule;
 use super::link_prices::LinkPrices;
 use super::links::{LARGEST_PRICE, LARGEST_SUM, Memory};
 use super::rule::PriceRule;
-use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt::Pacer;
 use crate::interruptible_list;
