@@ -34,8 +34,8 @@ use crate::topology::Topology;
 ///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (for
 ///     flowlets of ``alpha=1``; others are refused).
 /// normalizer : str or None
-///     ``"f-norm"``, ``"u-norm"``, ``"fill"``: what makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
-///     capacity unused but the threshold's part, and costs a `max_min`.
+///     What makes the rates of a tick feasible: ``"f-norm"``, ``"u-norm"``, ``"fill"``; ``None`` leaves the demands at
+///     the prices. ``"fill"`` leaves no capacity unused but the threshold's part, and costs a `max_min`.
 /// update_threshold : float
 ///     `updates` has a rate when it has changed by more than this part of itself; 0 <= update_threshold < 1.
 /// headroom : float

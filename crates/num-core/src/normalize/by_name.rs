@@ -18,17 +18,17 @@ macro_rules! normalizers {
         }
 
         /// The normalizers of the library by name, the one to use first first.
-        pub static NORMALIZERS: &crate::Registry<Normalization> = &crate::Registry::new("normalizer", &[$(crate::registry::Entry {
-            name: $name,
-            summary: $summary,
-            options: Vec::new,
-            make: Normalization::$kind,
-        },)*]);
+        pub static NORMALIZERS: &crate::Registry<Normalization> = &crate::Registry::new(
+            "normalizer",
+            &[$(crate::registry::Entry {
+                name: $name,
+                summary: $summary,
+                options: Vec::new,
+                make: Normalization::$kind,
+            },)*],
+        );
 
         impl Normalization {
-            /// All of them, the one to use first.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
             /// Its name.
             pub fn name(self) -> &'static str {
                 match self {

@@ -1,8 +1,8 @@
 //! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
 //!
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
-//! has no use for it; `cap`, of paths, and `flow_cap` hold `null` for no cap, and `flow_cap` is there only if a flow has
-//! one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when
+//! has no use for it; `cap`, of paths, and `flow_cap` hold `null` for no cap, and `flow_cap` is there only if a flow
+//! has one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when
 //! reading.
 
 use std::collections::HashSet;

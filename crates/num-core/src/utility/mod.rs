@@ -38,7 +38,7 @@ pub use spec::{Family, FromSpecs, Spec};
 pub(crate) use units::Rescaled;
 pub use units::Units;
 
-/// The kinds of utilities that can be written to a file, by name, and their parameters, which are the columns of a file.
+/// The kinds of utilities that a file may name, with their parameters, which are its columns.
 pub static FAMILIES: &Registry<FromSpecs> = &Registry::new(
     "utility kind",
     &[

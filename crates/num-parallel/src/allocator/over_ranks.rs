@@ -11,7 +11,7 @@
 //! All that follows from the sums is then the same on every rank: prices, and what a normalizer divides by.
 
 use netnum_core::price::Rule;
-use netnum_core::{Error, METHODS, Normalization, Ranks, Result};
+use netnum_core::{Error, METHODS, NORMALIZERS, Normalization, Ranks, Result};
 use serde_json::Value;
 
 use super::{Allocator, Precision};
@@ -67,11 +67,10 @@ impl Allocator {
             return Err(Error::Setting { name, value, expected });
         }
         let place = |found: Option<usize>| found.map_or(-1.0, |place| place as f64);
-        let normalizers = Normalization::ALL;
         let given = [
             self.capacities.len() as f64,
             place(METHODS.iter().position(|method| method.name == rule.name())),
-            place(normalizers.iter().position(|&kind| Some(kind) == settings.normalizer)),
+            place(NORMALIZERS.iter().position(|entry| Some(entry.make) == settings.normalizer)),
             settings.update_threshold,
             settings.headroom,
             f64::from(u8::from(settings.precision == Precision::F32)),
@@ -81,7 +80,7 @@ impl Allocator {
             1 if value < 0.0 => "the method is user-defined".into(),
             1 => format!("the method is {:?}", METHODS[value as usize].name),
             2 if value < 0.0 => "there is no normalizer".into(),
-            2 => format!("the normalizer is {:?}", normalizers[value as usize].name()),
+            2 => format!("the normalizer is {:?}", NORMALIZERS[value as usize].name),
             3 => format!("update_threshold is {value}"),
             4 => format!("headroom is {value}"),
             _ => format!("flows have numbers of {}", if value > 0.0 { "f32" } else { "f64" }),

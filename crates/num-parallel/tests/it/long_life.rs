@@ -132,7 +132,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..120),
     ) {
         for method in ["ned", "fast-ned", "newton-like"] {
-            for &normalization in Normalization::ALL {
+            for normalization in NORMALIZERS.iter().map(|entry| entry.make) {
                 never_overloads(method, normalization, &events);
             }
         }

@@ -82,7 +82,8 @@ impl Rax {
     /// By estimated remaining time.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Option`] for none or too many levels, a ratio that is not > 1, and times that are not finite and > 0.
+    /// [`netnum_core::Error::Option`] for none or too many levels, a ratio that is not > 1, and times that are not
+    /// finite and > 0.
     pub fn new(options: &RaxOptions) -> Result<Self> {
         Self::named("rax", false, options)
     }

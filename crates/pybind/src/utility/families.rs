@@ -122,8 +122,8 @@ family! {
     /// Short completion times: x^(1-ε)/s, so that the flow with the smallest s is served almost exclusively.
     ///
     /// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline
-    /// earliest deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256
-    /// in rate.
+    /// earliest deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is one of 256 in
+    /// rate.
     ///
     /// Parameters
     /// ----------

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use netnum_core::registry::Options;
-use netnum_core::{Ask, Normalization, PowerLaw};
+use netnum_core::{Ask, NORMALIZERS, PowerLaw};
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
 use netnum_parallel::{Allocator, AllocatorSettings, Precision};
 use netnum_sim::{CapacityChange, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate};
@@ -118,7 +118,7 @@ pub(crate) const ALLOCATORS: Target =
 
 /// Allocators of every kind in the middle of their life.
 fn snapshots() -> Vec<String> {
-    let normalizers: Vec<_> = Normalization::ALL.iter().copied().map(Some).chain([None]).collect();
+    let normalizers: Vec<_> = NORMALIZERS.iter().map(|entry| Some(entry.make)).chain([None]).collect();
     let methods = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
     let mut texts = Vec::new();
     for (number, method) in methods.into_iter().enumerate() {
