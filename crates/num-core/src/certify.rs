@@ -4,6 +4,7 @@ use crate::certificate::{Certificate, certify_by_prices};
 use crate::error::Result;
 use crate::max_min;
 use crate::normalize;
+use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
 
@@ -29,6 +30,6 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     problem.check_prices(prices)?;
     match problem.curvature() {
         Curvature::MaxMin => max_min::certify(problem, rates, &max_min::find_witness(problem)?),
-        _ => certify_by_prices(problem, rates, prices),
+        _ => certify_by_prices(problem, &Presolved::new(problem)?, rates, prices),
     }
 }

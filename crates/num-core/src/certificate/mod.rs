@@ -55,12 +55,16 @@ impl Certificate {
 ///
 /// # Errors
 /// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
-pub(crate) fn certify_by_prices(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
-    let presolved = Presolved::new(problem)?;
+pub(crate) fn certify_by_prices(
+    problem: &Problem,
+    presolved: &Presolved,
+    rates: &[f64],
+    prices: &[f64],
+) -> Result<Certificate> {
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
     interrupt::check()?;
-    let point = FeasiblePoint::new(&presolved, &natural, &prices)?;
+    let point = FeasiblePoint::new(presolved, &natural, &prices)?;
     point.check_demands()?;
     point.certificate(overload.max(point.overload))
 }

@@ -95,7 +95,7 @@ impl Presolved {
     /// Those of [`new`](Self::new) and of [`Ranks`].
     pub(crate) fn by(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
         let ranks = workers.ranks();
-        ranks.check_same(&[problem.links() as f64], |_, links| format!("there are {links} links"))?;
+        ranks.check_same(&[format!("there are {} links", problem.links())])?;
         ranks.check_same_links(problem.capacities(), "capacity")?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;

@@ -54,7 +54,7 @@ pub use kink::{AtKink, Kink};
 use self::active_set::Weak;
 use self::equations::{Equations, Scales};
 use self::polish::Point;
-use crate::certify::certify;
+use crate::certificate::certify_by_prices;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
@@ -130,13 +130,13 @@ impl Sensitivity {
             let what = format!("a solution in which path {path} has rate {}", solution.rates[path]);
             return refuse(what, "solve the problem");
         }
-        let found = certify(problem, &solution.rates, &solution.prices)?.relative_gap;
+        let presolved = Arc::new(Presolved::new(problem)?);
+        let found = certify_by_prices(problem, &presolved, &solution.rates, &solution.prices)?.relative_gap;
         let own = solution.certificate.relative_gap;
         if found > FOREIGN * if own.is_finite() { own.max(ROUNDING) } else { TOLERATED } {
             let what = format!("a point that is not optimal for this problem (a gap of {found:.1e})");
             return refuse(what, "its rates and prices have not converged, or are of another problem or a part of one");
         }
-        let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
         if let Some((link, flow)) = point.lost_price(&presolved) {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::Settings;
 use super::auto::{AUTO, Auto, FAST_NED};
-use super::method::{METHODS, Method, MethodInfo, SMOOTH};
+use super::method::{Method, MethodInfo, SMOOTH};
 use super::price::{PriceMethod, Rule};
-use super::{Settings, Stop};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -224,8 +224,6 @@ impl Ask {
         if ranks.are_alone() {
             return Ok(());
         }
-        let (names, stops) = (METHODS.iter().map(|method| method.name), [Stop::Rates, Stop::Gap, Stop::Kkt]);
-        let names: Vec<&str> = names.collect();
         let none = BTreeMap::new();
         let (method, options) = match &self.by {
             By::Name(name, options) => (&**name, options),
@@ -237,46 +235,23 @@ impl Ask {
             Start::Prices(prices) | Start::Point(prices, _) => prices,
         };
         let Settings { tol, stop, max_iterations, time_limit, trace } = self.settings;
-        let place = |found: Option<usize>| found.map_or(-1.0, |place| place as f64);
-        let given = [
-            place(names.iter().position(|&name| name == method)),
-            tol,
-            place(stops.iter().position(|&one| one == stop)),
-            max_iterations as f64,
-            time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64()),
-            f64::from(trace),
-            prices.len() as f64,
-            options.len() as f64,
-        ];
-        ranks.check_same(&given, |place, value| match place {
-            0 => {
-                let name = names.get(value as usize).filter(|_| value >= 0.0).unwrap_or(&"unknown");
-                format!("the method is {name:?}")
-            }
-            1 => format!("tol is {value:e}"),
-            2 => format!("stop is {:?}", stops[value as usize].name()),
-            3 => format!("max_iterations is {value}"),
-            4 if value == f64::INFINITY => "there is no time limit".into(),
-            4 => format!("the time limit is {value} s"),
-            5 => if value > 0.0 { "there is a trace" } else { "there is no trace" }.into(),
-            6 => format!("{value} prices are given to start from"),
-            _ => format!("{value} options of the method are given"),
-        })?;
-        let names: Vec<f64> = options.keys().map(|name| hash(name)).collect();
-        let own: Vec<(&String, f64)> = options.keys().zip(names.iter().copied()).collect();
-        ranks.check_same(&names, |_, name| match own.iter().find(|(_, number)| *number == name) {
-            Some((name, _)) => format!("option {name:?} is given"),
-            None => "another option is given".into(),
-        })?;
-        let (names, values): (Vec<&String>, Vec<f64>) = options.iter().unzip();
-        ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;
+        ranks.check_same(&[
+            format!("the method is {method:?}"),
+            format!("tol is {tol:e}"),
+            format!("stop is {:?}", stop.name()),
+            format!("max_iterations is {max_iterations}"),
+            match time_limit {
+                Some(limit) => format!("the time limit is {} s", limit.as_secs_f64()),
+                None => "there is no time limit".into(),
+            },
+            if trace { "there is a trace" } else { "there is no trace" }.into(),
+            format!("{} prices are given to start from", prices.len()),
+            format!("{} options of the method are given", options.len()),
+        ])?;
+        let options: Vec<String> = options.iter().map(|(name, value)| format!("option {name:?} is {value}")).collect();
+        ranks.check_same(&options)?;
         ranks.check_same_links(prices, "first price")
     }
-}
-
-/// A number for a name, which a float holds: FNV-1a of 32 bits.
-fn hash(name: &str) -> f64 {
-    f64::from(name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
 }
 
 impl fmt::Debug for By {

@@ -255,33 +255,54 @@ impl Ranks {
         Ok(flag[0] > 0.0)
     }
 
-    /// Checks that all ranks have the same numbers, as many on each; `say` puts one in words, given its place and its
-    /// value. A NaN is the same as a NaN.
+    /// Checks that the same facts, each a few words, hold on all ranks, as many on each.
     ///
     /// # Errors
-    /// [`Error::RanksDiffer`] about the first place at which they do not, with the values there and the ranks that have
-    /// them, which every later reduction returns too; and as [`sum`](Self::sum).
-    pub fn check_same(&self, values: &[f64], say: impl Fn(usize, f64) -> String) -> Result<()> {
-        match self.first_that_differs(values)? {
+    /// [`Error::RanksDiffer`] with the first fact that does not, as it is on the ranks, which every later reduction
+    /// returns too; and as [`sum`](Self::sum).
+    pub fn check_same(&self, facts: &[String]) -> Result<()> {
+        if self.are_alone() {
+            return Ok(());
+        }
+        let hashes: Vec<f64> = facts.iter().map(|fact| hash(fact)).collect();
+        match self.first_that_differs(&hashes)? {
             None => Ok(()),
-            Some((place, all)) => {
-                self.end(Error::RanksDiffer { link: None, what: by_rank(&all, |value| say(place, value)) })
+            Some((place, _)) => {
+                let what = by_rank(self.gather(&facts[place])?);
+                self.end(Error::RanksDiffer { link: None, what })
             }
         }
     }
 
-    /// As [`check_same`](Self::check_same) of what every link has one of, such as its `"capacity"`.
+    /// Checks that every link has the same of a quantity on all ranks, such as its `"capacity"`. A NaN is the same as a
+    /// NaN.
     ///
     /// # Errors
-    /// As of `check_same`, with the link.
+    /// As [`check_same`](Self::check_same), with the first link at which they differ.
     pub fn check_same_links(&self, values: &[f64], name: &str) -> Result<()> {
         match self.first_that_differs(values)? {
             None => Ok(()),
             Some((link, all)) => {
-                let what = by_rank(&all, |value| format!("{name} {value}"));
+                let what = by_rank(all.iter().map(|value| format!("{name} {value}")));
                 self.end(Error::RanksDiffer { link: Some(link), what })
             }
         }
+    }
+
+    /// A text of every rank.
+    fn gather(&self, text: &str) -> Result<Vec<String>> {
+        let mut longest = [text.len() as f64];
+        self.max(&mut longest)?;
+        let length = longest[0] as usize;
+        let mut bytes = vec![0.0; self.ranks() * length];
+        let own = &mut bytes[self.rank() * length..];
+        own.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = f64::from(byte));
+        self.sum(&mut bytes)?;
+        let text = |bytes: &[f64]| {
+            let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).take_while(|&byte| byte > 0).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ok(bytes.chunks_exact(length).map(text).collect())
     }
 
     /// An error of all ranks, after which there is no further reduction.
@@ -434,13 +455,13 @@ impl Group {
         values[self.comm.rank()] = place[first];
         self.reduce(|comm| comm.sum(&mut values))?;
         Ok(match first {
-            0 => by_rank(&values, |call| Call::ALL[call as usize].say().into()),
+            0 => by_rank(values.iter().map(|&call| Call::ALL[call as usize].say().into())),
             1 => {
-                let numbers = by_rank(&values, |number| format!("that of number {}", number + 1.0));
+                let numbers = by_rank(values.iter().map(|number| format!("that of number {}", number + 1.0)));
                 let call = self.call.say();
                 format!("{call} for different allocators or solves, by the order in which these were made: {numbers}")
             }
-            _ => format!("they are at different steps of one call: {}", by_rank(&values, Step::say)),
+            _ => format!("they are at different steps of one call: {}", by_rank(values.into_iter().map(Step::say))),
         })
     }
 
@@ -480,20 +501,24 @@ impl Group {
     }
 }
 
-/// The values of the ranks in words, the same ones together: "2 on rank 1, and 3 on ranks 0 and 2".
-fn by_rank(values: &[f64], say: impl Fn(f64) -> String) -> String {
-    const VALUES: usize = 3;
-    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+/// A number for a text, which a float holds: FNV-1a of 32 bits.
+fn hash(text: &str) -> f64 {
+    f64::from(text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+}
+
+/// The texts of the ranks, the same ones together: "2 on rank 1, and 3 on ranks 0 and 2".
+fn by_rank(texts: impl IntoIterator<Item = String>) -> String {
+    const TEXTS: usize = 3;
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     let mut others = Vec::new();
-    for (rank, &value) in values.iter().enumerate() {
-        match groups.iter().position(|&(one, _)| one == value || (one.is_nan() && value.is_nan())) {
+    for (rank, text) in texts.into_iter().enumerate() {
+        match groups.iter().position(|(one, _)| *one == text) {
             Some(group) => groups[group].1.push(rank),
-            None if groups.len() < VALUES => groups.push((value, vec![rank])),
+            None if groups.len() < TEXTS => groups.push((text, vec![rank])),
             None => others.push(rank),
         }
     }
-    let mut all: Vec<String> =
-        groups.iter().map(|(value, ranks)| format!("{} on {}", say(*value), in_words(ranks))).collect();
+    let mut all: Vec<String> = groups.iter().map(|(text, ranks)| format!("{text} on {}", in_words(ranks))).collect();
     if !others.is_empty() {
         all.push(format!("other values on {}", in_words(&others)));
     }

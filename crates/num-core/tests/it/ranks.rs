@@ -412,14 +412,12 @@ fn a_number_that_is_none_is_seen_by_all_ranks() {
 
 #[test]
 fn a_number_on_one_rank_is_not_the_same_as_nan_on_another() {
-    let check = |values: [[f64; 2]; 2]| {
-        on_ranks(2, |rank, ranks| ranks.check_same(&values[rank], |place, value| format!("{place} is {value}")))
-    };
+    let check = |values: [[f64; 2]; 2]| on_ranks(2, |rank, ranks| ranks.check_same_links(&values[rank], "price"));
     assert_eq!(check([[f64::NAN, 1.0]; 2]), vec![Ok(()); 2]);
-    let nan_here = ([[1.0, f64::NAN], [1.0, 2.0]], "1 is NaN on rank 0, and 1 is 2 on rank 1");
-    let nan_there = ([[1.0, 2.0], [1.0, f64::NAN]], "1 is 2 on rank 0, and 1 is NaN on rank 1");
+    let nan_here = ([[1.0, f64::NAN], [1.0, 2.0]], "price NaN on rank 0, and price 2 on rank 1");
+    let nan_there = ([[1.0, 2.0], [1.0, f64::NAN]], "price 2 on rank 0, and price NaN on rank 1");
     for (values, what) in [nan_here, nan_there] {
-        assert_eq!(check(values), vec![Err(Error::RanksDiffer { link: None, what: what.into() }); 2]);
+        assert_eq!(check(values), vec![Err(Error::RanksDiffer { link: Some(1), what: what.into() }); 2]);
     }
 }
 
@@ -427,7 +425,7 @@ fn a_number_on_one_rank_is_not_the_same_as_nan_on_another() {
 fn values_that_differ_are_named_with_their_ranks() {
     let said = |values: &[f64]| {
         let found = on_ranks(values.len(), |rank, ranks| {
-            let found = ranks.check_same(&[7.0, values[rank]], |_, value| value.to_string());
+            let found = ranks.check_same(&["7".into(), values[rank].to_string()]);
             // All that follows returns the same.
             assert_eq!(ranks.agree(), found);
             found.unwrap_err().to_string()

@@ -11,7 +11,7 @@
 //! All that follows from the sums is then the same on every rank: prices, and what a normalizer divides by.
 
 use netnum_core::price::Rule;
-use netnum_core::{Error, METHODS, NORMALIZERS, Normalization, Ranks, Result};
+use netnum_core::{Error, Normalization, Ranks, Result};
 use serde_json::Value;
 
 use super::{Allocator, Precision};
@@ -66,42 +66,33 @@ impl Allocator {
                 "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once".into();
             return Err(Error::Setting { name, value, expected });
         }
-        let place = |found: Option<usize>| found.map_or(-1.0, |place| place as f64);
-        let given = [
-            self.capacities.len() as f64,
-            place(METHODS.iter().position(|method| method.name == rule.name())),
-            place(NORMALIZERS.iter().position(|entry| Some(entry.make) == settings.normalizer)),
-            settings.update_threshold,
-            settings.headroom,
-            f64::from(u8::from(settings.precision == Precision::F32)),
-        ];
-        ranks.check_same(&given, |place, value| match place {
-            0 => format!("there are {value} links"),
-            1 if value < 0.0 => "the method is user-defined".into(),
-            1 => format!("the method is {:?}", METHODS[value as usize].name),
-            2 if value < 0.0 => "there is no normalizer".into(),
-            2 => format!("the normalizer is {:?}", NORMALIZERS[value as usize].name),
-            3 => format!("update_threshold is {value}"),
-            4 => format!("headroom is {value}"),
-            _ => format!("flows have numbers of {}", if value > 0.0 { "f32" } else { "f64" }),
-        })?;
-        let (names, values) = numbers_of(rule);
-        ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;
+        ranks.check_same(&[
+            format!("there are {} links", self.capacities.len()),
+            format!("the method is {:?}", rule.name()),
+            match settings.normalizer {
+                Some(normalizer) => format!("the normalizer is {:?}", normalizer.name()),
+                None => "there is no normalizer".into(),
+            },
+            format!("update_threshold is {}", settings.update_threshold),
+            format!("headroom is {}", settings.headroom),
+            format!("flows have numbers of {}", if settings.precision == Precision::F32 { "f32" } else { "f64" }),
+        ])?;
+        ranks.check_same(&options_of(rule))?;
         self.check_capacities(ranks)?;
         ranks.check_same_links(self.engine.prices(), "price")
     }
 }
 
-/// The numbers of a rule by name, in the order in which files have them; none of a user-defined rule.
-fn numbers_of(rule: &Rule) -> (Vec<String>, Vec<f64>) {
-    fn add(name: &str, value: &Value, numbers: &mut Vec<(String, f64)>) {
+/// The numbers of a rule, in the order in which files have them; none of a user-defined rule.
+fn options_of(rule: &Rule) -> Vec<String> {
+    fn add(name: &str, value: &Value, options: &mut Vec<String>) {
         match value {
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| add(name, value, numbers)),
-            Value::Bool(value) => numbers.push((name.into(), f64::from(*value))),
-            value => numbers.extend(value.as_f64().map(|value| (name.into(), value))),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| add(name, value, options)),
+            Value::Bool(_) | Value::Number(_) => options.push(format!("option {name:?} is {value}")),
+            _ => {}
         }
     }
-    let mut numbers = Vec::new();
-    add("", &serde_json::to_value(rule).unwrap_or_default(), &mut numbers);
-    numbers.into_iter().unzip()
+    let mut options = Vec::new();
+    add("", &serde_json::to_value(rule).unwrap_or_default(), &mut options);
+    options
 }
