@@ -41,6 +41,8 @@ class FailureStudy(Study):
 
     failures: tuple[tuple[int, ...], ...]
     """The links that fail, per scenario."""
+    before_failures: Solution
+    """Of the network as it is."""
     solutions: tuple[Solution, ...]
     """Of every scenario."""
     cut_off: tuple[NDArray[np.int64], ...]
@@ -59,9 +61,8 @@ class FailureStudy(Study):
     """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
 
     @property
-    def before_failures(self) -> Solution:
-        """Of the network as it is."""
-        return self._before
+    def _before(self) -> Solution:
+        return self.before_failures
 
     @property
     def status(self) -> list[str]:
@@ -249,7 +250,7 @@ def failure_study(
     return FailureStudy(
         names=names,
         failures=scenarios,
-        _before=cases.before,
+        before_failures=cases.before,
         solutions=tuple(solutions),
         cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Study:
+class Study(ABC):
     """The base of studies."""
 
     names: tuple[str, ...]
     """The names of the cases: of their links, fibers or nodes, or the keys of the mapping."""
     throughput: NDArray[np.float64]
     """Sum of all rates, per case; nan for one that was not solved, or not before its time was up."""
-    _before: Solution
+
+    @property
+    @abstractmethod
+    def _before(self) -> Solution:
+        """Of the network as it is."""
 
     @property
     def throughput_change(self) -> NDArray[np.float64]:

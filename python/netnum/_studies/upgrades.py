@@ -42,6 +42,8 @@ class UpgradeStudy(Study):
     """The links that get more capacity, per upgrade."""
     added: NDArray[np.float64]
     """The sum of the capacities that are added."""
+    before_upgrades: Solution
+    """Of the network as it is."""
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
@@ -55,9 +57,8 @@ class UpgradeStudy(Study):
     for one that was not solved again, and without demands."""
 
     @property
-    def before_upgrades(self) -> Solution:
-        """Of the network as it is."""
-        return self._before
+    def _before(self) -> Solution:
+        return self.before_upgrades
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -264,7 +265,7 @@ def upgrade_study(
         names=names,
         upgrades=sets,
         added=np.array([float(more[list(links)].sum()) for links in sets]),
-        _before=whole,
+        before_upgrades=whole,
         solutions=tuple(solutions),
         predicted=predicted,
         gained=gained,
