@@ -56,8 +56,8 @@ class Sweep:
     """The names of the grid's parameters."""
     rows: list[dict[str, Any]]
     """Per task its parameters, its ``seed``, what it returned, and its ``error``: None or the text of its exception."""
-    _places: list[tuple[int, ...]]
-    """Per row the number of each parameter's value, and of the seed."""
+    _axes: dict[str, list[Any]]
+    """The values of every parameter, and the seeds, which change from row to row."""
 
     @property
     def failed(self) -> list[dict[str, Any]]:
@@ -106,11 +106,8 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        points: dict[tuple[int, ...], list[dict[str, Any]]] = {}
-        for place, row in zip(self._places, self.rows, strict=True):
-            points.setdefault(place[:-1], []).append(row)
         table, numbers = [], self._numbers("_ci")
-        for rows in points.values():
+        for rows in self._points().values():
             good = [row for row in rows if row["error"] is None]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
@@ -172,31 +169,36 @@ class Sweep:
             if name not in self.parameters:
                 hint = did_you_mean(name, self.parameters) or f"expected one of {', '.join(self.parameters)}"
                 raise NumError(f"the grid has no parameter {name!r}, {hint}")
-            axis = self.parameters.index(name)
-            values = {place[axis]: row[name] for place, row in zip(self._places, self.rows, strict=True)}
-            same = [number for number, each in values.items() if each is value or key_of(each) == key_of(value)]
+            values = enumerate(self._axes[name])
+            same = [number for number, each in values if each is value or key_of(each) == key_of(value)]
             if not same:
                 raise NumError(f"no point of the grid has {value!r} for {name!r}")
-            divisor[axis] = same[0]
-        at = dict(zip(self._places, self.rows, strict=True))
-        points: dict[tuple[int, ...], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
-        for place, row in at.items():
-            by = tuple(divisor.get(axis, number) for axis, number in enumerate(place))
-            if by != place:
-                points.setdefault(place[:-1], []).append((row, at[by]))
-        if not points:
+            divisor[self.parameters.index(name)] = same[0]
+        points = self._points()
+        by = {place: tuple(divisor.get(axis, number) for axis, number in enumerate(place)) for place in points}
+        divided = [place for place in points if by[place] != place]
+        if not divided:
             raise NumError(f"no point of the grid is left to divide by those of to={dict(to)!r}")
         table, numbers = [], self._numbers("_low", "_high")
-        for pairs in points.values():
+        for place in divided:
+            pairs = zip(points[place], points[by[place]], strict=True)
             good = [pair for pair in pairs if all(row["error"] is None for row in pair)]
-            line = {name: pairs[0][0][name] for name in self.parameters} | {"seeds": len(good)}
+            line = {name: points[place][0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
-                mean, half = mean_and_half_width([_log_ratio(row.get(name), by.get(name)) for row, by in good], level)
+                mean, half = mean_and_half_width(
+                    [_log_ratio(one.get(name), other.get(name)) for one, other in good], level
+                )
                 with np.errstate(over="ignore"):
                     ends = np.exp([mean, mean - half, mean + half]).tolist()
                 line[name], line[f"{name}_low"], line[f"{name}_high"] = ends
             table.append(line)
         return frames.table(table)
+
+    def _points(self) -> dict[tuple[int, ...], list[dict[str, Any]]]:
+        """The rows of every point of the grid, one per seed, by the numbers of its values."""
+        *counts, seeds = map(len, self._axes.values())
+        rows = [self.rows[first : first + seeds] for first in range(0, len(self.rows), seeds)]
+        return dict(zip(itertools.product(*map(range, counts)), rows, strict=True))
 
     def _numbers(self, *endings: str) -> list[str]:
         """The names under which the function returns numbers, if these with the endings are no other column's."""
@@ -322,8 +324,7 @@ def sweep(
         done.close()
         if shown is not None:
             shown.close()
-    places = itertools.product(*(range(len(values)) for values in axes.values()))
-    return Sweep(tuple(grid), [task | rows[number] for number, task in enumerate(tasks)], list(places))
+    return Sweep(tuple(grid), [task | rows[number] for number, task in enumerate(tasks)], axes)
 
 
 def _expect_parameters(function: Callable[..., Any], names: list[str], has_shared: bool) -> None:
