@@ -11,6 +11,8 @@ use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
 };
 use crate::certificate::{Certificate, FeasiblePoint};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::interrupt;
 use crate::presolve::Presolved;

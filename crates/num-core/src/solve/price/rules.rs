@@ -125,7 +125,7 @@ impl Rule {
         Self::User(Box::new(rule))
     }
 
-    /// The rule of a method of [`METHODS`](crate::METHODS), with the method's options by name.
+    /// The rule of a method of [`METHODS`], with the method's options by name.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
