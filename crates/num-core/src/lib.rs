@@ -65,7 +65,7 @@ pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{Error, Result};
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
-pub use normalize::{FNorm, Fill, NORMALIZERS, Normalization, Normalizer, UNorm, normalize};
+pub use normalize::*;
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;
