@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 
@@ -7,6 +9,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than a few seconds; runs only with --slow")
+    # A shell without job control starts `make test &` with SIGINT ignored, and the programs of the tests inherit that.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):
