@@ -248,8 +248,11 @@ impl Ask {
             format!("{} prices are given to start from", prices.len()),
             format!("{} options of the method are given", options.len()),
         ])?;
-        let options: Vec<String> = options.iter().map(|(name, value)| format!("option {name:?} is {value}")).collect();
-        ranks.check_same(&options)?;
+        // Names first: a value has a meaning only with a known one.
+        let names: Vec<String> = options.keys().map(|name| format!("option {name:?} is given")).collect();
+        ranks.check_same(&names)?;
+        let values: Vec<String> = options.iter().map(|(name, value)| format!("option {name:?} is {value}")).collect();
+        ranks.check_same(&values)?;
         ranks.check_same_links(prices, "first price")
     }
 }
