@@ -12,6 +12,7 @@
 //! largest of a few numbers travels with them.
 
 use std::fmt;
+use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -264,14 +265,23 @@ impl Ranks {
         if self.are_alone() {
             return Ok(());
         }
-        let hashes: Vec<f64> = facts.iter().map(|fact| hash(fact)).collect();
-        match self.first_that_differs(&hashes)? {
-            None => Ok(()),
-            Some((place, _)) => {
-                let what = by_rank(self.gather(&facts[place])?);
-                self.end(Error::RanksDiffer { link: None, what })
-            }
-        }
+        let mut longest = [facts.iter().map(String::len).max().unwrap_or(0) as f64];
+        self.max(&mut longest)?;
+        // Of every fact as many bytes, so that a place is one of the same fact on all ranks.
+        let length = longest[0] as usize;
+        let padded =
+            |fact: &String| fact.bytes().map(f64::from).chain(iter::repeat(0.0)).take(length).collect::<Vec<_>>();
+        let bytes: Vec<f64> = facts.iter().flat_map(padded).collect();
+        let Some((place, _)) = self.first_that_differs(&bytes)? else { return Ok(()) };
+        let fact = place / length * length..(place / length + 1) * length;
+        let mut all = vec![0.0; self.ranks() * length];
+        all[self.rank() * length..][..length].copy_from_slice(&bytes[fact]);
+        self.sum(&mut all)?;
+        let text = |bytes: &[f64]| {
+            let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).take_while(|&byte| byte > 0).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        self.end(Error::RanksDiffer { link: None, what: by_rank(all.chunks_exact(length).map(text)) })
     }
 
     /// Checks that every link has the same of a quantity on all ranks, such as its `"capacity"`. A NaN is the same as a
@@ -287,22 +297,6 @@ impl Ranks {
                 self.end(Error::RanksDiffer { link: Some(link), what })
             }
         }
-    }
-
-    /// A text of every rank.
-    fn gather(&self, text: &str) -> Result<Vec<String>> {
-        let mut longest = [text.len() as f64];
-        self.max(&mut longest)?;
-        let length = longest[0] as usize;
-        let mut bytes = vec![0.0; self.ranks() * length];
-        let own = &mut bytes[self.rank() * length..];
-        own.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = f64::from(byte));
-        self.sum(&mut bytes)?;
-        let text = |bytes: &[f64]| {
-            let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).take_while(|&byte| byte > 0).collect();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Ok(bytes.chunks_exact(length).map(text).collect())
     }
 
     /// An error of all ranks, after which there is no further reduction.
@@ -499,11 +493,6 @@ impl Group {
         let bytes: Vec<u8> = bytes.into_iter().map(|value| value as u8).collect();
         Ok((rank, String::from_utf8_lossy(&bytes).into_owned()))
     }
-}
-
-/// A number for a text, which a float holds: FNV-1a of 32 bits.
-fn hash(text: &str) -> f64 {
-    f64::from(text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
 }
 
 /// The texts of the ranks, the same ones together: "2 on rank 1, and 3 on ranks 0 and 2".

@@ -77,22 +77,22 @@ impl Allocator {
             format!("headroom is {}", settings.headroom),
             format!("flows have numbers of {}", if settings.precision == Precision::F32 { "f32" } else { "f64" }),
         ])?;
-        ranks.check_same(&options_of(rule))?;
+        ranks.check_same(&option_facts(rule))?;
         self.check_capacities(ranks)?;
         ranks.check_same_links(self.engine.prices(), "price")
     }
 }
 
 /// The numbers of a rule, in the order in which files have them; none of a user-defined rule.
-fn options_of(rule: &Rule) -> Vec<String> {
-    fn add(name: &str, value: &Value, options: &mut Vec<String>) {
+fn option_facts(rule: &Rule) -> Vec<String> {
+    fn add(name: &str, value: &Value, facts: &mut Vec<String>) {
         match value {
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| add(name, value, options)),
-            Value::Bool(_) | Value::Number(_) => options.push(format!("option {name:?} is {value}")),
-            _ => {}
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| add(name, value, facts)),
+            Value::Bool(value) => facts.push(format!("option {name:?} is {value}")),
+            value => facts.extend(value.as_f64().map(|value| format!("option {name:?} is {value}"))),
         }
     }
-    let mut options = Vec::new();
-    add("", &serde_json::to_value(rule).unwrap_or_default(), &mut options);
-    options
+    let mut facts = Vec::new();
+    add("", &serde_json::to_value(rule).unwrap_or_default(), &mut facts);
+    facts
 }
