@@ -97,7 +97,7 @@ impl Workers for Threads {
     }
 
     fn respond(&self, links: usize, paths: &Paths, demands: &[PowerDemands<'_>]) -> Result<Option<Box<dyn Respond>>> {
-        of_problem(links, paths, demands, self.count)
+        of_problem(links, paths, demands, self.count, self)
     }
 }
 

@@ -6,20 +6,19 @@ use std::ops::Range;
 
 use netnum_core::interrupt::{Pacer, check};
 use netnum_core::price::PowerDemands;
-use netnum_core::{Paths, Result, for_each};
+use netnum_core::{Paths, Result, Workers, for_each};
 
 use super::block::FlowBlock;
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
 use super::{FlowBlocks, own};
-use crate::threads::Threads;
 
 impl<R: Real> FlowBlocks<R> {
     /// Adds all flows of a problem, by their numbers.
     ///
     /// # Errors
     /// [`Error::Stopped`](netnum_core::Error::Stopped).
-    pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>]) -> Result<()> {
+    pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>], workers: &dyn Workers) -> Result<()> {
         let (partition, threads) = (&self.shared.partition, self.team.threads());
         let mut shares: Vec<Vec<Draft<'_, R>>> = (0..threads.get()).map(|_| Vec::new()).collect();
         for (number, block) in self.blocks.iter_mut().enumerate() {
@@ -42,7 +41,7 @@ impl<R: Real> FlowBlocks<R> {
             }
             Ok(())
         };
-        for_each(&Threads::new(threads), shares, work).map(|_| ())
+        for_each(workers, shares, work).map(|_| ())
     }
 }
 

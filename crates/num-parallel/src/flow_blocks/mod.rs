@@ -37,7 +37,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::numerics::vectorized;
 use netnum_core::price::{PowerDemand, PowerDemands, Respond};
-use netnum_core::{Paths, Result};
+use netnum_core::{Paths, Result, Workers};
 
 use crate::team::{Job, Team, Worker};
 use block::{FlowBlock, Place};
@@ -375,7 +375,8 @@ fn own<T>(lock: &mut RwLock<T>) -> &mut T {
 /// Below this many flows the tables cost more than they save.
 const FEWEST_FLOWS: usize = 5000;
 
-/// Blocks of the flows of a problem, or none where the loop over rows is faster.
+/// Blocks of the flows of a problem for so many threads, filled by these workers; none where the loop over rows is
+/// faster.
 ///
 /// # Errors
 /// Those of [`FlowBlocks::new`].
@@ -384,6 +385,7 @@ pub(crate) fn of_problem(
     paths: &Paths,
     demands: &[PowerDemands<'_>],
     threads: NonZeroUsize,
+    workers: &dyn Workers,
 ) -> Result<Option<Box<dyn Respond>>> {
     if paths.len() < FEWEST_FLOWS {
         return Ok(None);
@@ -395,6 +397,6 @@ pub(crate) fn of_problem(
         return Ok(None);
     }
     let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
-    blocks.fill(paths, demands)?;
+    blocks.fill(paths, demands, workers)?;
     Ok(Some(Box::new(blocks)))
 }
