@@ -112,9 +112,11 @@ impl OptionRange {
         }
     }
 
+    /// Checks a value of an option or a setting.
+    ///
     /// # Errors
     /// [`Error::Setting`] with this name for a value out of the range.
-    pub(crate) fn check(self, name: &str, value: f64) -> Result<()> {
+    pub fn check(self, name: &str, value: f64) -> Result<()> {
         if self.holds(value) {
             return Ok(());
         }

@@ -22,6 +22,7 @@ use std::num::NonZeroUsize;
 use netnum_core::error::check_capacity;
 use netnum_core::interrupt::{self, Pacer};
 use netnum_core::price::{Rule, RuleSetup};
+use netnum_core::registry::OptionRange;
 use netnum_core::{Call, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -83,13 +84,18 @@ impl AllocatorSettings {
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("update_threshold", self.update_threshold), ("headroom", self.headroom)] {
-            if !(0.0..1.0).contains(&value) {
-                let expected = "a number >= 0 and < 1".into();
-                return Err(Error::Setting { name: name.into(), value: value.to_string(), expected });
-            }
-        }
-        Ok(())
+        OptionRange::Share.check("update_threshold", self.update_threshold)?;
+        OptionRange::Share.check("headroom", self.headroom)
+    }
+
+    /// A flow's rate, from what it demands and what the normalizer leaves of that.
+    fn given(&self, asked: f64, feasible: f64) -> f64 {
+        if self.normalizer.is_none() { asked } else { feasible }
+    }
+
+    /// The part of a link that rates may fill.
+    fn used(&self, capacity: f64) -> f64 {
+        capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)
     }
 }
 
@@ -176,94 +182,6 @@ impl Allocator {
         Self::new(capacities, rule, settings, threads)
     }
 
-    /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
-    /// yet.
-    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], utility: &PowerLaw, sign: f64) {
-        let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
-        if path.iter().find(is_empty).is_none() {
-            return;
-        }
-        let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
-        let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
-        if smallest == 0.0 {
-            return;
-        }
-        let pays = sign * utility.revenue(smallest) / path.len() as f64;
-        for &link in path.iter().filter(is_empty) {
-            let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
-            let price = was + pays / used(&link);
-            if price.is_finite() {
-                prices.insert(link, price);
-            }
-        }
-    }
-
-    /// All ids are there, and none twice.
-    fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
-        let mut named = FxHashSet::default();
-        for &id in ids {
-            if !self.engine.contains(id) {
-                return Err(Error::UnknownFlow { id: id.to_string() });
-            }
-            if ids.len() > 1 && !named.insert(id) {
-                return Err(Error::FlowTwice { id: id.to_string() });
-            }
-            pacer.did(4)?;
-        }
-        Ok(())
-    }
-
-    /// Starts flows that have been checked, or none.
-    fn start_checked<'a>(
-        &mut self,
-        flows: impl ExactSizeIterator<Item = (&'a [u32], PowerLaw)> + Clone,
-        pacer: &mut Pacer,
-    ) -> Result<Vec<FlowId>> {
-        let mut prices = FxHashMap::default();
-        for (path, utility) in flows.clone() {
-            self.price_fresh(&mut prices, path, &utility, 1.0);
-            pacer.did(path.len())?;
-        }
-        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.has_started());
-        for (path, utility) in flows {
-            ids.push(self.engine.add_checked(path, utility));
-            if let Err(stopped) = pacer.did(4 * path.len()) {
-                ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
-                self.engine.set_started(started);
-                return Err(stopped);
-            }
-        }
-        self.sent.resize(self.engine.slots(), 0.0);
-        ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
-        self.fresh.extend(prices);
-        Ok(ids)
-    }
-
-    /// Prices of links that only flows over returning links use, at the capacities of now.
-    fn price_returned(&self, flows: &[u32], returned: &[u32]) -> Result<FxHashMap<u32, f64>> {
-        let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
-        for &number in flows {
-            let (path, utility) = self.engine.flow_of(number);
-            if path.iter().any(|link| returned.contains(link)) {
-                self.price_fresh(&mut prices, &path, &utility, 1.0);
-            }
-            pacer.did(4 * path.len())?;
-        }
-        Ok(prices)
-    }
-
-    /// Feasible rates, from what flows demanded last.
-    fn normalize(&mut self) {
-        match self.settings.normalizer {
-            None => {}
-            Some(Normalization::FNorm) => self.engine.normalize(),
-            Some(Normalization::UNorm) => self.engine.normalize_uniformly(),
-            Some(other) => self.engine.normalize_by(&other),
-        }
-    }
-}
-
-impl Allocator {
     /// Starts a flow, which gets a rate at the next tick. O(links of its path).
     ///
     /// # Errors
@@ -604,17 +522,91 @@ impl Allocator {
     pub fn to_json(&self) -> Result<String> {
         snapshot::to_json(self)
     }
-}
 
-impl AllocatorSettings {
-    /// A flow's rate, from what it demands and what the normalizer leaves of that.
-    fn given(&self, asked: f64, feasible: f64) -> f64 {
-        if self.normalizer.is_none() { asked } else { feasible }
+    /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
+    /// yet.
+    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], utility: &PowerLaw, sign: f64) {
+        let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
+        if path.iter().find(is_empty).is_none() {
+            return;
+        }
+        let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
+        let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
+        if smallest == 0.0 {
+            return;
+        }
+        let pays = sign * utility.revenue(smallest) / path.len() as f64;
+        for &link in path.iter().filter(is_empty) {
+            let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
+            let price = was + pays / used(&link);
+            if price.is_finite() {
+                prices.insert(link, price);
+            }
+        }
     }
 
-    /// The part of a link that rates may fill.
-    fn used(&self, capacity: f64) -> f64 {
-        capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)
+    /// All ids are there, and none twice.
+    fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
+        let mut named = FxHashSet::default();
+        for &id in ids {
+            if !self.engine.contains(id) {
+                return Err(Error::UnknownFlow { id: id.to_string() });
+            }
+            if ids.len() > 1 && !named.insert(id) {
+                return Err(Error::FlowTwice { id: id.to_string() });
+            }
+            pacer.did(4)?;
+        }
+        Ok(())
+    }
+
+    /// Starts flows that have been checked, or none.
+    fn start_checked<'a>(
+        &mut self,
+        flows: impl ExactSizeIterator<Item = (&'a [u32], PowerLaw)> + Clone,
+        pacer: &mut Pacer,
+    ) -> Result<Vec<FlowId>> {
+        let mut prices = FxHashMap::default();
+        for (path, utility) in flows.clone() {
+            self.price_fresh(&mut prices, path, &utility, 1.0);
+            pacer.did(path.len())?;
+        }
+        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.has_started());
+        for (path, utility) in flows {
+            ids.push(self.engine.add_checked(path, utility));
+            if let Err(stopped) = pacer.did(4 * path.len()) {
+                ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
+                self.engine.set_started(started);
+                return Err(stopped);
+            }
+        }
+        self.sent.resize(self.engine.slots(), 0.0);
+        ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
+        self.fresh.extend(prices);
+        Ok(ids)
+    }
+
+    /// Prices of links that only flows over returning links use, at the capacities of now.
+    fn price_returned(&self, flows: &[u32], returned: &[u32]) -> Result<FxHashMap<u32, f64>> {
+        let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
+        for &number in flows {
+            let (path, utility) = self.engine.flow_of(number);
+            if path.iter().any(|link| returned.contains(link)) {
+                self.price_fresh(&mut prices, &path, &utility, 1.0);
+            }
+            pacer.did(4 * path.len())?;
+        }
+        Ok(prices)
+    }
+
+    /// Feasible rates, from what flows demanded last.
+    fn normalize(&mut self) {
+        match self.settings.normalizer {
+            None => {}
+            Some(Normalization::FNorm) => self.engine.normalize(),
+            Some(Normalization::UNorm) => self.engine.normalize_uniformly(),
+            Some(other) => self.engine.normalize_by(&other),
+        }
     }
 }
 
