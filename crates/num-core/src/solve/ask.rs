@@ -44,6 +44,9 @@ pub(super) enum By {
 /// Makes a user-defined method for a problem in natural units.
 type MakeMethod = dyn Fn(&Presolved) -> Result<Box<dyn Method>> + Send + Sync;
 
+/// Makes the method that was chosen.
+type MakeChosen<'a> = Box<dyn FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>> + 'a>;
+
 /// Where a solve starts, in the caller's units.
 #[derive(Debug, Clone)]
 pub(super) enum Start {
@@ -164,55 +167,35 @@ impl Ask {
         matches!(&self.by, By::Name(name, _) if name == AUTO)
     }
 
-    /// The name of the first method, and the method.
+    /// The name of the first method, and how it is made of the prepared problem. It can take the problem.
     ///
     /// # Errors
-    /// Those of [`Solver::new`](super::Solver::new).
-    pub(super) fn make(
-        &self,
-        problem: &Problem,
-        presolved: &Arc<Presolved>,
-    ) -> Result<(&'static str, Box<dyn Method>)> {
-        match &self.by {
-            By::Name(name, options) => {
-                let info = MethodInfo::of(self.first(name, problem), problem)?;
-                let made = info.make(options, problem, presolved);
-                let made = if self.is_auto() { made.map_err(|error| error.of_auto(info.name)) } else { made };
-                Ok((info.name, made?))
-            }
-            By::Rule(name, make) => Ok((name, Box::new(PriceMethod::new(make(), name, presolved)?))),
-            By::Method(name, make) => Ok((name, make(presolved)?)),
-        }
-    }
-
-    /// Checks that the method can take the problem, before anything is made.
-    ///
-    /// # Errors
-    /// Those of [`Solver::new`](super::Solver::new).
-    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+    /// [`Error::UnknownName`], [`Error::Unsupported`].
+    pub(super) fn choose<'a>(&'a self, problem: &'a Problem) -> Result<(&'static str, MakeChosen<'a>)> {
         let over_ranks = !self.workers.ranks().are_alone();
-        match &self.by {
-            By::Rule(name, _) => SMOOTH.check(name, problem),
-            By::Method(..) => Ok(()),
-            By::Name(name, _) => {
-                let of_part = |error: Error| if over_ranks { error.of_part() } else { error };
-                let info = MethodInfo::of(self.first(name, problem), problem).map_err(of_part)?;
-                if !over_ranks || info.rule().is_some() {
-                    return Ok(());
-                }
-                let (method, what) = (info.name.into(), "a part of a problem".into());
-                Err(Error::Unsupported { method, what, instead: "use \"fast-ned\", which moves prices by a rule" })
+        Ok(match &self.by {
+            By::Rule(name, make) => {
+                SMOOTH.check(name, problem)?;
+                (name, Box::new(move |presolved| Ok(Box::new(PriceMethod::new(make(), name, presolved)?))))
             }
-        }
-    }
-
-    /// The name of the first method, given that of the method.
-    fn first<'a>(&self, name: &'a str, problem: &Problem) -> &'a str {
-        match name {
-            AUTO if !self.workers.ranks().are_alone() => FAST_NED,
-            AUTO => Auto::first(problem),
-            name => name,
-        }
+            By::Method(name, make) => (name, Box::new(move |presolved| make(presolved))),
+            By::Name(name, options) => {
+                let first = match &**name {
+                    AUTO if over_ranks => FAST_NED,
+                    AUTO => Auto::first(problem),
+                    name => name,
+                };
+                let of_part = |error: Error| if over_ranks { error.of_part() } else { error };
+                let info = MethodInfo::of(first, problem).map_err(of_part)?;
+                if over_ranks && info.rule().is_none() {
+                    let (method, what) = (info.name.into(), "a part of a problem".into());
+                    let instead = "use \"fast-ned\", which moves prices by a rule";
+                    return Err(Error::Unsupported { method, what, instead });
+                }
+                let of_auto = move |error: Error| if self.is_auto() { error.of_auto(info.name) } else { error };
+                (info.name, Box::new(move |presolved| info.make(options, problem, presolved).map_err(of_auto)))
+            }
+        })
     }
 
     /// Checks that all ranks ask for the same.

@@ -48,9 +48,9 @@ impl Solver {
     /// of [`Ranks`](crate::Ranks).
     pub fn new(problem: &Problem, ask: &Ask) -> Result<Self> {
         let began = Instant::now();
-        ask.check(problem)?;
+        let (method_name, make) = ask.choose(problem)?;
         let presolved = Arc::new(Presolved::by(problem, Arc::clone(&ask.workers))?);
-        let (method_name, mut method) = ask.make(problem, &presolved)?;
+        let mut method = make(&presolved)?;
         let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
         let mut this = Self {
