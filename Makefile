@@ -4,6 +4,7 @@
 #
 #   PYTHON=python3.12 make test     with that interpreter
 #   SLOW=1 make test                the slow tests too
+#   JOBS=8 make test                Python tests in 8 processes
 #   FULL=1 make bench               the largest sizes too
 #   MINUTES=60 make fuzz            for an hour
 #   COUNT=1000000 make random-problems
@@ -72,17 +73,12 @@ demo: $(BUILT)
 test: $(BUILT) $(TESTS)
 	$(call say,Rust: unit$(,) integration$(,) documentation tests; the thread team in every order of its threads)
 	cargo test --workspace --features netnum-parallel/loom $(if $(slow),-- --include-ignored)
-	$(call say,Python: pytest)
-	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest $(if $(slow),--slow) \
-		--ignore=python/tests/test_pages.py --ignore=python/tests/test_examples.py
+	$(call say,Python: the package$(,) the pages of README and docs$(,) the examples in Rust and in Python)
+	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest -n $(JOBS) --dist worksteal $(if $(slow),--slow)
 	@$(PY) -c 'import torch' 2>/dev/null || \
 		echo 'PyTorch is not installed in .venv: its layer was not tested, make torch does both'
 	$(call say,Stubs: _core.pyi agrees with _core)
 	$(PY) -m mypy.stubtest netnum._core
-	$(call say,Pages: the Python of README and docs runs (the Rust ran as documentation tests))
-	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_pages.py
-	$(call say,Examples: each one runs$(,) in Rust and in Python)
-	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_examples.py
 	$(call say,All tests passed)
 
 # Apart from the other tests, as PyTorch comes from PyPI with libraries of CUDA: 5 GB in .venv.
