@@ -108,7 +108,7 @@ def measure(method: str, flows: int) -> tuple[float, int, Any]:
 
 
 def within(limit: float, method: str, flows: int) -> Any:
-    """The same in a process that has so many seconds; a text for what went wrong."""
+    """Runs `measure` in a process that is given `limit` seconds; returns a text where it fails."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         try:
             return pool.apply_async(measure, (method, flows)).get(limit)

@@ -1,4 +1,4 @@
-"""The same from Python: what a call costs, beside a baseline of the same run. A table, in Markdown.
+"""Times of calls from Python, beside a baseline of the same run. Prints a table in Markdown.
 
     python benches/limits.py              # some seconds; needs a C++ compiler for one baseline
     python benches/limits.py --rounds 51

@@ -29,7 +29,7 @@ def four_paths():
 
 
 def kinds_of_fairness(problem, demands):
-    """The same demands for the largest sum of rates, for proportional fairness and for max-min, in parts of demands."""
+    """Rates as parts of the demands: of the largest sum, proportionally fair, and max-min fair."""
     kinds = {
         "throughput": netnum.Linear(1.0),
         "proportional": netnum.AlphaFair(1.0, weight=demands.volumes),

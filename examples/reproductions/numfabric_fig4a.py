@@ -65,12 +65,12 @@ def raw(solver):
 
 
 def f_norm(solver):
-    """The same divided by the largest load per capacity on the path."""
+    """The rates, each divided by the largest load per capacity on its path."""
     return solver.rates
 
 
 def fill(solver):
-    """The same as weights of a max-min."""
+    """Max-min rates whose weights are the rates."""
     return netnum.fill(solver.problem, solver.raw_rates)
 
 
@@ -80,7 +80,7 @@ def method(name, **options):
 
 
 def explicit(name, **options):
-    """The same where sources set their rates by the prices: none sends faster than its own link of 10 Gbit/s."""
+    """Rates that sources set by the prices, none above the 10 Gbit/s of its own link."""
 
     def start(problem, prices):
         caps = np.full(len(problem.paths), 10.0)

@@ -150,7 +150,7 @@ class Layer:
     def at(
         self, parameters: Mapping[str, NDArray[np.float64]], rates: NDArray[np.float64], prices: NDArray[np.float64]
     ) -> list[Sensitivity]:
-        """The same at rates and prices that `solve` has found."""
+        """Sensitivities at rates and prices that `solve` has found, one row for each member of a batch."""
         rows = {name: _rows(values) for name, values in parameters.items()}
         points = _rows(rates), _rows(prices)
         return self._each(

@@ -70,7 +70,7 @@ class MaxMinRates(np.ndarray):
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """The same as an ordinary array."""
+        """The rates as an ordinary array."""
         return np.asarray(self)
 
     @property

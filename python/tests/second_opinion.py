@@ -25,7 +25,7 @@ Real = np.longdouble
 
 #: Rates below this part of what their paths could carry are relative to that.
 TINY = Real(1e-9)
-#: The same of rates that should be 0.
+#: Rates that should be 0 are compared with this part.
 NONE = Real(1e-3)
 #: A price that is this part of a path's or less is none.
 FREE = Real(1e-9)

@@ -84,7 +84,7 @@ PAIRS = {
 
 
 def misaligned(values):
-    """The same numbers, one byte off."""
+    """Equal numbers, one byte off."""
     raw = np.empty(values.nbytes + 1, dtype=np.uint8)
     raw[1:] = values.reshape(-1).view(np.uint8)
     shifted = np.frombuffer(raw, dtype=values.dtype, offset=1).reshape(values.shape)

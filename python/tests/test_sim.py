@@ -367,7 +367,7 @@ def test_workloads_reports_and_sizes_travel_out_of_band(net, workload, carry):
 
 
 def foreign(values):
-    """The same numbers as other libraries may hand them over."""
+    """Equal numbers as other libraries hand them over."""
     values = np.asarray(values)
     held = np.zeros(2 * len(values), values.dtype)
     held[::2] = values

@@ -26,7 +26,7 @@ else:
 
 
 def key_of(value: Any, is_lasting: bool = False) -> str:
-    """The same for equal values: of their JSON where it says all of them, or of their pickle.
+    """A key that equal values share: a hash of their JSON where that has the whole value, otherwise of their pickle.
 
     What does not pickle is known by where it stands in memory, or where the key has to last raises what pickle does.
     """

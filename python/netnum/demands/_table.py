@@ -79,7 +79,7 @@ class Demands:
         return float(self.volumes.sum())
 
     def scaled(self, factor: float) -> Demands:
-        """The same demands, each so many times as large."""
+        """Demands whose volumes are `factor` times as large."""
         return Demands(self.sources, self.destinations, self.volumes * factor)
 
     def to_matrix(self, net: Topology) -> NDArray[np.float64]:
