@@ -10,8 +10,7 @@
 //!
 //! Run it with `cargo run -p netnum-examples --example custom_utility`.
 
-use netnum_core::testing::utility_laws;
-use netnum_core::{Paths, Problem, Result, Settings, Topology, Utility, solve};
+use netnum_core::{Paths, Problem, Result, Settings, Topology, Utility, solve, utility_laws};
 
 /// w log(1 + x/s), with one weight w and one scale s per flow.
 #[derive(Debug)]

@@ -41,47 +41,77 @@
 
 mod certificate;
 mod certify;
-pub mod error;
-pub mod link_ends;
+mod error;
+mod link_ends;
 #[cfg(feature = "ndarray")]
 mod matrix;
 mod max_min;
 mod non_finite;
 mod normalize;
-pub mod numerics;
+mod numerics;
 mod paths;
 mod power_law;
 mod presolve;
 mod problem;
 pub mod registry;
 pub mod sensitivity;
-pub mod solve;
-pub mod testing;
-pub mod topology;
-pub mod utility;
+mod solve;
+mod topology;
+mod utility;
 mod work;
 
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{Error, Result};
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
-pub use normalize::*;
+pub use normalize::{FNorm, Fill, NORMALIZERS, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;
+pub use presolve::Presolved;
 pub use problem::Problem;
-pub use registry::Registry;
-pub use sensitivity::Sensitivity;
-pub use solve::price::{self, PriceRule};
-pub use solve::{Ask, METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
+pub use solve::{
+    Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
+};
 pub use topology::{KShortest, Link, Topology};
 pub use utility::{
     AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility,
+    utility_laws,
 };
-
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
-pub use work::interrupt::StopToken;
-pub use work::{AllReduce, Call, Ranks, Workers, for_each, interrupt, interruptible_list, memory};
+pub use work::{AllReduce, Ranks, StopToken, Workers};
+use work::{interrupt, interruptible_list};
+
+/// Rules by which the price of a link moves, for [`Ask::by_rule`] and allocators.
+pub mod price {
+    pub use crate::solve::price::{
+        Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule,
+    };
+}
+
+/// What the other crates of netnum and tests reach below the public face. It may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::error::{check_capacity, check_price, check_rate, did_you_mean, expected_below};
+    pub use crate::link_ends::{LinkEnds, spread};
+    pub use crate::solve::price::{
+        LARGEST_PRICE, LARGEST_SUM, LinkPrices, Links, PowerDemand, PowerDemands, PricesSnapshot, Reduced, Respond,
+        RuleSetup, Sums,
+    };
+    pub use crate::solve::solve_on;
+    pub use crate::utility::{FAMILIES, Spec, Units, cancels, inverse};
+    pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
+
+    pub mod interrupt {
+        pub use crate::work::interrupt::{Pacer, Tokens, check};
+    }
+    pub mod numerics {
+        pub use crate::numerics::{exp, ln, vectorized};
+    }
+    pub mod options {
+        pub use crate::registry::options::{Given, Numbers, defaults, json, options_of, read_form};
+    }
+}
 
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]

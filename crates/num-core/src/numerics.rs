@@ -38,7 +38,7 @@ pub fn ln(x: f64) -> f64 {
 
 /// log(x'/x) for x > 0 and x' = x + `change` ≥ 0, accurate also where the two are nearly equal.
 #[inline(always)]
-pub fn ln_ratio(x: f64, changed: f64, change: f64) -> f64 {
+pub(crate) fn ln_ratio(x: f64, changed: f64, change: f64) -> f64 {
     let ratio = changed / x;
     let tiny = ratio < f64::MIN_POSITIVE;
     let (k, m) = split(if tiny { ratio * UNITS } else { ratio });
@@ -65,7 +65,7 @@ pub fn exp(x: f64) -> f64 {
 
 /// exp(x) − 1, accurate for small x too.
 #[inline(always)]
-pub fn exp_m1(x: f64) -> f64 {
+pub(crate) fn exp_m1(x: f64) -> f64 {
     let bounded = x.clamp(-708.0, 709.0);
     let (power, r) = reduce(bounded);
     // 2^k (1 + f) − 1 where f = exp r − 1 is known exactly; 2^k − 1 is exact where it matters.

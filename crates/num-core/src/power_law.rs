@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::price::{LARGEST_PRICE, PowerDemand};
+use crate::solve::price::{LARGEST_PRICE, PowerDemand};
 
 /// Rates are cut at this multiple of the path's smallest capacity: at a ceiling of the capacity itself the
 /// overload would not show by how much the path is too cheap.

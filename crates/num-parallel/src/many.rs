@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use netnum_core::interrupt::Tokens;
-use netnum_core::solve::{Cadence, Observer, solve_on};
-use netnum_core::{Ask, Error, Problem, Progress, Result, Solution};
+use netnum_core::internal::interrupt::Tokens;
+use netnum_core::internal::solve_on;
+use netnum_core::{Ask, Cadence, Error, Observer, Problem, Progress, Result, Solution};
 use rayon::prelude::*;
 
 use crate::threads::{Threads, pool};

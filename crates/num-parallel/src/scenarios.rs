@@ -7,8 +7,8 @@
 
 use std::num::NonZeroUsize;
 
-use netnum_core::interrupt::Tokens;
-use netnum_core::solve::solve_on;
+use netnum_core::internal::interrupt::Tokens;
+use netnum_core::internal::solve_on;
 use netnum_core::{Ask, Error, Problem, Result, Solution, Solver};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use netnum_core::interrupt::Tokens;
+use netnum_core::internal::interrupt::Tokens;
 use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange, Sensitivity};
 use netnum_core::{Problem, Result, Solution};
 use rayon::prelude::*;

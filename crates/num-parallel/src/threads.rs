@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, mem, process};
 
-use netnum_core::interrupt::Tokens;
-use netnum_core::price::{PowerDemands, Respond};
+use netnum_core::internal::interrupt::Tokens;
+use netnum_core::internal::{PowerDemands, Respond};
 use netnum_core::{Error, Paths, Ranks, Result, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -119,8 +119,9 @@ pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<ThreadPool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netnum_core::interrupt::check;
-    use netnum_core::{StopToken, for_each};
+    use netnum_core::StopToken;
+    use netnum_core::internal::for_each;
+    use netnum_core::internal::interrupt::check;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     fn three() -> Threads {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use netnum_core::PowerLaw;
-use netnum_core::{Call, Error, Normalization, Parameter, Paths, Ranks};
+use netnum_core::internal::Call;
+use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
 use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netnum_core::error::expected_below;
+use netnum_core::internal::expected_below;
 use netnum_core::{Error, Paths as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError};

@@ -1,8 +1,8 @@
 //! `Sensitivity`.
 
-use netnum_core::error::check_rate;
-use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange};
-use netnum_core::{Error, Sensitivity as Core, Solution, Status, memory};
+use netnum_core::internal::{check_rate, memory};
+use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange, Sensitivity as Core};
+use netnum_core::{Error, Solution, Status};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -78,7 +78,7 @@ pub(crate) use certificate::certify;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
-pub use witness::Inequality;
+pub(crate) use witness::Inequality;
 pub(crate) use witness::Witness;
 
 use crate::error::{Error, Result};

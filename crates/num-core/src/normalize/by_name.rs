@@ -18,7 +18,7 @@ macro_rules! normalizers {
         }
 
         /// The normalizers of the library by name, the one to use first first.
-        pub static NORMALIZERS: &crate::Registry<Normalization> = &crate::Registry::new(
+        pub static NORMALIZERS: &crate::registry::Registry<Normalization> = &crate::registry::Registry::new(
             "normalizer",
             &[$(crate::registry::Entry {
                 name: $name,

@@ -85,8 +85,7 @@ impl Ask {
     /// By a user-defined [`Method`], which `make` makes for a problem in natural units.
     ///
     /// ```
-    /// use netnum_core::solve::{Method, Presolved, State};
-    /// use netnum_core::{AlphaFair, Ask, Paths, Problem, Result, Status, solve};
+    /// use netnum_core::{AlphaFair, Ask, Method, Paths, Presolved, Problem, Result, State, Status, solve};
     ///
     /// /// p ← p (load/c)^½, link by link.
     /// struct Multiplicative;

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::max_min::Inequality;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::registry::{Entry, Numbers, OptionInfo, OptionRange, Registry};
+use crate::registry::options::Numbers;
+use crate::registry::{Entry, OptionInfo, OptionRange, Registry};
 use crate::utility::Curvature;
 
 /// Prices and rates of an iteration, in natural units.
@@ -73,7 +74,7 @@ pub trait Method: Send {
 type Made = Result<Box<dyn Method>>;
 
 /// A method's entry in [`METHODS`].
-pub type MethodInfo = Entry<Make>;
+pub(crate) type MethodInfo = Entry<Make>;
 
 /// How a method is made, and what it takes.
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,11 @@ mod auto;
 mod bottlenecks;
 mod deadline;
 mod goal;
-
 mod interior_point;
 mod max_min;
 mod method;
 mod newton;
-pub mod price;
+pub(crate) mod price;
 mod progress;
 mod proof;
 mod run;
@@ -26,17 +25,14 @@ use std::time::Instant;
 pub use ask::Ask;
 use deadline::Deadline;
 use goal::Goal;
-pub use method::{METHODS, MethodInfo};
-pub use method::{Method, State};
+pub(crate) use method::MethodInfo;
+pub use method::{METHODS, Method, State};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};
 pub use solver::Solver;
 
 use crate::error::{Error, Result};
-#[doc(hidden)]
-pub use crate::max_min::Inequality;
-pub use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::work::Call;
 use crate::work::interrupt::{self, StopToken};

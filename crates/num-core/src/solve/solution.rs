@@ -104,7 +104,8 @@ impl Solution {
     /// without an answer.
     ///
     /// ```
-    /// use netnum_core::{AlphaFair, Ask, Paths, Problem, Sensitivity, Solution, Status, solve};
+    /// use netnum_core::sensitivity::Sensitivity;
+    /// use netnum_core::{AlphaFair, Ask, Paths, Problem, Solution, Status, solve};
     ///
     /// let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
     /// let solution = solve(&problem, &Ask::default())?;

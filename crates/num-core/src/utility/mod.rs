@@ -14,6 +14,7 @@ mod alpha_fair;
 mod bandwidth_function;
 mod fair_share;
 pub mod inverse;
+mod laws;
 mod linear;
 mod min_fct;
 mod parameter;
@@ -30,11 +31,13 @@ use crate::registry::Registry;
 pub use alpha_fair::AlphaFair;
 pub use bandwidth_function::BandwidthFunction;
 pub use fair_share::FairShare;
+pub use laws::utility_laws;
 pub use linear::Linear;
 pub use min_fct::MinFct;
 pub use parameter::{Parameter, ParameterName};
+pub use spec::Spec;
 pub(crate) use spec::{BREAKPOINTS, columns};
-pub use spec::{Family, FromSpecs, Spec};
+use spec::{Family, FromSpecs};
 pub(crate) use units::Rescaled;
 pub use units::Units;
 
@@ -66,7 +69,7 @@ pub enum Curvature {
 ///
 /// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal`
 /// and the library works; demands are then found by inverting the marginal ([`inverse`]), unless a formula is given.
-/// [`testing::utility_laws`](crate::testing::utility_laws) checks that they are consistent. The `_into` functions treat
+/// [`utility_laws`](crate::utility_laws) checks that they are consistent. The `_into` functions treat
 /// a block of consecutive flows at a time and are compiled for each family, so that dynamic dispatch costs one call per
 /// block; override them where a block can be computed faster.
 ///
@@ -131,7 +134,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
         if cancels(before, after) { self.marginal(flow, from) * (to - from) } else { after - before }
     }
 
-    /// The derivative of log U'(x) in one of the flow's parameters, for [`Sensitivity`](crate::Sensitivity); `None`
+    /// The derivative of log U'(x) in one of the flow's parameters, for [`Sensitivity`](crate::sensitivity::Sensitivity); `None`
     /// where it has no such parameter.
     fn log_marginal_slope(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<f64> {
         None

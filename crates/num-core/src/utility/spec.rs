@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::registry::{Entry, OptionInfo, OptionValue};
 
 /// An entry of [`FAMILIES`]: a kind that a file may name, with its parameters.
-pub type Family = Entry<FromSpecs>;
+pub(super) type Family = Entry<FromSpecs>;
 
 /// Makes one utility that holds the parameters of all the given flows.
-pub type FromSpecs = fn(&[Spec]) -> Result<Arc<dyn Utility>>;
+pub(super) type FromSpecs = fn(&[Spec]) -> Result<Arc<dyn Utility>>;
 
 /// One flow's utility as plain data: a kind, and parameters by name.
 #[derive(Debug, Clone, PartialEq)]

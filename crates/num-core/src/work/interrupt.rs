@@ -6,18 +6,6 @@
 //! abandons the work. A time limit in the settings of a solve, or an observer, ends it with the best answer so far
 //! instead, and so does any of them a simulation, with a status that says so. Threads that work for another one enter
 //! the [`Tokens`] of that one.
-//!
-//! ```
-//! use std::thread;
-//!
-//! use netnum_core::{Error, StopToken, Topology};
-//!
-//! let token = StopToken::new();
-//! let from_elsewhere = token.clone();
-//! thread::spawn(move || from_elsewhere.stop()).join().unwrap();
-//! let stopped = token.scope(|| Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?.ecmp(&[0; 100_000], &[143; 100_000], 1));
-//! assert_eq!(stopped.unwrap_err(), Error::Stopped);
-//! ```
 
 use std::cell::RefCell;
 use std::fmt;
@@ -33,6 +21,18 @@ thread_local! {
 }
 
 /// Stops the work inside its [`scope`](Self::scope) at its next check. Clones are the same token.
+///
+/// ```
+/// use std::thread;
+///
+/// use netnum_core::{Error, StopToken, Topology};
+///
+/// let token = StopToken::new();
+/// let from_elsewhere = token.clone();
+/// thread::spawn(move || from_elsewhere.stop()).join().unwrap();
+/// let stopped = token.scope(|| Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?.ecmp(&[0; 100_000], &[143; 100_000], 1));
+/// assert_eq!(stopped.unwrap_err(), Error::Stopped);
+/// ```
 #[derive(Clone)]
 pub struct StopToken {
     inner: Arc<Inner>,

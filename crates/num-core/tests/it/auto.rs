@@ -207,7 +207,7 @@ impl Utility for Root {
 
 #[test]
 fn a_value_and_a_marginal_are_enough() {
-    testing::utility_laws(&Root, 0, 1e3).unwrap();
+    utility_laws(&Root, 0, 1e3).unwrap();
     close(Root.demand(0, 0.25), 4.0, 1e-12);
     close(Root.demand_slope(0, 0.25), -32.0, 1e-6);
     let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Logarithmic, any_problem, read_case, solve_with};
+use netnum_core::price::PriceRule;
 use netnum_core::*;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

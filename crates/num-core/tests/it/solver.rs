@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::common::{gamma, leaf_spine};
-use netnum_core::price::{LinkState, Memory, PriceRule, Rule, Sums};
-use netnum_core::solve::Observer;
+
+use netnum_core::internal::Sums;
+use netnum_core::price::{LinkState, Memory, PriceRule, Rule};
 use netnum_core::*;
 
 fn solver(problem: &Problem, method: &str) -> Solver {

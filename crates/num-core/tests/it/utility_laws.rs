@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use crate::common::{Logarithmic, bandwidth_function, decades};
-use netnum_core::testing::utility_laws;
-use netnum_core::utility::{FAMILIES, Spec};
+use netnum_core::internal::{FAMILIES, Spec};
 use netnum_core::*;
 use proptest::prelude::*;
 

@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::error::check_capacity;
-use netnum_core::interrupt::{self, Pacer};
-use netnum_core::price::{Rule, RuleSetup};
+use netnum_core::internal::interrupt::{self, Pacer};
+use netnum_core::internal::{Call, RuleSetup, check_capacity};
+use netnum_core::price::Rule;
 use netnum_core::registry::OptionRange;
-use netnum_core::{Call, Error, Normalization, Paths, PowerLaw, Ranks, Result};
+use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -369,11 +369,11 @@ impl Allocator {
     /// use std::num::NonZeroUsize;
     ///
     /// use netnum_core::PowerLaw;
+    /// # use netnum_core::internal::on_ranks;
     /// use netnum_core::price::Ned;
-    /// use netnum_core::testing::on_ranks;
     /// use netnum_parallel::{Allocator, AllocatorSettings};
     ///
-    /// // Two ranks, each with a flow on the same link.
+    /// // Two ranks, which are threads here, each with a flow on the same link.
     /// let settings = AllocatorSettings::default().with_update_threshold(0.0);
     /// let rates = on_ranks(2, |_, ranks| {
     ///     let mut allocator = Allocator::new(vec![10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;

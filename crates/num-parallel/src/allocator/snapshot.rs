@@ -11,9 +11,8 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::error::check_capacity;
-use netnum_core::price::LARGEST_SUM;
-use netnum_core::{Error, Result, interrupt, interruptible_list};
+use netnum_core::internal::{LARGEST_SUM, check_capacity, interrupt, interruptible_list};
+use netnum_core::{Error, Result};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 

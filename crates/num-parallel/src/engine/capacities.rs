@@ -1,7 +1,7 @@
 //! Capacities that change while flows are there: planned and checked first, done then, or not at all.
 
-use netnum_core::error::check_capacity;
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::check_capacity;
+use netnum_core::internal::interrupt::Pacer;
 use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 

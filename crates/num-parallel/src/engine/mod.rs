@@ -18,9 +18,10 @@ use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::numerics::vectorized;
-use netnum_core::price::{LinkPrices, Reduced, Rule};
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::numerics::vectorized;
+use netnum_core::internal::{LinkPrices, Reduced};
+use netnum_core::price::Rule;
 use netnum_core::{Error, Fill, Normalizer, Paths, PowerLaw, Ranks, Result};
 
 use crate::flow_blocks::{LiveFlows, Precision, Sample, Spot};

@@ -5,9 +5,9 @@
 
 use std::num::NonZeroUsize;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::price::{LARGEST_SUM, LinkPrices, PricesSnapshot};
-use netnum_core::{Error, Paths, PowerLaw, Result, interruptible_list};
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::{LARGEST_SUM, LinkPrices, PricesSnapshot, interruptible_list};
+use netnum_core::{Error, Paths, PowerLaw, Result};
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::LAST_GENERATION;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netnum_core::price::PowerDemand;
+use netnum_core::internal::PowerDemand;
 use rustc_hash::FxHashMap;
 
 use super::bucket::Bucket;

@@ -11,8 +11,8 @@
 
 use std::cell::Cell;
 
-use netnum_core::numerics::{exp, ln, vectorized};
-use netnum_core::price::PowerDemand;
+use netnum_core::internal::PowerDemand;
+use netnum_core::internal::numerics::{exp, ln, vectorized};
 
 use super::real::Real;
 use super::windows::{Abreast, View, WindowView, add_to, window};

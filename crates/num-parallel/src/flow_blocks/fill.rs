@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use netnum_core::interrupt::{Pacer, check};
-use netnum_core::price::PowerDemands;
-use netnum_core::{Paths, Result, Workers, for_each};
+use netnum_core::internal::interrupt::{Pacer, check};
+use netnum_core::internal::{PowerDemands, for_each};
+use netnum_core::{Paths, Result, Workers};
 
 use super::block::FlowBlock;
 use super::partition::{Entry, Partition, Windows};

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use netnum_core::Result;
-use netnum_core::price::{PowerDemand, Respond};
+use netnum_core::internal::{PowerDemand, Respond};
 use serde::{Deserialize, Serialize};
 
 use super::{FlowBlocks, Real, Sample, Spot};

@@ -35,8 +35,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use netnum_core::numerics::vectorized;
-use netnum_core::price::{PowerDemand, PowerDemands, Respond};
+use netnum_core::internal::numerics::vectorized;
+use netnum_core::internal::{PowerDemand, PowerDemands, Respond};
 use netnum_core::{Paths, Result, Workers};
 
 use crate::team::{Job, Team, Worker};

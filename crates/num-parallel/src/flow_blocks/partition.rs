@@ -18,8 +18,8 @@
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::link_ends::{LinkEnds, spread};
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::{LinkEnds, spread};
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 

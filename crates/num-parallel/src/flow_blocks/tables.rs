@@ -9,7 +9,7 @@
 //! A worker's blocks use its tables one after the other: prices are made once for all of them, sums are taken and
 //! cleared after each, so that these are the block's alone.
 
-use netnum_core::numerics::vectorized;
+use netnum_core::internal::numerics::vectorized;
 
 use super::partition::{PairTable, Partition};
 use super::real::Real;

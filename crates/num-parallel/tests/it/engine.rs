@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use netnum_core::price::{Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, Rcp, Rule};
+use netnum_core::price::{Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule};
 use netnum_core::*;
 use netnum_parallel::internal::Engine;
 use netnum_parallel::{FlowId, Precision};

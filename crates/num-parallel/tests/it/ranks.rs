@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::common::rules;
+use netnum_core::internal::{Call, on_ranks, thread_ranks};
 use netnum_core::price::{FastNed, Ned, Rule};
-use netnum_core::testing::{on_ranks, thread_ranks};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
 use rand::{RngExt, SeedableRng};

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-use netnum_core::{AlphaFair, Ask, KShortest, Paths, Problem, Result, Solution, Status, Topology, interrupt, solve};
+use netnum_core::{AlphaFair, Ask, KShortest, Paths, Problem, Result, Solution, Status, StopToken, Topology, solve};
 use netnum_parallel::{BatchObserver, Scenarios};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -139,7 +139,7 @@ fn scenarios_that_are_not_wanted_do_not_begin_and_a_token_stops_all() {
     let few = Few(Mutex::new(vec![]));
     scenarios.solve(threads(1), &few).unwrap();
     assert_eq!(few.0.into_inner().unwrap(), [0, 1, 2]);
-    let (stop, answers): (_, Answers) = (interrupt::StopToken::new(), Mutex::new((0..40).map(|_| None).collect()));
+    let (stop, answers): (_, Answers) = (StopToken::new(), Mutex::new((0..40).map(|_| None).collect()));
     stop.stop();
     stop.scope(|| scenarios.solve(threads(2), &answers)).unwrap();
     let answers = answers.into_inner().unwrap();

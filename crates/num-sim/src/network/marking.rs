@@ -3,7 +3,8 @@
 //! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized
 //! windows mark √(2n/W) of their packets.
 
-use netnum_core::registry::{self, OptionValue};
+use netnum_core::internal::options;
+use netnum_core::registry::OptionValue;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
@@ -37,13 +38,13 @@ impl Marking {
     /// [`netnum_core::Error::Option`] for another form, or a number out of its range.
     pub fn from_option(routing: &str, value: &OptionValue) -> Result<Self> {
         let wrong = |_| Error::option(&format!("routing {routing:?}"), "marking", value, Self::FORMS);
-        let marking = Self::deserialize(registry::json(value)).map_err(wrong)?;
+        let marking = Self::deserialize(options::json(value)).map_err(wrong)?;
         marking.check(routing).map(|()| marking)
     }
 
     /// Reads an option, with an error that lists the forms.
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        registry::read_form(deserializer, Self::FORMS)
+        options::read_form(deserializer, Self::FORMS)
     }
 
     pub(crate) fn check(&self, routing: &str) -> Result<()> {

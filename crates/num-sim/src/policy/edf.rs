@@ -6,7 +6,8 @@
 //!
 //! Large flows have more time than small ones, and no flow waits for ever. The order of two flows never changes.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
@@ -18,7 +19,7 @@ use crate::network::{Flow, Flows};
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "edf",
     summary: "strict priority by deadlines at a multiple of what a flow takes alone",
-    options: registry::defaults::<EdfOptions>,
+    options: options::defaults::<EdfOptions>,
     make: MakePolicy::AnyRoute(|given| Ok(Box::new(Ordered::by(Edf::new(given.read::<EdfOptions>()?.slack)?)))),
 };
 

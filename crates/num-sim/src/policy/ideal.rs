@@ -5,8 +5,10 @@
 
 use std::fmt;
 
-use netnum_core::registry::{self, Entry};
-use netnum_core::{Ask, Settings, Topology, Utilities, interrupt, solve};
+use netnum_core::internal::interrupt;
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
+use netnum_core::{Ask, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -118,7 +120,7 @@ impl Ideal {
 pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     name: "proportional",
     summary: "the exact optimum of log x at every change",
-    options: registry::defaults::<IdealOptions>,
+    options: options::defaults::<IdealOptions>,
     make: MakePolicy::SinglePath(|given| {
         Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?))
     }),
@@ -128,7 +130,7 @@ pub(super) const PROPORTIONAL: PolicyEntry = Entry {
 pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
     name: "alpha-fair",
     summary: "the exact optimum of alpha-fair utilities at every change",
-    options: registry::defaults::<AlphaFairOptions>,
+    options: options::defaults::<AlphaFairOptions>,
     make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?))),
 };
 

@@ -1,6 +1,6 @@
 //! The utilities that policies may be given by an option.
 
-use netnum_core::registry;
+use netnum_core::internal::options;
 use netnum_core::{AlphaFair, MinFct, PowerLaw, Utilities};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,7 +27,7 @@ impl Objective {
 
     /// Reads an option, with an error that lists the forms.
     pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        registry::read_form(deserializer, Self::FORMS)
+        options::read_form(deserializer, Self::FORMS)
     }
 
     /// Whether its numbers are in their range.

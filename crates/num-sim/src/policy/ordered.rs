@@ -18,7 +18,7 @@
 use std::cmp::Ordering;
 
 use netnum_core::Topology;
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 
 use super::{Event, Policy, Rates};
 use crate::error::{Error, Result};

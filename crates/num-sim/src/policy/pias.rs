@@ -6,7 +6,8 @@
 //!
 //! Source: Bai et al., *Information-agnostic flow scheduling for commodity data centers*, NSDI 2015.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::strict::{Levels, Strict};
@@ -21,7 +22,7 @@ const REACHED: f64 = 1e-12;
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
     summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
-    options: registry::defaults::<PiasOptions>,
+    options: options::defaults::<PiasOptions>,
     make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?)))),
 };
 

@@ -11,7 +11,8 @@
 //!
 //! Source: Li et al., *Rate-aware flow scheduling for commodity data center networks*, §III.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::remaining::Remaining;
@@ -25,7 +26,7 @@ use crate::setters::setters;
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "rax",
     summary: "fair sharing at priorities by estimated remaining time",
-    options: registry::defaults::<RaxOptions>,
+    options: options::defaults::<RaxOptions>,
     make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?)))),
 };
 
@@ -33,7 +34,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
 pub(super) const PLUS: PolicyEntry = Entry {
     name: "rax+",
     summary: "fair sharing at priorities by true remaining time",
-    options: registry::defaults::<RaxOptions>,
+    options: options::defaults::<RaxOptions>,
     make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?)))),
 };
 

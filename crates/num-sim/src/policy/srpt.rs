@@ -4,7 +4,8 @@
 //! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
@@ -16,7 +17,7 @@ use crate::network::Flows;
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
     summary: "strict priority by remaining size or remaining time, pFabric's ideal",
-    options: registry::defaults::<SrptOptions>,
+    options: options::defaults::<SrptOptions>,
     make: MakePolicy::AnyRoute(|given| {
         let by = given.read::<SrptOptions>()?.by;
         Ok(Box::new(Ordered::by(Srpt { by, ..Srpt::default() })))

@@ -4,7 +4,7 @@
 //! Switches have 4 to 8 such queues at every port. [`Levels`] set the level of a flow, and for how long.
 
 use netnum_core::Topology;
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 
 use super::max_min::Tiers;
 use super::{Event, Policy, Rates};

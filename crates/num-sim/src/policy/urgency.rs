@@ -8,7 +8,8 @@
 //! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet:
 //! s → 0 would make U' unbounded. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ use crate::network::PACKET;
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "min-fct",
     summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
-    options: registry::defaults::<MinFctOptions>,
+    options: options::defaults::<MinFctOptions>,
     make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?))),
 };
 

@@ -14,9 +14,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::price::LARGEST_PRICE;
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::LARGEST_PRICE;
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use netnum_core::{METHODS, PowerLaw, Topology};
 
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,7 @@ impl XwiOptions {
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: XWI,
     summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
-    options: registry::defaults::<XwiOptions>,
+    options: options::defaults::<XwiOptions>,
     make: MakePolicy::SinglePath(|given| Ok(Box::new(Xwi::new(given.read()?)?))),
 };
 

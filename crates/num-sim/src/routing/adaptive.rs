@@ -26,7 +26,7 @@
 //!
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 use netnum_core::registry::Entry;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 

@@ -4,7 +4,8 @@
 //! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
 //! flows over the paths that are left, at once.
 
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ const NAME: &str = "ecmp";
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random shortest path for each flow, drawn once",
-    options: registry::defaults::<EcmpOptions>,
+    options: options::defaults::<EcmpOptions>,
     make: |given, seed| Ok(Box::new(Ecmp::new(seed).with_skew(given.read::<EcmpOptions>()?.skew)?)),
 };
 

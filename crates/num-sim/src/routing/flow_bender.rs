@@ -18,7 +18,8 @@
 //! Throughput in Datacenter Networks*, CoNEXT 2014, §3 and §5.
 
 use netnum_core::Topology;
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
@@ -39,7 +40,7 @@ const ROUNDING: f64 = 1e-9;
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a flow on a congested path draws another one",
-    options: registry::defaults::<FlowBenderOptions>,
+    options: options::defaults::<FlowBenderOptions>,
     make: |given, seed| Ok(Box::new(FlowBender::new(seed, given.read()?)?)),
 };
 

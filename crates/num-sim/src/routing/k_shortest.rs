@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::registry::{self, Entry};
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::options;
+use netnum_core::registry::Entry;
 use netnum_core::{KShortest, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ const NAME: &str = "k-shortest";
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random one of the k shortest paths for each flow, or all of them",
-    options: registry::defaults::<KShortestOptions>,
+    options: options::defaults::<KShortestOptions>,
     make: |given, seed| {
         let KShortestOptions { k, spread, disjoint } = given.read()?;
         Ok(Box::new(KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint)))

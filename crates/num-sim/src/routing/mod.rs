@@ -23,7 +23,8 @@ pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
-use netnum_core::registry::{Entry, Given, Options, Registry};
+use netnum_core::internal::options::Given;
+use netnum_core::registry::{Entry, Options, Registry};
 
 #[cfg(doc)]
 use crate::error::Error;

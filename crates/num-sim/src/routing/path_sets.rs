@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 
 use crate::error::Result;

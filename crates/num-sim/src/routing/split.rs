@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 
 use super::Routing;

@@ -8,7 +8,7 @@
 
 use netnum_core::Topology;
 #[cfg(doc)]
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 
 use super::progress::RunProgress;
 use super::record::Record;

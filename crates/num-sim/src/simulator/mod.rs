@@ -23,7 +23,7 @@ mod wall_clock;
 
 use std::time::Instant;
 
-use netnum_core::interrupt::{self, Pacer};
+use netnum_core::internal::interrupt::{self, Pacer};
 use netnum_core::{StopToken, Topology};
 
 use crate::error::{Error, Result};

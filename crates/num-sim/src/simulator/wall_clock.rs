@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use netnum_core::interrupt;
+use netnum_core::internal::interrupt;
 
 use super::progress::{RunObserver, RunProgress};
 use crate::error::{Error, Result};

@@ -14,7 +14,7 @@ mod measured;
 
 use std::fmt;
 
-use netnum_core::numerics::ln;
+use netnum_core::internal::numerics::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ mod trace;
 
 use std::sync::Arc;
 
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 use serde::{Deserialize, Serialize};
 
 pub use pairs::Pairs;

@@ -1,7 +1,8 @@
 //! The pairs of ends that exchange flows.
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::{Topology, memory};
+use netnum_core::Topology;
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 

@@ -12,9 +12,9 @@
 //! A load of 1 or more is allowed: flows then pile up for as long as they arrive.
 
 use netnum_core::Topology;
-use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
-use netnum_core::numerics::ln;
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory::room;
+use netnum_core::internal::numerics::ln;
 use rand::RngExt;
 
 use super::draws::{Draw, rng};

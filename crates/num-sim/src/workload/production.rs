@@ -1,8 +1,8 @@
 //! Applications that produce bytes while their flow runs: a rate g for every flow, and a send buffer that they wait for
 //! when it is full. What a flow can send follows from these; see `source.rs`.
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory::room;
 use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
 

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use netnum_core::Topology;
-use netnum_core::error::did_you_mean;
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::did_you_mean;
+use netnum_core::internal::interrupt::Pacer;
 
 use super::{Production, Workload};
 use crate::error::{Error, Result};

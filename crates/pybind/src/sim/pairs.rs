@@ -1,7 +1,7 @@
 //! The pairs of ends that flows join: as a workload takes them, and the functions that make some.
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
+use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory::room;
 use netnum_sim::Pairs;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;

@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use netnum_core::solve::METHODS;
-use netnum_core::{Ask, Ranks, Settings, Stop};
+use netnum_core::{Ask, METHODS, Ranks, Settings, Stop};
 use netnum_parallel::Threads;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -7,8 +7,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use netnum_core::interrupt::{self, StopToken, Tokens};
-use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found};
+use netnum_core::internal::interrupt::{self, Tokens};
+use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
 use netnum_parallel::{Batch, BatchObserver, Scenarios};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;

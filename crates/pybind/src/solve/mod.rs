@@ -9,8 +9,8 @@ mod solutions;
 mod solver;
 mod trace;
 
-use netnum_core::Settings;
-use netnum_core::solve::{METHODS, solve_on};
+use netnum_core::internal::solve_on;
+use netnum_core::{METHODS, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use netnum_core::solve::{Cadence, Observer, Progress};
+use netnum_core::{Cadence, Observer, Progress};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! `Solutions`: the solutions of many scenarios of one problem, as arrays.
 
-use netnum_core::error::expected_below;
-use netnum_core::{Problem, Status, memory};
+use netnum_core::internal::{expected_below, memory};
+use netnum_core::{Problem, Status};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;

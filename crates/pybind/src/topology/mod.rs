@@ -5,7 +5,7 @@ mod nodes;
 
 use std::thread;
 
-use netnum_core::error::expected_below;
+use netnum_core::internal::expected_below;
 use netnum_core::{Error, KShortest, Link, Topology as Core};
 use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};

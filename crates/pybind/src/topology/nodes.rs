@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use netnum_core::error::expected_below;
+use netnum_core::internal::expected_below;
 use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use netnum_core::Problem;
-use netnum_core::utility::Spec;
+use netnum_core::internal::Spec;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -27,13 +27,13 @@ macro_rules! family {
         $(#[$about])*
         #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
         #[derive(PartialEq)]
-        pub(crate) struct $class(Arc<netnum_core::utility::$class>);
+        pub(crate) struct $class(Arc<netnum_core::$class>);
 
         const $entry: Class = Class {
             kinds: &[$kind],
             add: |module| module.add_class::<$class>(),
             of_specs: |py, specs| {
-                let core = netnum_core::utility::$class::new(
+                let core = netnum_core::$class::new(
                     $(column(specs, |spec| spec.get($column)),)*
                     $(column(specs, |spec| spec.get($other_column)),)*
                 );
@@ -57,7 +57,7 @@ macro_rules! family {
                         None => $default.into(),
                     };
                 )*
-                Ok(with_base(netnum_core::utility::$class::new($($given,)* $($other,)*).map_err(raise_weight)?, Self))
+                Ok(with_base(netnum_core::$class::new($($given,)* $($other,)*).map_err(raise_weight)?, Self))
             }
 
             $(

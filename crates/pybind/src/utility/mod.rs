@@ -9,8 +9,8 @@ mod user;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use netnum_core::testing::utility_laws;
-use netnum_core::{Utilities, Utility as Core, memory};
+use netnum_core::internal::memory;
+use netnum_core::{Utilities, Utility as Core, utility_laws};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use netnum_core::utility::{cancels, inverse};
+use netnum_core::internal::{cancels, inverse};
 use netnum_core::{Parameter, Utility};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;

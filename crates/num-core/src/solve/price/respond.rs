@@ -13,7 +13,8 @@ use crate::error::Result;
 ///
 /// ```
 /// use netnum_core::Result;
-/// use netnum_core::price::{LinkPrices, Ned, Respond};
+/// use netnum_core::internal::{LinkPrices, Respond};
+/// use netnum_core::price::Ned;
 ///
 /// /// Flows that each cross one link, one flow per link, with U = w log x: x = w/p, at most twice the capacity of 1.
 /// struct OnePerLink { weights: Vec<f64>, rates: Vec<f64> }

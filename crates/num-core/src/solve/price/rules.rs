@@ -2,7 +2,7 @@
 
 use super::{BUILT_IN, PriceRule, Rule};
 use crate::error::{Error, Result};
-use crate::registry::Numbers;
+use crate::registry::options::Numbers;
 use crate::solve::auto::AUTO;
 use crate::solve::method::METHODS;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use netnum_core::METHODS;
-use netnum_core::price::{Rule, RuleSetup};
+use netnum_core::internal::RuleSetup;
+use netnum_core::price::Rule;
 
 /// The methods that move prices by a rule.
 pub(crate) fn rules() -> impl Iterator<Item = &'static str> {

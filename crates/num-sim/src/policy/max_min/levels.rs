@@ -30,7 +30,7 @@
 //! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
 //! 1/[`FILL_PART`] of it; the next few events then begin with a fill.
 
-use netnum_core::interrupt::Pacer;
+use netnum_core::internal::interrupt::Pacer;
 
 use super::fill::Filled;
 use super::flow_levels::{FlowLevels, NONE};

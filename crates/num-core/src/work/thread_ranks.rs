@@ -3,8 +3,8 @@
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
+use super::{AllReduce, Ranks};
 use crate::error::Result;
-use crate::work::{AllReduce, Ranks};
 
 /// A communicator of threads.
 struct Threads {
@@ -62,7 +62,7 @@ pub fn thread_ranks(ranks: usize) -> Vec<Ranks> {
 /// If the work panics on a rank.
 ///
 /// ```
-/// use netnum_core::testing::on_ranks;
+/// use netnum_core::internal::on_ranks;
 ///
 /// let sums = on_ranks(3, |rank, ranks| {
 ///     let mut values = [rank as f64, 1.0];
