@@ -3,17 +3,9 @@
 use std::ops::Range;
 
 use super::FeasiblePoint;
+use super::tolerances::{BESIDE_DEMAND, NONE, TINY};
 use crate::error::{Error, Result};
 use crate::presolve::{NaturalBlock, Presolved};
-
-/// Relative distance from a demand at which the marginal is evaluated on either side, and the tolerance of its
-/// comparison with the price there.
-const OFFSET: f64 = 1e-6;
-const FALLS: f64 = 1e-3;
-/// A rise of the marginal by this part is rounding.
-const ROUNDING: f64 = 1e-9;
-/// The rate in place of 0 at which a marginal is evaluated, as a part of what the flow's paths can carry.
-const NOTHING: f64 = 1e-12;
 
 /// The best responses of a chunk of flows: what attains V_f.
 #[derive(Default)]
@@ -41,7 +33,7 @@ impl BestResponse {
         self.scratch.resize(flows.len(), 0.0);
         self.path_rates.resize(paths.len(), 0.0);
         problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
-        let ceilings = &problem.ceilings[paths.clone()];
+        let ceilings = &problem.bounds.ceilings[paths.clone()];
         self.rates.clear();
         let mut bounded = false;
         if paths.len() == flows.len() {
@@ -55,7 +47,7 @@ impl BestResponse {
                 order.clear();
                 order.extend(problem.paths_of(flow).map(|path| path - paths.start));
                 order.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
-                bounded |= self.path_rates[order[0]] >= problem.saturations[flow];
+                bounded |= self.path_rates[order[0]] >= problem.bounds.saturations[flow];
                 let mut rate = 0.0;
                 for &path in &order {
                     let filled = (self.path_rates[path] - rate).clamp(0.0, ceilings[path]);
@@ -87,21 +79,22 @@ impl FeasiblePoint<'_> {
                 block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
                 marginals
             };
-            let nothing = |flow: usize| NOTHING * problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
+            let nothing = |flow: usize| TINY * problem.bounds.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
             // Just below the demand itself, however small: U' may fall by much between that and `nothing`.
             let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
-            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - OFFSET));
-            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + OFFSET));
+            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - BESIDE_DEMAND));
+            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + BESIDE_DEMAND));
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
-                    let too_much = rate > 0.0 && before[place] < price * (1.0 - FALLS);
-                    let has_room = rate < problem.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
-                    let too_little = has_room && after[place] > price * (1.0 + FALLS);
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - NONE);
+                    let has_room =
+                        rate < problem.bounds.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
+                    let too_little = has_room && after[place] > price * (1.0 + NONE);
                     too_much || too_little
                 };
                 let found = problem.paths_of(flow).find(wrong);
-                let rises = after[place] > before[place] * (1.0 + ROUNDING);
+                let rises = after[place] > before[place] * (1.0 + TINY);
                 if let Some(path) = found.or(rises.then_some(problem.paths_of(flow).start)) {
                     let (unit, price_unit) = (problem.units.rate, problem.units.price());
                     let (price, demand) = (self.path_prices[path] * price_unit, best.rates[place] * unit);
@@ -110,7 +103,7 @@ impl FeasiblePoint<'_> {
                     let [price, demand, marginal] = [price, demand, before[place] * price_unit].map(shown);
                     let what =
                         format!("its demand at price {price} is {demand}, but its marginal there {is} {marginal}");
-                    return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
+                    return Err(Error::Utility { flow: problem.caller.flows[flow] as usize, what });
                 }
             }
         }

@@ -37,7 +37,7 @@ impl<'a> FeasiblePoint<'a> {
     /// over all flows.
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
         let mut rates = raw_rates.to_vec();
-        for (rate, &cap) in rates.iter_mut().zip(problem.caps.of(0..raw_rates.len())) {
+        for (rate, &cap) in rates.iter_mut().zip(problem.bounds.caps.of(0..raw_rates.len())) {
             *rate = if *rate > cap { cap } else { *rate };
         }
         problem.cut_to_flow_caps(&mut rates);

@@ -39,16 +39,14 @@ use std::ops::Range;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
 use super::slackness::{Columns, Slackness, moves_with_price, moving_rate};
-use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
+use super::tolerances::{BESIDE, FLAT, NONE, TINY};
+use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 use crate::work::for_each;
-
-/// Relative distance from a rate at which the marginal is evaluated on either side, to detect a jump.
-const OFFSET: f64 = 1e-9;
 
 impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
@@ -107,14 +105,14 @@ impl FeasiblePoint<'_> {
             }
             above.clone_from(&marginals);
             if block.may_jump {
-                let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + OFFSET)).collect();
+                let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + BESIDE)).collect();
                 block.utility.marginal_into(places.clone(), &beyond, &mut above);
             }
             let paths = problem.paths_of_all(&flows);
             demands.resize(paths.len(), 0.0);
             problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
             if is_plain && marginals.iter().all(|&marginal| marginal > 0.0) {
-                let of_paths = [&self.path_prices[paths.clone()], rates, &problem.ceilings[paths.clone()]];
+                let of_paths = [&self.path_prices[paths.clone()], rates, &problem.bounds.ceilings[paths.clone()]];
                 count_plain(of_paths, &marginals, &mut demands, columns.of(paths));
                 demands.iter().for_each(|&residual| count(residual));
                 continue;
@@ -127,12 +125,13 @@ impl FeasiblePoint<'_> {
                     (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
                 for path in problem.paths_of(flow) {
-                    let at_bound = saturated || self.rates[path] >= problem.caps[path];
+                    let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
-                    let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
+                    let (demand, most) = (demands[path - paths.start], problem.bounds.saturations[flow]);
                     let demand = if demand > most { most } else { demand };
                     let price = self.path_prices[path];
-                    let (rate, cap, ceiling) = (self.rates[path], problem.caps[path], problem.ceilings[path]);
+                    let (rate, cap, ceiling) =
+                        (self.rates[path], problem.bounds.caps[path], problem.bounds.ceilings[path]);
                     let flow_rate = flow_rates[flow];
                     let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
                     let residual = match lost && price == 0.0 {
@@ -165,13 +164,13 @@ impl FeasiblePoint<'_> {
         marginals: &mut [f64],
     ) {
         let (places, rates) = (block.places(&flows), &self.flow_rates()[flows]);
-        if self.problem.saturations.is_empty() {
+        if self.problem.bounds.saturations.is_empty() {
             return block.utility.marginal_into(places, rates, marginals);
         }
         below.clear();
         below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
             let saturation = block.utility.saturation(place);
-            if rate >= saturation { saturation * (1.0 - OFFSET) } else { rate }
+            if rate >= saturation { saturation * (1.0 - BESIDE) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
     }

@@ -14,6 +14,7 @@ mod kkt;
 mod numerical_saturation;
 mod path_splits;
 mod slackness;
+mod tolerances;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,7 @@ use crate::normalize::relative_loads;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 pub(crate) use feasible_point::FeasiblePoint;
+pub(crate) use tolerances::BESIDE;
 
 /// The proof that comes with rates and prices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -80,15 +82,6 @@ pub(crate) fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     let flow_caps = used.map(|(flow, total)| total / problem.flow_cap(flow));
     (links.chain(caps).chain(flow_caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
-
-/// A rate below this part of what its path could carry is tiny: an error is relative to that.
-const TINY: f64 = 1e-9;
-/// The same where no rate at all is right.
-const NONE: f64 = 1e-3;
-/// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
-const FLAT: f64 = 0.1;
-/// A link whose price is this part of a path's or less is free.
-const FREE: f64 = 1e-9;
 
 /// The larger of two numbers, NaN if one of them is: max would drop a NaN.
 #[inline(always)]

@@ -17,13 +17,9 @@
 //! The rate of a numerically saturated flow is never too small. It is too large only on links with a price to others. A
 //! link whose price is below the rounding of U' of every path need not be full.
 use super::FeasiblePoint;
+use super::tolerances::{LEAST_PART, NEGLIGIBLE};
 use crate::error::Result;
 use crate::interrupt;
-
-/// A marginal is rounding of another one when it is at most this part of it.
-const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
-/// Rates are halved down to this part of the given one.
-const LEAST_FACTOR: f64 = 1e-30;
 
 /// Of a numerically saturated flow: the largest marginal that is rounding, and R. Otherwise both 0.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,7 +59,7 @@ impl FeasiblePoint<'_> {
             let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
             let mut goes_on: Vec<bool> = self.flow_rates()[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
             // If half the rate is numerically saturated, so is the rate.
-            while goes_on.contains(&true) && factor > LEAST_FACTOR {
+            while goes_on.contains(&true) && factor > LEAST_PART {
                 interrupt::check()?;
                 factor *= 0.5;
                 let half = marginals_at(factor);

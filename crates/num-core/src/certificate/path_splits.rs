@@ -1,15 +1,12 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
-use super::{FLAT, FREE, FeasiblePoint, TINY, larger};
+use super::tolerances::{FLAT, MANY_PATHS, TINY};
+use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::passes::smaller;
-
-/// A price that is larger by this part may be the same: what rounding leaves of a sum.
-const SUMMED: f64 = 1e-12;
-/// A path is compared with at most this many of the cheapest others.
-const MANY_PATHS: usize = 64;
+use crate::presolve::ROUNDING;
 
 /// How flows are split over their paths.
 pub(super) struct PathSplits<'a> {
@@ -49,7 +46,7 @@ impl<'a> PathSplits<'a> {
         }
         let least_paid = problem.pass().least(vec![[f64::INFINITY]; prices.len()], |path, row, least| {
             let paid = paid[path];
-            for &link in row.links().iter().filter(|&&link| prices[link as usize] > FREE * paid) {
+            for &link in row.links().iter().filter(|&&link| prices[link as usize] > TINY * paid) {
                 let [least] = &mut least[link as usize];
                 *least = smaller(paid, *least);
             }
@@ -63,7 +60,7 @@ impl<'a> PathSplits<'a> {
     pub(super) fn residual(&mut self, flow: usize, adjacent: &[f64]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
-        let is_open = |path: &usize| rates[*path] < problem.caps[*path];
+        let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
         let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
         if others.len() > MANY_PATHS {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
@@ -72,15 +69,15 @@ impl<'a> PathSplits<'a> {
         let worth = larger(self.marginals[flow], numerical_saturation_of(self.numerical_saturation, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
-            let whole = self.point.flow_rates()[flow].max(TINY * problem.ceilings[path]);
+            let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
-            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
+            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + ROUNDING);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (excess, least_paid, smallest) = self.compare(path, other, adjacent);
                 if excess <= 0.0 {
                     continue;
                 }
-                let part = (rates[path].min(problem.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
+                let part = (rates[path].min(problem.bounds.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
                 residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }

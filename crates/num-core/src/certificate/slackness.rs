@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::{FREE, FeasiblePoint, NONE, TINY};
+use super::FeasiblePoint;
+use super::tolerances::{NONE, TINY};
 use crate::error::Result;
 use crate::paths::parts::split_mut;
-
-/// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
-const FULL: f64 = 1e-13;
+use crate::presolve::ROUNDING;
 
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
@@ -63,7 +62,7 @@ impl<'a> Slackness<'a> {
                 if self.moving[path] == f64::INFINITY {
                     return;
                 }
-                let (free, mut smallest) = (FREE * path_prices[path], f64::INFINITY);
+                let (free, mut smallest) = (TINY * path_prices[path], f64::INFINITY);
                 for &link in row.links() {
                     let [price, rate] = of_links[link as usize];
                     smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
@@ -89,7 +88,8 @@ impl<'a> Slackness<'a> {
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
         let links = shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(adjacent);
         let idle = links.map(|((share, (load, capacity)), adjacent)| match 1.0 - load {
-            idle if idle <= FULL => 0.0,
+            // Rounding of the sum of its rates: it is full.
+            idle if idle <= ROUNDING => 0.0,
             idle => share.min(idle * capacity / adjacent),
         });
         idle.chain(surplus)

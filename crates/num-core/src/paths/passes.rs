@@ -27,7 +27,7 @@ use crate::interrupt::Pacer;
 use crate::work::{Workers, for_each};
 
 /// Paths between two checks whether to stop.
-const CHECKED: usize = 1 << 14;
+pub(crate) const CHECKED: usize = 1 << 14;
 
 /// Paths that are copied at a time.
 const COPIED: usize = 1 << 12;

@@ -1,11 +1,10 @@
-//! The active problem: the open paths, the links that they use, and the caps of their flows.
+//! The active problem: the open paths, and the links that they use.
 
-use super::CHECKED;
-use super::order::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{Pacer, check};
 use crate::paths::Paths;
 use crate::paths::parts;
+use crate::paths::passes::CHECKED;
 use crate::problem::Problem;
 use crate::work::{Workers, for_each};
 
@@ -79,35 +78,4 @@ fn own_uses(problem: &Problem, paths: &[u32], workers: &dyn Workers) -> Result<V
         Ok(uses)
     })?;
     Ok(parts::add_up(of_ranges))
-}
-
-/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become
-/// that path's.
-pub(super) fn flow_caps(
-    problem: &Problem,
-    rate: f64,
-    flows: &[u32],
-    flow_paths: &FlowPaths,
-    caps: &mut [f64],
-    ceilings: &mut [f64],
-) -> Result<Vec<(usize, f64)>> {
-    let mut several = Vec::new();
-    if !problem.has_flow_caps() {
-        return Ok(several);
-    }
-    let mut pacer = Pacer::new();
-    for (flow, &original) in flows.iter().enumerate() {
-        let (own, cap) = (flow_paths.of(flow), problem.flow_cap(original as usize) / rate);
-        pacer.did(own.len())?;
-        if own.len() > 1 {
-            if cap < ceilings[own].iter().sum() {
-                several.push((flow, cap));
-            }
-            continue;
-        }
-        for value in [&mut caps[own.start], &mut ceilings[own.start]] {
-            *value = value.min(cap);
-        }
-    }
-    Ok(several)
 }

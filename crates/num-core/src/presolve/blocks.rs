@@ -4,10 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::problem::{Block, Problem};
-use crate::utility::{Rescaled, Units, Utility};
-
-/// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
-pub(crate) const CHUNK: usize = 128;
+use crate::utility::{CHUNK, Rescaled, Units, Utility};
 
 /// Flows that share one utility object in natural units: `flows.start + i` has its parameters number `i`.
 pub(crate) struct NaturalBlock {
@@ -47,7 +44,7 @@ pub(super) fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], un
         let (is_user_defined, known) = (block.is_user_defined(), utility.in_units(places, units));
         let rescale = || Box::new(Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), units)) as Box<_>;
         let utility = known.unwrap_or_else(rescale);
-        let may_jump = is_user_defined || utility.has_jumps(0..range.len());
+        let may_jump = is_user_defined || (0..range.len()).any(|flow| !utility.jumps(flow).is_empty());
         NaturalBlock { utility, flows: range, is_user_defined, may_jump }
     };
     blocks.iter().map(natural).collect()

@@ -10,7 +10,6 @@ use super::Presolved;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
-use crate::paths::Row;
 use crate::paths::parts::split_mut;
 use crate::work::for_each;
 
@@ -21,36 +20,22 @@ impl Presolved {
     /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`](crate::Ranks).
     pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
         let (mut revenues, log_price) = (log_marginals, self.units.log_price);
-        let marginals_of = |logs: &mut [f64]| {
+        for_each(&*self.workers, split_mut(&mut revenues, &self.flow_ranges()), |logs| {
+            check()?;
             vectorized(
                 #[inline(always)]
                 || logs.iter_mut().for_each(|log| *log = exp((*log - log_price).min(600.0))),
             );
-        };
-        // Each link has the same part of a path's revenue.
-        let share_out = |revenue: f64, row: Row<'_>, prices: &mut [f64]| {
-            let part = revenue / row.links().len() as f64;
-            row.links().iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
-        };
-        if !self.is_single_path() {
-            marginals_of(&mut revenues);
-            check()?;
-            let of_flow = |flow: usize| self.paths_of(flow).map(move |path| (flow, path));
-            let of_paths = (0..self.flows()).flat_map(of_flow).map(|(flow, path)| revenues[flow] * shares[path]);
-            let revenues: Vec<f64> = of_paths.collect();
-            return self.pass().sums(
-                #[inline(always)]
-                |path, row, prices| share_out(revenues[path], row, prices),
-            );
-        }
-        let pass = self.pass();
-        for_each(&*self.workers, split_mut(&mut revenues, &pass.ranges), |revenues| {
-            marginals_of(revenues);
             Ok(())
         })?;
-        pass.sums(
+        let revenues = self.per_path(&revenues);
+        self.pass().sums(
             #[inline(always)]
-            |path, row, prices| share_out(revenues[path] * shares[path], row, prices),
+            |path, row, prices| {
+                // Each link has the same part of a path's revenue.
+                let part = revenues[path] * shares[path] / row.links().len() as f64;
+                row.links().iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
+            },
         )
     }
 }

@@ -9,8 +9,10 @@
 
 mod active;
 mod blocks;
+mod bounds;
+mod caller;
 mod first_prices;
-mod limits;
+mod flow_paths;
 mod order;
 mod units;
 
@@ -19,27 +21,26 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use active::open_paths;
-use active::{flow_caps, uses};
+use active::uses;
+pub(crate) use blocks::NaturalBlock;
 use blocks::natural_blocks;
-pub(crate) use blocks::{CHUNK, NaturalBlock};
-pub(crate) use limits::Limits;
-use order::{FlowPaths, Order};
+use bounds::flow_caps;
+pub(crate) use bounds::{Bounds, Limits, ROUNDING};
+use caller::Caller;
+use flow_paths::FlowPaths;
+use order::Order;
 use units::{log_sum, rate_unit};
 
-use crate::error::{Error, Result};
-use crate::interrupt::{Pacer, StopToken, check};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::interrupt::{StopToken, check};
 use crate::paths::Paths;
 use crate::paths::parts::{self, pieces, split_mut};
 use crate::paths::passes::Pass;
 use crate::problem::Problem;
 use crate::utility::{Curvature, Units};
 use crate::work::{Ranks, Workers, for_each};
-
-/// Paths, or links that they cross, between two checks whether to stop.
-const CHECKED: usize = 1 << 16;
-
-/// What rounding leaves of a sum, relative.
-const ROUNDING: f64 = 1e-13;
 
 /// A problem in natural units, or one rank's part of it, as a [`Method`](crate::solve::Method) gets it: without what is
 /// closed, and with flows of one utility and paths of one length side by side.
@@ -54,14 +55,7 @@ pub struct Presolved {
     pub(crate) uses: Vec<f64>,
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
-    /// Cap of every path, > 0.
-    pub(crate) caps: Limits,
-    /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
-    pub(crate) ceilings: Vec<f64>,
-    /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
-    pub(crate) flow_caps: Vec<(usize, f64)>,
-    /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
-    pub(crate) saturations: Limits,
+    pub(crate) bounds: Bounds,
     flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
     has_user_defined: bool,
@@ -69,14 +63,7 @@ pub struct Presolved {
     pub(crate) first_prices: Vec<f64>,
     /// [`equal_shares`](Self::equal_shares), once a method has asked for them.
     equal_shares: OnceLock<Vec<f64>>,
-    /// Caller's number of every link, path and flow.
-    pub(crate) links: Vec<u32>,
-    pub(crate) original_paths: Arc<Vec<u32>>,
-    pub(crate) original_flows: Arc<Vec<u32>>,
-    /// Flows of the problem without an open path, in increasing order.
-    pub(crate) failed_flows: Vec<u32>,
-    total_links: usize,
-    total_paths: usize,
+    pub(crate) caller: Caller,
     /// Who does the passes over all flows, and has the flows of other ranks.
     pub(crate) workers: Arc<dyn Workers>,
 }
@@ -159,20 +146,24 @@ impl Presolved {
             capacities,
             uses,
             paths,
-            caps: Limits::new(caps),
-            ceilings,
-            flow_caps: capped_flows,
-            saturations: Limits::default(),
+            bounds: Bounds {
+                caps: Limits::new(caps),
+                ceilings,
+                flow_caps: capped_flows,
+                saturations: Limits::default(),
+            },
             flow_paths,
             has_user_defined: blocks.iter().any(|(number, _)| problem.blocks()[*number].is_user_defined()),
             blocks: Vec::new(),
             equal_shares: OnceLock::new(),
-            links,
-            original_paths,
-            original_flows,
-            failed_flows,
-            total_links: problem.links(),
-            total_paths: problem.paths().len(),
+            caller: Caller {
+                links,
+                paths: original_paths,
+                flows: original_flows,
+                failed_flows,
+                total_links: problem.links(),
+                total_paths: problem.paths().len(),
+            },
             workers,
         };
         if problem.curvature() == Curvature::MaxMin {
@@ -195,7 +186,7 @@ impl Presolved {
 
     /// Number of flows.
     pub fn flows(&self) -> usize {
-        self.original_flows.len()
+        self.caller.flows.len()
     }
 
     /// Capacity of every link.
@@ -229,18 +220,13 @@ impl Presolved {
             let paths = self.paths_of_all(&flows);
             self.path_demands_into(block, &flows, &path_prices[paths.clone()], &mut demands[paths]);
         }
-        demands.iter_mut().zip(&self.ceilings).for_each(|(demand, ceiling)| *demand = demand.min(*ceiling));
+        demands.iter_mut().zip(&self.bounds.ceilings).for_each(|(demand, ceiling)| *demand = demand.min(*ceiling));
         Ok(demands)
     }
 
     /// Whether every flow has one path, which then has the flow's number.
     pub(crate) fn is_single_path(&self) -> bool {
         self.flow_paths.are_single()
-    }
-
-    /// Whether nothing but links bounds a rate.
-    pub(crate) fn is_unbounded(&self) -> bool {
-        self.caps.is_empty() && self.saturations.is_empty()
     }
 
     /// The paths of consecutive flows, which are consecutive too.
@@ -290,27 +276,11 @@ impl Presolved {
             let of_links: Vec<f64> =
                 self.capacities.iter().zip(&self.uses).map(|(capacity, uses)| capacity / uses).collect();
             let mut shares = Vec::with_capacity(self.paths.len());
-            let pass = || self.paths.each(|path, row| shares.push(row.smallest(&of_links).min(self.caps[path])));
+            let pass = || self.paths.each(|path, row| shares.push(row.smallest(&of_links).min(self.bounds.caps[path])));
             StopToken::new().scope_alone(pass).expect("nothing stops it");
             self.cut_to_flow_caps(&mut shares);
             shares
         })
-    }
-
-    /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
-    pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
-        for &(flow, cap) in &self.flow_caps {
-            let own = &mut rates[self.paths_of(flow)];
-            let total: f64 = own.iter().sum();
-            if total > cap {
-                own.iter_mut().for_each(|rate| *rate *= cap / total);
-            }
-        }
-    }
-
-    /// Whether a flow has all that it can use, to the rounding of the sum over its paths.
-    pub(crate) fn is_saturated(&self, flow: usize, rate: f64) -> bool {
-        rate >= self.saturations[flow] * (1.0 - ROUNDING)
     }
 
     /// Rate of every flow: the sum over its paths.
@@ -318,6 +288,14 @@ impl Presolved {
         match self.is_single_path() {
             true => per_path.into(),
             false => (0..self.flows()).map(|flow| per_path[self.paths_of(flow)].iter().sum()).collect(),
+        }
+    }
+
+    /// A number of every flow, for each of its paths.
+    pub(crate) fn per_path<'a>(&self, per_flow: &'a [f64]) -> Cow<'a, [f64]> {
+        match self.is_single_path() {
+            true => per_flow.into(),
+            false => (0..self.flows()).flat_map(|flow| self.paths_of(flow).map(move |_| per_flow[flow])).collect(),
         }
     }
 
@@ -358,7 +336,7 @@ impl Presolved {
             block.utility.demand_into(block.places(flows), &prices, demands);
             for ((flow, demand), &price) in flows.clone().zip(demands).zip(path_prices) {
                 if price == 0.0 {
-                    *demand = self.saturations[flow];
+                    *demand = self.bounds.saturations[flow];
                 }
             }
             return;
@@ -375,50 +353,12 @@ impl Presolved {
             }
             block.utility.demand_into(block.places(flows), &prices, &mut answers);
             for (flow, &answer) in flows.clone().zip(&answers) {
-                let most = self.saturations[flow];
+                let most = self.bounds.saturations[flow];
                 // min would drop a NaN.
                 let all = path_prices[path(flow)] == 0.0 || answer > most;
                 demands[path(flow)] = if all { most } else { answer };
             }
         }
-    }
-
-    fn bound_by_saturation(&mut self) -> Result<()> {
-        let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
-        for block in &self.blocks {
-            // In pieces for a user-defined utility, too: each is asked on its own.
-            for start in block.flows.clone().step_by(CHUNK) {
-                let flows = start..block.flows.end.min(start + CHUNK);
-                check()?;
-                let found = &mut found[..flows.len()];
-                block.utility.saturation_into(block.places(&flows), found);
-                if let Some(place) = found.iter().position(|&saturation| saturation.is_nan() || saturation < 0.0) {
-                    let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
-                    return Err(Error::Utility { flow: self.original_flows[flows.start + place] as usize, what });
-                }
-                if !saturations.is_empty() || found.iter().any(|&saturation| saturation < f64::INFINITY) {
-                    saturations.resize(flows.start, f64::INFINITY);
-                    saturations.extend_from_slice(found);
-                }
-            }
-        }
-        if saturations.is_empty() && self.flow_caps.is_empty() {
-            return Ok(());
-        }
-        saturations.resize(self.flows(), f64::INFINITY);
-        for &(flow, cap) in &self.flow_caps {
-            saturations[flow] = saturations[flow].min(cap);
-        }
-        self.saturations = Limits::new(saturations);
-        let mut pacer = Pacer::new();
-        for flow in 0..self.flows() {
-            let own = self.paths_of(flow);
-            pacer.did(own.len())?;
-            for ceiling in &mut self.ceilings[own] {
-                *ceiling = ceiling.min(self.saturations[flow]);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,38 +1,14 @@
 //! Which paths and flows are kept, and in which order.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::CHECKED;
 use super::active::{has_own_open_paths, open_paths};
+use super::flow_paths::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::paths::Paths;
+use crate::paths::passes::CHECKED;
 use crate::problem::{Block, Problem};
-
-/// The paths of every flow, which are consecutive.
-#[derive(Debug, Default)]
-pub(super) struct FlowPaths {
-    /// Those of flow `f` begin at `starts[f]`; empty where every flow has one.
-    starts: Vec<usize>,
-}
-
-impl FlowPaths {
-    #[inline(always)]
-    pub(super) fn of(&self, flow: usize) -> Range<usize> {
-        self.of_all(flow..flow + 1)
-    }
-
-    #[inline(always)]
-    pub(super) fn of_all(&self, flows: Range<usize>) -> Range<usize> {
-        if self.starts.is_empty() { flows } else { self.starts[flows.start]..self.starts[flows.end] }
-    }
-
-    /// Whether every flow has one.
-    pub(super) fn are_single(&self) -> bool {
-        self.starts.is_empty()
-    }
-}
 
 /// Which paths and flows are kept, and in which order.
 pub(super) struct Order {
@@ -73,10 +49,7 @@ impl Order {
                     }
                     check()?;
                 }
-                if paths.len() == flows.len() {
-                    starts = Vec::new();
-                }
-                (Arc::new(paths), FlowPaths { starts })
+                (Arc::new(paths), FlowPaths::new(starts))
             }
         };
         Ok(Self { paths, flows, flow_paths, blocks, failed_flows })

@@ -1,4 +1,4 @@
-//! Natural units, and the conversion from and to the caller's.
+//! Natural units.
 //!
 //! Rates are counted in C₀, the geometric mean over paths of the smallest capacity (as a power of two, so that going
 //! there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share.
@@ -6,108 +6,16 @@
 use std::f64::consts::LN_2;
 use std::ops::Range;
 
-use super::{CHUNK, Presolved};
+use super::Presolved;
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
-use crate::paths::Row;
 use crate::paths::parts::{self, pieces};
 use crate::problem::{Block, Problem};
+use crate::utility::CHUNK;
 use crate::work::{Ranks, for_each};
 
-/// The part of a path's price that may be lost where floats do not hold it.
-const LOST: f64 = 1e-9;
-
-/// The smallest number that floats hold to that part of it.
-const SMALLEST_PRICE: f64 = 5e-315;
-
 impl Presolved {
-    /// Prices of all links in the caller's units; links without open paths are free. A price that no float can hold
-    /// (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
-    pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
-        let mut all = vec![0.0; self.total_links];
-        let unit = self.units.price();
-        for (&link, &price) in self.links.iter().zip(prices) {
-            all[link as usize] = if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
-        }
-        all
-    }
-
-    /// Loads of all links in the caller's units; links without open paths carry nothing.
-    pub(crate) fn caller_loads(&self, loads: &[f64]) -> Vec<f64> {
-        let mut all = vec![0.0; self.total_links];
-        for (&link, load) in self.links.iter().zip(loads) {
-            all[link as usize] = load * self.units.rate;
-        }
-        all
-    }
-
-    /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
-    pub(crate) fn holds_prices(&self, prices: &[f64]) -> bool {
-        let unit = self.units.price();
-        let is_lost = |price: f64| price > 0.0 && !(SMALLEST_PRICE..=f64::MAX).contains(&(price * unit));
-        if !prices.iter().any(|&price| is_lost(price)) {
-            return true;
-        }
-        let lost: Vec<f64> = prices.iter().map(|&price| if is_lost(price) { price } else { 0.0 }).collect();
-        (0..self.paths.len()).map(|path| self.paths.row(path)).all(|row| row.sum(&lost) <= LOST * row.sum(prices))
-    }
-
-    /// Rates of all paths in the caller's units; closed paths carry nothing.
-    pub(crate) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
-        let mut all = vec![0.0; self.total_paths];
-        for (&path, &rate) in self.original_paths.iter().zip(rates) {
-            all[path as usize] = rate * self.units.rate;
-        }
-        all
-    }
-
-    /// None for all of the caller's paths, and those of a function, which is given the number of a path, its flow and
-    /// its links: a link by its number here.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    #[inline(always)]
-    pub(crate) fn caller_links(
-        &self,
-        of: impl Fn(usize, usize, Row<'_>) -> Option<u32> + Sync,
-    ) -> Result<Vec<Option<u32>>> {
-        let of_ranges = for_each(&*self.workers, self.flow_ranges(), |flows| {
-            let (paths, mut flow) = (self.paths_of_all(&flows), flows.start);
-            let mut found = Vec::with_capacity(paths.len());
-            self.paths.each_of(
-                paths,
-                #[inline(always)]
-                |path, row| {
-                    while self.paths_of(flow).end <= path {
-                        flow += 1;
-                    }
-                    found.push(of(path, flow, row));
-                },
-            )?;
-            Ok(found)
-        })?;
-        let mut all = vec![None; self.total_paths];
-        for (&path, found) in self.original_paths.iter().zip(of_ranges.into_iter().flatten()) {
-            all[path as usize] = found.map(|link| self.links[link as usize]);
-        }
-        Ok(all)
-    }
-
-    /// The caller's prices in natural units.
-    pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
-        let natural = |&link: &u32| match prices[link as usize] {
-            0.0 => 0.0,
-            price => (price.ln() - self.units.log_price).min(600.0).exp(),
-        };
-        self.links.iter().map(natural).collect()
-    }
-
-    /// The caller's rates in natural units, cut to what sums over all paths can hold.
-    pub(crate) fn natural_rates(&self, rates: &[f64]) -> Vec<f64> {
-        self.original_paths.iter().map(|&path| (rates[path as usize] / self.units.rate).min(1e200)).collect()
-    }
-
     /// log U' of every flow at its equal share, in the caller's units of price.
     pub(super) fn caller_log_marginals(
         &self,

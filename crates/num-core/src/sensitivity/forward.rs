@@ -5,22 +5,12 @@ use std::collections::BTreeSet;
 
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::{Forces, Given, NOISE, Solved};
-use super::polish::Point;
-use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
+use super::equations::{Forces, Given, Solved};
+use super::point::{Point, level as level_of};
+use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS, WEAK};
+use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
-
-/// Active sets that are tried with all violated constraints changed at once; afterwards one at a time.
-const AT_ONCE: usize = 10;
-/// Tries of one at a time, and as many per constraint.
-const TRIES: usize = 50;
-/// The sum of the changes of a held flow's paths is that of its bound, to this part of them.
-const HELD: f64 = 1e-6;
-/// Changes below this part of the largest are rounding.
-const NOTHING: f64 = 1e-12;
-/// A violation of the one-sided conditions below this, relative, is rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// Prices while constraints leave that are full by the same flows.
 ///
@@ -59,8 +49,8 @@ impl Multipliers {
         }
         for flow in 0..presolved.flows() {
             let (bound, marginal) = (active.flows[flow], point.marginals[flow]);
-            let level = polish::level(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
-            let level_by = polish::level(presolved, active, flow, &by).unwrap_or(0.0);
+            let level = level_of(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
+            let level_by = level_of(presolved, active, flow, &by).unwrap_or(0.0);
             if bound.is_finite() {
                 look(Weak::Flow { flow, bound }, marginal, marginal - level, -level_by);
                 let beyond = level - point.marginal_beyond(presolved, flow);
@@ -129,60 +119,13 @@ impl Sensitivity {
     fn forward_one(&mut self, change: &ParameterChange) -> Result<OutcomeChange> {
         interrupt::check()?;
         let mut right = self.right(change);
-        let (mut active, mut weak) = (self.point.active.clone(), self.weak.clone());
-        let mut multipliers = Multipliers::new(&self.point);
-        let mut solved = self.solve_for(&right, &active)?;
-        let mut failure = None;
-        for number in 0.. {
-            let mut breaks = if solved.drift.is_empty() {
-                self.violated(&right, &active, &weak, &solved)
-            } else {
-                let leaves = multipliers.follow(self, &right, &active, &solved);
-                right.objective += multipliers.gain;
-                match leaves {
-                    Some(leaves) => {
-                        weak = multipliers.point(&self.point, &active).weak(&self.presolved);
-                        if !weak.contains(&leaves) {
-                            weak.push(leaves);
-                        }
-                        vec![leaves]
-                    }
-                    None => {
-                        failure = Some(Error::NotDifferentiable { what: self.describe_tie(&solved.drifting()) });
-                        break;
-                    }
-                }
-            };
-            if breaks.is_empty() {
-                break;
-            }
-            if number >= AT_ONCE + TRIES * (1 + weak.len()) {
-                let what = format!("no side of it was found where {}", kink::describe(&self.kinks));
-                failure = Some(Error::NotDifferentiable { what });
-                break;
-            }
-            breaks.truncate(if number < AT_ONCE { breaks.len() } else { 1 });
-            for weak in breaks {
-                let flip = !active.is_active(weak);
-                active.set(weak, flip);
-            }
-            interrupt::check()?;
-            self.equations.set(&self.presolved, &active, &self.point.curvatures);
-            match self.solve_for(&right, &active) {
-                Ok(found) => solved = found,
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
-            }
-        }
+        let (mut active, mut multipliers) = (self.point.active.clone(), Multipliers::new(&self.point));
+        let solved = self.find_side(&mut right, &mut active, &mut multipliers);
         if active != self.point.active {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved, &self.point.active) {
+        let solved = solved?;
+        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved, &self.point.active)? {
             let what = format!("the side that was found is not optimal where {}", kink::describe(&self.kinks));
             return Err(Error::NotDifferentiable { what });
         }
@@ -190,9 +133,52 @@ impl Sensitivity {
         self.check_equal_bounds(change, &right, &solved)?;
         let mut outcome = self.outcome(change, &right, &solved);
         for &link in &multipliers.jumps {
-            outcome.prices[self.presolved.links[link] as usize] = f64::NAN;
+            outcome.prices[self.presolved.caller.links[link] as usize] = f64::NAN;
         }
         Ok(outcome)
+    }
+
+    /// Makes constraints active and inactive until none is violated after the change; returns the solution with these.
+    fn find_side(
+        &mut self,
+        right: &mut Right,
+        active: &mut ActiveSet,
+        multipliers: &mut Multipliers,
+    ) -> Result<Solved> {
+        let mut weak = self.weak.clone();
+        let mut solved = self.solve_for(right, active)?;
+        for number in 0.. {
+            let mut breaks = if solved.drift.is_empty() {
+                self.violated(right, active, &weak, &solved)
+            } else {
+                let leaves = multipliers.follow(self, right, active, &solved);
+                right.objective += multipliers.gain;
+                let Some(leaves) = leaves else {
+                    return Err(Error::NotDifferentiable { what: self.describe_tie(&solved.drifting()) });
+                };
+                weak = multipliers.point(&self.point, active).weak(&self.presolved)?;
+                if !weak.contains(&leaves) {
+                    weak.push(leaves);
+                }
+                vec![leaves]
+            };
+            if breaks.is_empty() {
+                break;
+            }
+            if number >= MANY + STEPS * (1 + weak.len()) {
+                let what = format!("no side of it was found where {}", kink::describe(&self.kinks));
+                return Err(Error::NotDifferentiable { what });
+            }
+            breaks.truncate(if number < MANY { breaks.len() } else { 1 });
+            for weak in breaks {
+                let flip = !active.is_active(weak);
+                active.set(weak, flip);
+            }
+            interrupt::check()?;
+            self.equations.set(&self.presolved, active, &self.point.curvatures);
+            solved = self.solve_for(right, active)?;
+        }
+        Ok(solved)
     }
 
     /// Refuses a change after which a held flow with several paths is not where it is held, as none of its paths moves.
@@ -204,8 +190,8 @@ impl Sensitivity {
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let bound = right.bounds[flow];
             let is_fixed = active.free_paths(&self.presolved, flow).next().is_none();
-            if own.len() > 1 && is_fixed && (total - bound).abs() > HELD * (terms + bound.abs()) + NOTHING * most {
-                let flow = self.presolved.original_flows[flow];
+            if own.len() > 1 && is_fixed && (total - bound).abs() > NOISE * (terms + bound.abs()) + ROUNDING * most {
+                let flow = self.presolved.caller.flows[flow];
                 let what = format!("flow {flow} is at its cap and all its paths at theirs or at 0");
                 return Err(Error::NotDifferentiable { what });
             }
@@ -220,16 +206,16 @@ impl Sensitivity {
             if !kink::has_equal_bounds(&self.problem, presolved, point, flow) {
                 continue;
             }
-            let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
+            let (own, caller) = (presolved.paths_of(flow), presolved.caller.flows[flow] as usize);
             let total = self.equations.flow_rate(presolved, solved, flow);
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let cap = match own.len() {
                 1 => right.caps[own.start],
                 _ => entry(&change.flow_caps, caller) / presolved.units.rate,
             };
-            let is_saturated = (point.saturation(presolved, flow) - point.flow_rates[flow]).abs()
-                <= polish::WEAK * point.flow_rates[flow];
-            let least = ROUNDING * (terms + cap.abs());
+            let is_saturated =
+                (point.saturation(presolved, flow) - point.flow_rates[flow]).abs() <= WEAK * point.flow_rates[flow];
+            let least = SOLVED * (terms + cap.abs());
             let is_bent = is_saturated || point.is_at_jump(presolved, flow);
             if total > cap + least || is_saturated && cap > least || is_bent && total > least {
                 let what = kink::describe(&[super::Kink::TwiceBoundFlow(caller)]);
@@ -240,7 +226,7 @@ impl Sensitivity {
     }
 
     pub(super) fn describe_tie(&self, links: &[u32]) -> String {
-        let all: Vec<u32> = links.iter().map(|&link| self.presolved.links[link as usize]).collect();
+        let all: Vec<u32> = links.iter().map(|&link| self.presolved.caller.links[link as usize]).collect();
         let names: Vec<String> = all.iter().take(4).map(u32::to_string).collect();
         let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
         let names = names.join(", ");
@@ -255,7 +241,8 @@ impl Sensitivity {
     fn right(&self, change: &ParameterChange) -> Right {
         let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
         let (unit, price_unit) = (presolved.units.rate, presolved.units.price());
-        let capacities = presolved.links.iter().map(|&link| entry(&change.capacities, link as usize) / unit).collect();
+        let capacities =
+            presolved.caller.links.iter().map(|&link| entry(&change.capacities, link as usize) / unit).collect();
         let mut right = Right {
             forces: vec![0.0; point.flow_rates.len()],
             capacities,
@@ -264,7 +251,7 @@ impl Sensitivity {
             objective: 0.0,
         };
         for flow in 0..presolved.flows() {
-            let caller = presolved.original_flows[flow] as usize;
+            let caller = presolved.caller.flows[flow] as usize;
             let mut log_marginal = 0.0;
             for &name in &self.parameters {
                 let by = entry(change.of(name), caller);
@@ -283,7 +270,7 @@ impl Sensitivity {
                 right.objective += (point.marginals[flow] - level) * price_unit * flow_cap * unit;
             }
             for path in own.clone() {
-                let caller_path = presolved.original_paths[path] as usize;
+                let caller_path = presolved.caller.paths[path] as usize;
                 let own_cap = entry(&change.rate_caps, caller_path) / unit;
                 right.caps[path] = if own.len() > 1 {
                     own_cap
@@ -303,7 +290,7 @@ impl Sensitivity {
             if let Weak::Flow { flow, bound } = *weak
                 && self.is_cap(flow, bound)
             {
-                right.bounds[flow] = entry(&change.flow_caps, presolved.original_flows[flow] as usize) / unit;
+                right.bounds[flow] = entry(&change.flow_caps, presolved.caller.flows[flow] as usize) / unit;
             }
         }
         right
@@ -312,9 +299,7 @@ impl Sensitivity {
     /// Whether a bound of the rate of a flow with several paths is its cap, and no saturation or breakpoint of its
     /// utility.
     pub(super) fn is_cap(&self, flow: usize, bound: f64) -> bool {
-        let caps = &self.presolved.flow_caps;
-        bound.is_finite()
-            && caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_ok_and(|place| caps[place].1 == bound)
+        bound.is_finite() && self.presolved.bounds.flow_cap(flow) == Some(bound)
     }
 
     fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Result<Solved> {
@@ -351,7 +336,7 @@ impl Sensitivity {
         // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
             let any_free = active.free_paths(presolved, flow).next().is_some();
-            let held = if any_free { polish::level(presolved, active, flow, &prices) } else { None };
+            let held = if any_free { level_of(presolved, active, flow, &prices) } else { None };
             held.unwrap_or_else(|| marginal(flow))
         };
         // Rounding is relative: what is 0 has digits of the largest change of any other quantity.
@@ -369,7 +354,7 @@ impl Sensitivity {
             }
             most = most.max(force / point.marginals[flow]);
         }
-        let least = |scale: f64| ROUNDING * most * scale;
+        let least = |scale: f64| SOLVED * most * scale;
         let in_flow = |flow: usize| least(point.flow_rates[flow]);
         let in_price = |flow: usize| least(point.marginals[flow]);
         let in_excess = |flow: usize, path: usize| {
@@ -393,12 +378,11 @@ impl Sensitivity {
     fn outcome(&self, change: &ParameterChange, right: &Right, solved: &Solved) -> OutcomeChange {
         let presolved = &self.presolved;
         let rates = presolved.caller_rates(&solved.rates);
-        let mut flow_rates = vec![0.0; self.problem.flows()];
-        for (flow, &caller) in presolved.original_flows.iter().enumerate() {
-            flow_rates[caller as usize] = self.equations.flow_rate(presolved, solved, flow) * presolved.units.rate;
-        }
+        let flow_rate = |flow: usize| self.equations.flow_rate(presolved, solved, flow);
+        let flow_rates: Vec<f64> = (0..presolved.flows()).map(flow_rate).collect();
+        let flow_rates = presolved.caller_flow_rates(&flow_rates);
         let mut prices = vec![0.0; self.problem.links()];
-        for (&link, price) in presolved.links.iter().zip(&solved.prices) {
+        for (&link, price) in presolved.caller.links.iter().zip(&solved.prices) {
             prices[link as usize] = price * presolved.units.price();
         }
         let mut objective = right.objective;

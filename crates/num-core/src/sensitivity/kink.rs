@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::active_set::Weak;
-use super::polish::{Point, WEAK};
+use super::point::Point;
+use super::tolerances::WEAK;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -96,20 +97,20 @@ impl fmt::Display for Kink {
 /// failed links and caps of 0, which any increase opens; each link, path and flow once.
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
-        Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
+        Weak::Link(link) => Kink::Link(presolved.caller.links[link] as usize),
         // The cap of a flow with one path may be that of the flow.
         Weak::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
-            Kink::Flow(presolved.original_flows[flow] as usize)
+            Kink::Flow(presolved.caller.flows[flow] as usize)
         }
-        Weak::Zero { path, .. } => Kink::UnusedPath(presolved.original_paths[path] as usize),
-        Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
-        Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
+        Weak::Zero { path, .. } => Kink::UnusedPath(presolved.caller.paths[path] as usize),
+        Weak::Cap { path, .. } => Kink::Path(presolved.caller.paths[path] as usize),
+        Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.caller.flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
-    kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.links[link as usize] as usize)));
+    kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.caller.links[link as usize] as usize)));
     for flow in 0..presolved.flows() {
-        let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
-        let path = presolved.original_paths[own.start] as usize;
+        let (own, caller) = (presolved.paths_of(flow), presolved.caller.flows[flow] as usize);
+        let path = presolved.caller.paths[own.start] as usize;
         let caps = (problem.rate_cap(path), problem.flow_cap(caller));
         let is_capped_twice =
             own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal;
@@ -136,7 +137,7 @@ pub(super) fn failed_links(problem: &Problem) -> Vec<usize> {
 
 /// Whether the cap of a path is larger than that of its flow, which has no other path.
 pub(super) fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: usize, path: usize) -> bool {
-    let (path, caller) = (presolved.original_paths[path] as usize, presolved.original_flows[flow] as usize);
+    let (path, caller) = (presolved.caller.paths[path] as usize, presolved.caller.flows[flow] as usize);
     presolved.paths_of(flow).len() == 1
         && smaller_cap(problem.rate_cap(path), problem.flow_cap(caller)) == Ordering::Greater
 }
@@ -144,15 +145,15 @@ pub(super) fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: 
 /// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, its saturation, or a
 /// breakpoint of its utility.
 pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: &Point, flow: usize) -> bool {
-    let (caller, rate) = (presolved.original_flows[flow] as usize, point.flow_rates[flow]);
+    let (caller, rate) = (presolved.caller.flows[flow] as usize, point.flow_rates[flow]);
     let own = presolved.paths_of(flow);
     let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
     let is_bent = || is_near(point.saturation(presolved, flow)) || point.is_at_jump(presolved, flow);
     if own.len() == 1 {
-        return is_near(presolved.caps[own.start]) && is_bent();
+        return is_near(presolved.bounds.caps[own.start]) && is_bent();
     }
     // Presolve leaves out a cap that the paths cannot exceed.
-    let is_left_out = || presolved.flow_caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_err();
+    let is_left_out = || presolved.bounds.flow_cap(flow).is_none();
     is_near(problem.flow_cap(caller) / presolved.units.rate) && (is_left_out() || is_bent())
 }
 

@@ -43,8 +43,13 @@ mod changes;
 mod equations;
 mod forward;
 mod kink;
+mod multipliers;
+mod newton;
+mod point;
 mod polish;
 mod reverse;
+mod scales;
+mod tolerances;
 
 use std::sync::Arc;
 
@@ -52,20 +57,16 @@ pub use changes::{OutcomeChange, ParameterChange};
 pub use kink::{AtKink, Kink};
 
 use self::active_set::Weak;
-use self::equations::{Equations, Scales};
-use self::polish::Point;
+use self::equations::Equations;
+use self::point::Point;
+use self::scales::Scales;
+use self::tolerances::{CERTIFIED, FOREIGN, UNCERTIFIED};
 use crate::certificate::certify_by_prices;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
 use crate::utility::{Curvature, ParameterName, Utility};
-
-/// A gap that is so many times that of the solution's certificate is not of its problem.
-const FOREIGN: f64 = 10.0;
-/// The least gap that counts, and that of rates and prices without a certificate.
-const ROUNDING: f64 = 1e-6;
-const TOLERATED: f64 = 1e-3;
 
 /// The derivatives of the optimum of one problem at one certified solution.
 ///
@@ -133,19 +134,19 @@ impl Sensitivity {
         let presolved = Arc::new(Presolved::new(problem)?);
         let found = certify_by_prices(problem, &presolved, &solution.rates, &solution.prices)?.relative_gap;
         let own = solution.certificate.relative_gap;
-        if found > FOREIGN * if own.is_finite() { own.max(ROUNDING) } else { TOLERATED } {
+        if found > FOREIGN * if own.is_finite() { own.max(CERTIFIED) } else { UNCERTIFIED } {
             let what = format!("a point that is not optimal for this problem (a gap of {found:.1e})");
             return refuse(what, "its rates and prices have not converged, or are of another problem or a part of one");
         }
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
-        if let Some((link, flow)) = point.lost_price(&presolved) {
-            let (link, flow) = (presolved.links[link], presolved.original_flows[flow]);
+        if let Some((link, flow)) = point.lost_price(&presolved)? {
+            let (link, flow) = (presolved.caller.links[link], presolved.caller.flows[flow]);
             let what = format!("an optimum at which the price of link {link} is rounding beside others of flow {flow}");
             return refuse(what, "its paths cannot be told apart: bring weights nearer to each other");
         }
-        let weak = point.weak(&presolved);
-        let scales = point.scales(&presolved);
+        let weak = point.weak(&presolved)?;
+        let scales = point.scales(&presolved)?;
         let tied = match equations.tied(&presolved, &scales) {
             // What cannot be told counts as tied.
             Err(Error::NoSensitivity { .. }) => {
@@ -176,11 +177,7 @@ impl Sensitivity {
 
     /// The rate of every flow at the refined point.
     pub fn flow_rates(&self) -> Vec<f64> {
-        let mut flow_rates = vec![0.0; self.problem.flows()];
-        for (&flow, rate) in self.presolved.original_flows.iter().zip(&self.point.flow_rates) {
-            flow_rates[flow as usize] = rate * self.presolved.units.rate;
-        }
-        flow_rates
+        self.presolved.caller_flow_rates(&self.point.flow_rates)
     }
 
     /// The price of every link at the refined point.
@@ -200,7 +197,7 @@ impl Sensitivity {
 
     /// The caller's utility of a flow by its number here, its place in it, and its rate.
     fn utility(&self, flow: usize) -> (&dyn Utility, usize, f64) {
-        let (utility, place) = self.problem.utility(self.presolved.original_flows[flow] as usize);
+        let (utility, place) = self.problem.utility(self.presolved.caller.flows[flow] as usize);
         (utility, place, self.point.flow_rates[flow] * self.presolved.units.rate)
     }
 }

@@ -87,9 +87,9 @@ impl Sensitivity {
         let of = |values: &[f64], numbers: &[u32], unit: f64| -> Vec<f64> {
             numbers.iter().map(|&number| entry(values, number as usize) * unit).collect()
         };
-        let mut flow_forces = of(&outcome.flow_rates, &presolved.original_flows, unit);
-        let path_forces = of(&outcome.rates, &presolved.original_paths, unit);
-        let targets = of(&outcome.prices, &presolved.links, price_unit);
+        let mut flow_forces = of(&outcome.flow_rates, &presolved.caller.flows, unit);
+        let path_forces = of(&outcome.rates, &presolved.caller.paths, unit);
+        let targets = of(&outcome.prices, &presolved.caller.links, price_unit);
         // The objective by multipliers, each 0 where it is by rates.
         let by_multipliers = match values {
             ValueBy::Multipliers => outcome.objective,
@@ -111,7 +111,7 @@ impl Sensitivity {
             flow_caps: vec![0.0; if problem.has_flow_caps() { problem.flows() } else { 0 }],
             ..ParameterChange::default()
         };
-        for (place, &link) in presolved.links.iter().enumerate() {
+        for (place, &link) in presolved.caller.links.iter().enumerate() {
             let price = if by_multipliers == 0.0 { 0.0 } else { point.prices[place] * price_unit };
             found.capacities[link as usize] = solved.prices[place] / unit + by_multipliers * price;
         }
@@ -121,7 +121,7 @@ impl Sensitivity {
         }
         let price = |path: usize| presolved.paths.row(path).sum(&solved.prices);
         for (flow, flow_force) in flow_forces.iter().enumerate() {
-            let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
+            let (caller, own) = (presolved.caller.flows[flow] as usize, presolved.paths_of(flow));
             let free = point.active.free_paths(presolved, flow);
             let force = |path: usize| flow_force + path_forces[path];
             let is_held = point.active.holds(flow);
@@ -147,7 +147,7 @@ impl Sensitivity {
                 }
             }
             for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
-                let caller_path = presolved.original_paths[path] as usize;
+                let caller_path = presolved.caller.paths[path] as usize;
                 let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
                 let slope = (force(path) - price(path) - resisted) / unit + by_multipliers * multiplier;
                 match kink::own_cap_is_larger(problem, presolved, flow, path) {

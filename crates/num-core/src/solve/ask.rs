@@ -45,7 +45,7 @@ pub(super) enum By {
 type MakeMethod = dyn Fn(&Presolved) -> Result<Box<dyn Method>> + Send + Sync;
 
 /// Makes the method that was chosen.
-type MakeChosen<'a> = Box<dyn FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>> + 'a>;
+pub(super) type MakeChosen<'a> = Box<dyn FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>> + 'a>;
 
 /// Where a solve starts, in the caller's units.
 #[derive(Debug, Clone)]

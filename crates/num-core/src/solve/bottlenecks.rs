@@ -51,7 +51,7 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     let (rates, flow_rates) = (&point.rates, point.flow_rates());
     let mut marginals = problem.marginals(flow_rates)?;
     for (flow, marginal) in marginals.iter_mut().enumerate() {
-        let is_at_limit = flow_rates[flow] >= problem.saturations[flow] * (1.0 - AT_LIMIT);
+        let is_at_limit = flow_rates[flow] >= problem.bounds.saturations[flow] * (1.0 - AT_LIMIT);
         *marginal = if is_at_limit { f64::INFINITY } else { FREE * *marginal };
     }
     // The price of every full link.
@@ -61,7 +61,7 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
         #[inline(always)]
         |path, flow, row| {
             let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * row.smallest(&problem.capacities));
-            if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
+            if rates[path] <= least || rates[path] >= problem.bounds.caps[path] * (1.0 - AT_LIMIT) {
                 return None;
             }
             let (mut found, mut highest) = (None, marginals[flow]);

@@ -249,7 +249,7 @@ impl Solver {
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
         let loads = presolved.caller_loads(&point.loads);
-        let failed_flows = presolved.failed_flows.clone();
+        let failed_flows = presolved.caller.failed_flows.clone();
         interrupt::check()?;
         let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*presolved.workers)];
         presolved.ranks().sum(&mut objective)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Ask;
-use super::ask::Start;
+use super::ask::{MakeChosen, Start};
 use super::auto::Auto;
 use super::method::{Method, MethodInfo, State};
 use crate::certificate::{Certificate, FeasiblePoint};
@@ -48,8 +48,23 @@ impl Solver {
     /// of [`Ranks`](crate::Ranks).
     pub fn new(problem: &Problem, ask: &Ask) -> Result<Self> {
         let began = Instant::now();
-        let (method_name, make) = ask.choose(problem)?;
+        let chosen = ask.choose(problem)?;
         let presolved = Arc::new(Presolved::by(problem, Arc::clone(&ask.workers))?);
+        Self::by(problem, presolved, chosen, ask, began)
+    }
+
+    /// [`new`](Self::new) on a problem that is presolved already.
+    pub(crate) fn of(problem: &Problem, presolved: Arc<Presolved>, ask: &Ask) -> Result<Self> {
+        Self::by(problem, presolved, ask.choose(problem)?, ask, Instant::now())
+    }
+
+    fn by(
+        problem: &Problem,
+        presolved: Arc<Presolved>,
+        (method_name, make): (&'static str, MakeChosen<'_>),
+        ask: &Ask,
+        began: Instant,
+    ) -> Result<Self> {
         let mut method = make(&presolved)?;
         let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
@@ -210,7 +225,7 @@ impl Solver {
                 let mut rates = self.state.rates[self.presolved.paths_of(flow)].iter();
                 if let Some(rate) = rates.find(|rate| !(rate.is_finite() && **rate >= 0.0)) {
                     let what = format!("its demand is {rate}, expected a number >= 0");
-                    return Err(Error::Utility { flow: self.presolved.original_flows[flow] as usize, what });
+                    return Err(Error::Utility { flow: self.presolved.caller.flows[flow] as usize, what });
                 }
             }
         }
@@ -221,7 +236,7 @@ impl Solver {
     pub(super) fn not_numbers(&self) -> Error {
         match self.presolved.blocks.iter().find(|block| block.is_user_defined) {
             Some(block) => {
-                let flow = self.presolved.original_flows[block.flows.start] as usize;
+                let flow = self.presolved.caller.flows[block.flows.start] as usize;
                 let what = "its answers are not numbers, or not those of a concave, increasing function".into();
                 Error::Utility { flow, what }
             }

@@ -68,10 +68,10 @@ impl Xwi {
     pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Result<Self> {
         let paths = problem.paths.len();
         let mut limits = Vec::new();
-        if !problem.caps.is_empty() || !problem.saturations.is_empty() {
+        if !problem.bounds.caps.is_empty() || !problem.bounds.saturations.is_empty() {
             let of_flow = |flow: usize| problem.paths_of(flow).map(move |path| (flow, path));
             let of_paths = (0..problem.flows()).flat_map(of_flow);
-            limits.extend(of_paths.map(|(flow, path)| problem.caps[path].min(problem.saturations[flow])));
+            limits.extend(of_paths.map(|(flow, path)| problem.bounds.caps[path].min(problem.bounds.saturations[flow])));
         }
         let narrowest = |path: usize| problem.paths.row(path).smallest(&problem.capacities);
         let heaviest = (0..problem.paths.len()).map(|path| heaviest * narrowest(path)).collect();
@@ -112,7 +112,7 @@ impl Xwi {
     /// The prices of paths including those of flow caps: at its cap a flow's cheapest path costs U'.
     fn charge_caps(&mut self, problem: &Presolved) {
         self.charged.clone_from(&self.path_prices);
-        for (&(flow, _), marginal) in problem.flow_caps.iter().zip(&self.value_at_cap) {
+        for (&(flow, _), marginal) in problem.bounds.flow_caps.iter().zip(&self.value_at_cap) {
             let own = &mut self.charged[problem.paths_of(flow)];
             let least = own.iter().copied().fold(f64::INFINITY, f64::min);
             if *marginal > least {
@@ -164,7 +164,7 @@ impl Xwi {
                     revenue += rate * marginal;
                 }
                 let limit = self.limits.get(path).copied().unwrap_or(f64::INFINITY);
-                let full = rate >= limit * (1.0 - NEAR) || total >= problem.saturations[flow] * (1.0 - NEAR);
+                let full = rate >= limit * (1.0 - NEAR) || total >= problem.bounds.saturations[flow] * (1.0 - NEAR);
                 if (full && residual >= 0.0) || (rate <= idle && residual <= 0.0) {
                     continue;
                 }
@@ -187,12 +187,12 @@ impl Xwi {
 
 /// A water-fill of a network in which a flow with several paths and a cap has one more link on all of them.
 fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
-    if problem.flow_caps.is_empty() {
+    if problem.bounds.flow_caps.is_empty() {
         return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
     }
     let flows = problem.flows();
     let mut caps = vec![f64::INFINITY; flows];
-    problem.flow_caps.iter().for_each(|&(flow, cap)| caps[flow] = cap);
+    problem.bounds.flow_caps.iter().for_each(|&(flow, cap)| caps[flow] = cap);
     let owners = (0..flows).flat_map(|flow| problem.paths_of(flow).map(move |_| flow));
     let (capacities, paths) = flow_caps_as_links(&problem.capacities, &problem.paths, caps, owners);
     WaterFill::new(&capacities, Arc::new(paths))
@@ -200,13 +200,13 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
 
 /// U' of the flows with several paths and a cap, at it.
 fn value_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
-    if problem.flow_caps.is_empty() {
+    if problem.bounds.flow_caps.is_empty() {
         return Ok(Vec::new());
     }
-    let mut most = problem.flow_totals(&problem.ceilings).into_owned();
-    problem.flow_caps.iter().for_each(|&(flow, cap)| most[flow] = cap);
+    let mut most = problem.flow_totals(&problem.bounds.ceilings).into_owned();
+    problem.bounds.flow_caps.iter().for_each(|&(flow, cap)| most[flow] = cap);
     let marginals = problem.marginals(&most)?;
-    Ok(problem.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect())
+    Ok(problem.bounds.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect())
 }
 
 impl Method for Xwi {

@@ -9,9 +9,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
+use super::power::{Logs, Power, Powers, as_power, laws, map, map_laws};
 use super::spec::{column, parameter};
-use super::{Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
+use super::{CHUNK, Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::numerics::{ln, vectorized};
 use crate::registry::OptionInfo;

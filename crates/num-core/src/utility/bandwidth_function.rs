@@ -19,6 +19,7 @@ use std::sync::Arc;
 use super::alpha_fair::ONE_LIMIT;
 use super::power::Power;
 use super::spec::{BREAKPOINTS, parameter};
+use super::tolerances::CURVE_RISE;
 use super::{Curvature, FairShare, Family, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::registry::OptionInfo;
@@ -53,9 +54,6 @@ const CURVE: [OptionInfo; 2] = [
     parameter(BREAKPOINTS, "the points (fair share, bandwidth) of B"),
     parameter("tail_slope", "the slope of B after the last point, 0 unless given"),
 ];
-
-/// The least curvature, as a share of what a rise of B to the ceiling over one fair share would have.
-const RISE: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
@@ -345,7 +343,7 @@ impl Utility for BandwidthFunction {
             let fair_share = curve.share().demand(price);
             let (bandwidth, slope) = curve.at(fair_share);
             *rate = bandwidth.min(ceiling);
-            *curvature = (slope * fair_share).max(RISE * ceiling) / (curve.alpha * price);
+            *curvature = (slope * fair_share).max(CURVE_RISE * ceiling) / (curve.alpha * price);
         }
     }
 }

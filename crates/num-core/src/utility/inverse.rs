@@ -4,17 +4,12 @@
 //! x, exact for power laws, with a bisection wherever two of them have not halved the bracket. Some ten to fifty calls
 //! of the marginal for a block, however many flows are in it: a utility in Python costs as many calls of NumPy.
 
-/// Rates below the first count as 0, rates above the second as ∞.
-const LEAST: f64 = 1e-290;
-const MOST: f64 = 1e290;
-/// Calls of the marginal, at most, after a bracket is found.
-const MOST_CALLS: usize = 90;
-/// A bracket as narrow as this, relative, is a point.
-const POINT: f64 = 4.0 * f64::EPSILON;
-/// The relative step of finite differences.
-const OFFSET: f64 = 1e-5;
-/// The least −d log U'/d log x that a slope is found for.
-const LEAST_ELASTIC: f64 = 1e-9;
+use super::tolerances::{LARGEST, LARGEST_ELASTICITY, MARGIN, MOST_CALLS, POINT, STEP};
+
+/// Rates below this count as 0.
+fn smallest() -> f64 {
+    LARGEST.recip()
+}
 
 /// One flow's search.
 struct Search {
@@ -46,11 +41,11 @@ impl Search {
             (self.at, self.done) = (f64::NAN, true);
         } else if excess > 0.0 {
             self.low = [self.at, excess];
-            self.done = self.at >= self.saturation || self.at >= MOST;
+            self.done = self.at >= self.saturation || self.at >= LARGEST;
         } else {
             self.high = [self.at, excess];
             self.done = excess == 0.0;
-            if self.at <= LEAST {
+            if self.at <= smallest() {
                 (self.at, self.done) = (0.0, true);
             }
         }
@@ -60,7 +55,7 @@ impl Search {
         let ([low, above], [high, below]) = (self.low, self.high);
         if low == 0.0 || high == f64::INFINITY {
             let factor = if low == 0.0 { (-self.step).exp() } else { self.step.exp() };
-            self.at = (self.at * factor).clamp(LEAST, MOST.min(self.saturation));
+            self.at = (self.at * factor).clamp(smallest(), LARGEST.min(self.saturation));
             self.step *= 2.0;
             return;
         }
@@ -81,9 +76,6 @@ impl Search {
     }
 }
 
-/// The least distance of a secant's point from an end of the bracket, as a part of its width.
-const MARGIN: f64 = 1e-9;
-
 /// The rate x ≥ 0 at which `marginals` fall through the price, for each of a block of flows; `marginals` takes a rate
 /// per flow. 0 where U' is below the price everywhere, the saturation where it is above.
 pub fn demands_into(
@@ -96,7 +88,10 @@ pub fn demands_into(
         prices.iter().enumerate().map(|(flow, &price)| Search::new(price, saturation(flow))).collect();
     let (mut rates, mut calls) = (vec![0.0; prices.len()], 0);
     while all.iter().any(|search| !search.done) && calls < MOST_CALLS {
-        rates.iter_mut().zip(&all).for_each(|(rate, search)| *rate = if search.at > 0.0 { search.at } else { LEAST });
+        rates
+            .iter_mut()
+            .zip(&all)
+            .for_each(|(rate, search)| *rate = if search.at > 0.0 { search.at } else { smallest() });
         marginals(&rates, out);
         all.iter_mut().zip(&*out).filter(|(search, _)| !search.done).for_each(|(search, &value)| search.update(value));
         calls += 1;
@@ -112,15 +107,15 @@ pub fn demand_slopes_into(
     demands: &[f64],
     out: &mut [f64],
 ) {
-    let shifted = |factor: f64| demands.iter().map(|rate| (rate * factor).max(LEAST)).collect::<Vec<_>>();
+    let shifted = |factor: f64| demands.iter().map(|rate| (rate * factor).max(smallest())).collect::<Vec<_>>();
     let mut above = vec![0.0; demands.len()];
-    marginals(&shifted(1.0 - OFFSET), out);
-    marginals(&shifted(1.0 + OFFSET), &mut above);
+    marginals(&shifted(1.0 - STEP), out);
+    marginals(&shifted(1.0 + STEP), &mut above);
     for (flow, ((out, above), (&demand, price))) in
         out.iter_mut().zip(above).zip(demands.iter().zip(prices)).enumerate()
     {
-        let elasticity = (*out / above).ln() / (2.0 * OFFSET);
-        let held = demand == 0.0 || demand >= saturation(flow) || demand >= MOST;
-        *out = if held { 0.0 } else { -demand / (price * elasticity.max(LEAST_ELASTIC)) };
+        let elasticity = (*out / above).ln() / (2.0 * STEP);
+        let held = demand == 0.0 || demand >= saturation(flow) || demand >= LARGEST;
+        *out = if held { 0.0 } else { -demand / (price * elasticity.max(LARGEST_ELASTICITY.recip())) };
     }
 }

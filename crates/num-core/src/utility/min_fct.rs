@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
+use super::power::{Logs, Power, Powers, as_power, laws, map, map_laws};
 use super::spec::{column, parameter};
-use super::{Family, Parameter, ParameterName, Spec, Units, Utility};
+use super::{CHUNK, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::Result;
 use crate::numerics::{ln, vectorized};
 

@@ -20,6 +20,7 @@ mod min_fct;
 mod parameter;
 mod power;
 mod spec;
+mod tolerances;
 mod units;
 
 use std::fmt;
@@ -38,6 +39,8 @@ pub use parameter::{Parameter, ParameterName};
 pub use spec::Spec;
 pub(crate) use spec::{BREAKPOINTS, columns};
 use spec::{Family, FromSpecs};
+pub(crate) use tolerances::CHUNK;
+use tolerances::{FLAT, LARGEST_ELASTICITY, RISE, STEP};
 pub(crate) use units::Rescaled;
 pub use units::Units;
 
@@ -69,9 +72,9 @@ pub enum Curvature {
 ///
 /// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal`
 /// and the library works; demands are then found by inverting the marginal ([`inverse`]), unless a formula is given.
-/// [`utility_laws`](crate::utility_laws) checks that they are consistent. The `_into` functions treat
-/// a block of consecutive flows at a time and are compiled for each family, so that dynamic dispatch costs one call per
-/// block; override them where a block can be computed faster.
+/// [`utility_laws`](crate::utility_laws) checks that they are consistent. The `_into` functions take a block of
+/// consecutive flows, so that dynamic dispatch costs one call per block; override them where a block can be computed
+/// faster.
 ///
 /// The unit of rates is the caller's, the unit of prices is utility per unit of rate.
 pub trait Utility: fmt::Debug + Send + Sync {
@@ -162,24 +165,6 @@ pub trait Utility: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then
-    /// respond and add up in one pass over the flows.
-    fn log_weights(&self) -> Option<&[f64]> {
-        None
-    }
-
-    /// The weights of a block, `out[i]` of flow `flows.start + i`, and whether the
-    /// [fair share](Self::fair_share) of each is its rate per weight; if not, `out` is undefined.
-    fn fair_weights_into(&self, flows: Range<usize>, out: &mut [f64]) -> bool {
-        flows.zip(out).all(|(flow, out)| match self.fair_share(flow).and_then(|share| share.as_weight()) {
-            Some(weight) => {
-                *out = weight;
-                true
-            }
-            None => false,
-        })
-    }
-
     /// [`value`](Self::value) of a block: `out[i]` for flow `flows.start + i` at `rates[i]`.
     fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {
@@ -191,36 +176,6 @@ pub trait Utility: fmt::Debug + Send + Sync {
     fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {
             *out = self.marginal(flow, rate);
-        }
-    }
-
-    /// log U'(x) of a block. At 1e10 bit/s and α = 30 a marginal is no longer a number that a float can hold, its
-    /// logarithm is.
-    fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.marginal_into(flows, rates, out);
-        for out in out {
-            *out = out.ln();
-        }
-    }
-
-    /// log U'(x) of flows in any order. Not asked of a utility without [units](Self::in_units).
-    fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
-        for ((&flow, rate), out) in flows.iter().zip(rates.chunks(1)).zip(out.chunks_mut(1)) {
-            self.log_marginal_into(flow as usize..flow as usize + 1, rate, out);
-        }
-    }
-
-    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
-    /// By a difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
-    fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let shifted = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
-        let mut above = vec![0.0; rates.len()];
-        self.log_marginal_into(flows.clone(), &shifted(1.0 - STEP), out);
-        self.log_marginal_into(flows, &shifted(1.0 + STEP), &mut above);
-        for (out, above) in out.iter_mut().zip(above) {
-            let fall = *out - above;
-            // Where U' is 0 on both sides, it does not fall.
-            *out = if fall > 0.0 { (fall / (2.0 * STEP)).min(MOST_ELASTIC) } else { 0.0 };
         }
     }
 
@@ -245,20 +200,64 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
-    /// [`saturation`](Self::saturation) of a block.
-    fn saturation_into(&self, flows: Range<usize>, out: &mut [f64]) {
-        for (flow, out) in flows.zip(out) {
-            *out = self.saturation(flow);
+    // What follows makes the families of the library faster, and is not meant to be written for another.
+
+    /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then
+    /// respond and add up in one pass over the flows.
+    #[doc(hidden)]
+    fn log_weights(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// The weights of a block, `out[i]` of flow `flows.start + i`, and whether the
+    /// [fair share](Self::fair_share) of each is its rate per weight; if not, `out` is undefined.
+    #[doc(hidden)]
+    fn fair_weights_into(&self, flows: Range<usize>, out: &mut [f64]) -> bool {
+        flows.zip(out).all(|(flow, out)| match self.fair_share(flow).and_then(|share| share.as_weight()) {
+            Some(weight) => {
+                *out = weight;
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// log U'(x) of a block. At 1e10 bit/s and α = 30 a marginal is no longer a number that a float can hold, its
+    /// logarithm is.
+    #[doc(hidden)]
+    fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        self.marginal_into(flows, rates, out);
+        for out in out {
+            *out = out.ln();
         }
     }
 
-    /// Whether any flow of a block has [`jumps`](Self::jumps).
-    fn has_jumps(&self, mut flows: Range<usize>) -> bool {
-        flows.any(|flow| !self.jumps(flow).is_empty())
+    /// log U'(x) of flows in any order. Not asked of a utility without [units](Self::in_units).
+    #[doc(hidden)]
+    fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
+        for ((&flow, rate), out) in flows.iter().zip(rates.chunks(1)).zip(out.chunks_mut(1)) {
+            self.log_marginal_into(flow as usize..flow as usize + 1, rate, out);
+        }
+    }
+
+    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
+    /// By a difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
+    #[doc(hidden)]
+    fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let shifted = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
+        let mut above = vec![0.0; rates.len()];
+        self.log_marginal_into(flows.clone(), &shifted(1.0 - STEP), out);
+        self.log_marginal_into(flows, &shifted(1.0 + STEP), &mut above);
+        for (out, above) in out.iter_mut().zip(above) {
+            let fall = *out - above;
+            // Where U' is 0 on both sides, it does not fall.
+            *out = if fall > 0.0 { (fall / (2.0 * STEP)).min(LARGEST_ELASTICITY) } else { 0.0 };
+        }
     }
 
     /// What price methods ask of a block: the demand, at most `ceilings[i]`, and a *curvature* −dx/dq > 0 for the
     /// step length. Where the demand is flat the curvature is floored, so that a price can still leave that piece.
+    #[doc(hidden)]
     fn respond_into(
         &self,
         flows: Range<usize>,
@@ -278,18 +277,6 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 }
-
-/// A demand with less than this −d log x / d log q counts as flat: a price step has to leave the piece.
-const FLAT: f64 = 1e-3;
-/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step
-/// which halvings by a slope test bring down to any size; a step without a bound would not be.
-const RISE: f64 = 0.02;
-
-/// How far from a rate, relative, its neighbours for a difference are.
-const STEP: f64 = 1e-5;
-
-/// Elasticities are cut here, where a demand does not move at all.
-const MOST_ELASTIC: f64 = 1e12;
 
 /// The utilities of a problem's flows: one object for all of them, or one for each.
 #[derive(Debug, Clone)]

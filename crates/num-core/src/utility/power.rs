@@ -6,15 +6,10 @@
 use std::ops::Range;
 
 use super::Utility;
+use super::tolerances::{LARGEST, LOG_SMALLEST};
 use crate::numerics::{self, exp_m1, ln, ln_ratio, vectorized};
 
-/// Values beyond this stand for "too large to matter"; sums of ten million of them are still finite.
-const HUGE: f64 = 1e290;
-
-/// log of the smallest rate that a positive price can push a flow to.
-const LOG_TINY: f64 = -690.0;
-
-/// exp, kept finite.
+/// exp, kept below [`LARGEST`].
 #[inline(always)]
 fn exp(exponent: f64) -> f64 {
     numerics::exp(exponent.min(667.0))
@@ -49,7 +44,7 @@ impl Power {
 
     #[inline(always)]
     pub(super) fn demand(self, price: f64) -> f64 {
-        exp(((self.log_k - ln(price)) / self.alpha).max(LOG_TINY))
+        exp(((self.log_k - ln(price)) / self.alpha).max(LOG_SMALLEST))
     }
 
     pub(super) fn demand_slope(self, price: f64) -> f64 {
@@ -78,7 +73,8 @@ impl Power {
         let growth = if beta == 0.0 || u == 0.0 { log_ratio } else { exp_m1(u) / beta };
         let gain = exp(self.log_k + beta * ln(from)) * growth;
         let gain = if change == 0.0 { 0.0 } else { gain };
-        gain.clamp(-HUGE, HUGE)
+        // Sums of ten million of the largest are finite.
+        gain.clamp(-LARGEST, LARGEST)
     }
 }
 
@@ -103,9 +99,6 @@ macro_rules! map {
 }
 pub(super) use map;
 
-/// Flows whose power laws are found at a time: they stay in the first-level cache.
-pub(super) const LAWS: usize = 128;
-
 /// The power laws of some flows of a family, one for each place of a buffer.
 macro_rules! laws {
     ($family:expr, $flows:expr, $powers:expr) => {{
@@ -123,9 +116,9 @@ pub(super) use laws;
 /// A function of the power laws of consecutive flows of a family and of their rates.
 macro_rules! map_laws {
     ($family:expr, $flows:expr, $rates:expr, $out:expr, $function:ident) => {{
-        let mut powers = [Power::default(); LAWS];
-        let pieces = $rates.chunks(LAWS).zip($out.chunks_mut(LAWS));
-        for (start, (rates, out)) in $flows.step_by(LAWS).zip(pieces) {
+        let mut powers = [Power::default(); CHUNK];
+        let pieces = $rates.chunks(CHUNK).zip($out.chunks_mut(CHUNK));
+        for (start, (rates, out)) in $flows.step_by(CHUNK).zip(pieces) {
             let powers = &mut powers[..rates.len()];
             laws!($family, start.., powers);
             map!(powers, rates, out, $function);
@@ -165,9 +158,9 @@ macro_rules! as_power {
             map_laws!(self, flows, rates, out, log_marginal);
         }
         fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
-            let mut powers = [Power::default(); LAWS];
-            let pieces = rates.chunks(LAWS).zip(out.chunks_mut(LAWS));
-            for (flows, (rates, out)) in flows.chunks(LAWS).zip(pieces) {
+            let mut powers = [Power::default(); CHUNK];
+            let pieces = rates.chunks(CHUNK).zip(out.chunks_mut(CHUNK));
+            for (flows, (rates, out)) in flows.chunks(CHUNK).zip(pieces) {
                 let powers = &mut powers[..rates.len()];
                 laws!(self, flows.iter().map(|&flow| flow as usize), powers);
                 map!(powers, rates, out, log_marginal);
@@ -186,8 +179,8 @@ macro_rules! as_power {
                 units.convert(&mut powers);
                 return Some(Box::new(Powers { flows: powers }));
             }
-            let (mut weights, mut powers) = (vec![0.0; flows.len()], [Power::default(); LAWS]);
-            for (flows, weights) in flows.chunks(LAWS).zip(weights.chunks_mut(LAWS)) {
+            let (mut weights, mut powers) = (vec![0.0; flows.len()], [Power::default(); CHUNK]);
+            for (flows, weights) in flows.chunks(CHUNK).zip(weights.chunks_mut(CHUNK)) {
                 let powers = &mut powers[..flows.len()];
                 laws!(self, flows.iter().map(of_flow), powers);
                 units.convert(powers);

@@ -51,6 +51,18 @@ impl Rescaled {
         Self { inner, flows, units, total }
     }
 
+    /// What a function of the inner object answers to a block: arguments and answers, each with their unit.
+    fn ask(
+        &self,
+        function: fn(&(dyn Utility + 'static), Range<usize>, &[f64], &mut [f64]),
+        (arguments, unit): (&[f64], f64),
+        (out, unit_out): (&mut [f64], f64),
+    ) {
+        let mut answers = vec![0.0; self.total];
+        function(&*self.inner, 0..self.total, &self.spread(arguments, unit), &mut answers);
+        self.gather(&answers, unit_out, out);
+    }
+
     fn spread(&self, arguments: &[f64], unit: f64) -> Vec<f64> {
         let mut all = vec![arguments.first().copied().unwrap_or(1.0) * unit; self.total];
         for (&flow, &argument) in self.flows.iter().zip(arguments) {
@@ -105,37 +117,27 @@ impl Utility for Rescaled {
         self.inner.saturation(self.flow(flow)) / self.units.rate
     }
     fn value_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
-        self.inner.value_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, self.units.rate * self.units.price(), out);
+        self.ask(<dyn Utility>::value_into, (rates, self.units.rate), (out, self.units.rate * self.units.price()));
     }
     fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
-        self.inner.marginal_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, self.units.price(), out);
+        self.ask(<dyn Utility>::marginal_into, (rates, self.units.rate), (out, self.units.price()));
     }
     fn log_marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
-        self.inner.log_marginal_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, 1.0, out);
-        for out in out {
-            *out -= self.units.log_price;
-        }
+        self.ask(<dyn Utility>::log_marginal_into, (rates, self.units.rate), (&mut *out, 1.0));
+        out.iter_mut().for_each(|log| *log -= self.units.log_price);
     }
     fn elasticity_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
-        self.inner.elasticity_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, 1.0, out);
+        self.ask(<dyn Utility>::elasticity_into, (rates, self.units.rate), (out, 1.0));
     }
     fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(prices, self.units.price()), vec![0.0; self.total]);
-        self.inner.demand_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, self.units.rate, out);
+        self.ask(<dyn Utility>::demand_into, (prices, self.units.price()), (out, self.units.rate));
     }
     fn demand_slope_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        let (all, mut answers) = (self.spread(prices, self.units.price()), vec![0.0; self.total]);
-        self.inner.demand_slope_into(0..self.total, &all, &mut answers);
-        self.gather(&answers, self.units.rate / self.units.price(), out);
+        self.ask(
+            <dyn Utility>::demand_slope_into,
+            (prices, self.units.price()),
+            (out, self.units.rate / self.units.price()),
+        );
     }
     fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let (from, to) = (self.spread(from, self.units.rate), self.spread(to, self.units.rate));

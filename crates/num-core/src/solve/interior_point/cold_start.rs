@@ -77,11 +77,11 @@ impl InteriorPoint {
         for (rate, share) in rates.iter_mut().zip(problem.equal_shares()) {
             *rate = 0.5 * share;
         }
-        if problem.saturations.is_empty() {
+        if problem.bounds.saturations.is_empty() {
             return self.set_marginals(problem);
         }
         for flow in 0..problem.flows() {
-            let (paths, saturation) = (problem.paths_of(flow), problem.saturations[flow]);
+            let (paths, saturation) = (problem.paths_of(flow), problem.bounds.saturations[flow]);
             let total: f64 = rates[paths.clone()].iter().sum();
             if total > 0.5 * saturation {
                 rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
@@ -141,7 +141,7 @@ impl InteriorPoint {
                     order.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
                     let (count, mut total) = (order.len() as f64, 0.0);
                     for &path in &order {
-                        let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
+                        let most = INSIDE * problem.bounds.ceilings[path].min(problem.bounds.saturations[flow] / count);
                         let share =
                             if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares()[path] };
                         let least =

@@ -138,7 +138,7 @@ impl InteriorPoint {
             let shallow = shallow(problem, block);
             for (place, flow) in block.flows.clone().enumerate() {
                 pacer.did(8 * problem.paths_of(flow).len())?;
-                let saturation = problem.saturations[flow];
+                let saturation = problem.bounds.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
                 let jumps = block.utility.jumps(place);
                 may_be_tiny[flow] = !several && !shallow[place] && jumps.is_empty();
@@ -157,7 +157,8 @@ impl InteriorPoint {
                     if several || shallow[place] {
                         floors.push((path as u32, 0.0));
                     }
-                    let cap = if several { problem.caps[path] } else { problem.caps[path].min(saturation) };
+                    let cap =
+                        if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
                     if cap < problem.paths.row(path).smallest(&problem.capacities) {
                         caps.push((path as u32, cap));
                     }
@@ -283,7 +284,7 @@ impl InteriorPoint {
                 }
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
                     *rate = 0.0;
-                } else if *rate < IDLE_RATE * problem.ceilings[path] {
+                } else if *rate < IDLE_RATE * problem.bounds.ceilings[path] {
                     if !has_demands {
                         has_demands = true;
                         prices.resize(chunk.paths.len(), 0.0);
@@ -317,7 +318,7 @@ impl InteriorPoint {
 /// Whether the rate of each flow of a block may reach 0: where the elasticity of U' near 0 is below [`SHALLOW`].
 fn shallow(problem: &Presolved, block: &NaturalBlock) -> Vec<bool> {
     let near_zero: Vec<f64> =
-        block.flows.clone().map(|flow| 1e-9 * problem.ceilings[problem.paths_of(flow).start]).collect();
+        block.flows.clone().map(|flow| 1e-9 * problem.bounds.ceilings[problem.paths_of(flow).start]).collect();
     let mut bends = vec![0.0; near_zero.len()];
     block.utility.elasticity_into(0..near_zero.len(), &near_zero, &mut bends);
     bends.into_iter().map(|bend| bend < SHALLOW).collect()

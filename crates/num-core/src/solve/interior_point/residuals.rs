@@ -102,14 +102,14 @@ impl InteriorPoint {
         let Self { variables: now, barriers, may_be_tiny, scratch, .. } = self;
         let Chunk { block, flows, .. } = chunk;
         let first = flows.clone().map(|flow| problem.paths_of(flow).start).zip(&may_be_tiny[flows.clone()]);
-        let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.ceilings[path];
+        let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.bounds.ceilings[path];
         if !first.clone().any(|(path, &may_be)| may_be && is_low(&now.rates, path)) {
             return now.tiny[chunk.paths.clone()].fill(false);
         }
         let (block, demands) = (&problem.blocks[*block], &mut scratch.flows[..flows.len()]);
         block.utility.demand_into(block.places(flows), &now.marginals[flows.clone()], demands);
         for ((path, &may_be), &demand) in first.zip(&*demands) {
-            now.tiny[path] = may_be && is_low(&now.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
+            now.tiny[path] = may_be && is_low(&now.rates, path) && demand < TINY_DEMAND * problem.bounds.ceilings[path];
             if now.tiny[path] {
                 now.rates[path] = at_least(demand, LEAST);
                 barriers.caps.set_slack(path, now.rates[path]);

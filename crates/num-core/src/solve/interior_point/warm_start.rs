@@ -91,7 +91,7 @@ impl InteriorPoint {
                     let own = problem.paths_of(flow);
                     let total: f64 = rates[own.clone()].iter().sum();
                     let demand = match linear {
-                        true => total.min(problem.saturations[flow]),
+                        true => total.min(problem.bounds.saturations[flow]),
                         // That of the cheapest path is the largest.
                         false => demands[own.clone()].iter().copied().fold(0.0, f64::max),
                     };
@@ -111,15 +111,15 @@ impl InteriorPoint {
         let Variables { rates, marginals, .. } = &mut self.variables;
         for (flow, &marginal) in marginals.iter().enumerate() {
             let own = problem.paths_of(flow);
-            let (prices, saturation) = (&self.kkt.forces[own.clone()], problem.saturations[flow]);
+            let (prices, saturation) = (&self.kkt.forces[own.clone()], problem.bounds.saturations[flow]);
             let count = own.len() as f64;
             let level = prices.iter().copied().fold(marginal, f64::min);
             let mut total = 0.0;
             for (path, price) in own.clone().zip(prices) {
-                let most = problem.ceilings[path];
+                let most = problem.bounds.ceilings[path];
                 let idle = (centre / (price - level).max(LEAST)).min(MOST_IDLE / count * most);
                 let least = if self.barriers.floors.holds(path) { idle } else { LEAST };
-                let cap = problem.caps[path].min(if count == 1.0 { saturation } else { f64::INFINITY });
+                let cap = problem.bounds.caps[path].min(if count == 1.0 { saturation } else { f64::INFINITY });
                 let room = room(cap, centre, marginal - price);
                 rates[path] = rates[path].max(least).min(cap - room);
                 total += rates[path];

@@ -85,7 +85,7 @@ fn check_common_alpha(problem: &Presolved, method: &str, common: f64) -> Result<
     let unsupported = |what| Err(Error::Unsupported { method: method.into(), what, instead: "use \"fast-ned\"" });
     let mut first = None;
     for block in &problem.blocks {
-        for (place, &flow) in problem.original_flows[block.flows.clone()].iter().enumerate() {
+        for (place, &flow) in problem.caller.flows[block.flows.clone()].iter().enumerate() {
             match (block.utility.alpha(place), first) {
                 (None, _) => {
                     return unsupported(format!("flow {flow}, whose marginal utility is no power law k x^-alpha"));

@@ -35,7 +35,8 @@ use super::links::at_least;
 use super::rows::LinkRecord;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
-use crate::presolve::{CHUNK, Presolved};
+use crate::presolve::Presolved;
+use crate::utility::CHUNK;
 
 /// The flows with several paths, and how each splits its demand.
 pub(super) struct PathSplit {

@@ -16,7 +16,8 @@ use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::power_law::CEILING;
-use crate::presolve::{CHUNK, NaturalBlock, Presolved};
+use crate::presolve::{NaturalBlock, Presolved};
+use crate::utility::CHUNK;
 
 /// The flows of a problem, which it borrows or shares.
 pub(in crate::solve) struct Serial<P> {
@@ -122,12 +123,12 @@ impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
 /// [`Error::Stopped`](crate::Error::Stopped).
 pub(in crate::solve) fn bounds(problem: &Presolved) -> Result<Bounds> {
     // The problem's ceilings are the least of smallest capacity, cap and saturation; only the first is raised.
-    let mut ceilings: Vec<f64> = problem.ceilings.iter().map(|ceiling| CEILING * ceiling).collect();
-    for (ceiling, &cap) in ceilings.iter_mut().zip(problem.caps.of(0..problem.paths.len())) {
+    let mut ceilings: Vec<f64> = problem.bounds.ceilings.iter().map(|ceiling| CEILING * ceiling).collect();
+    for (ceiling, &cap) in ceilings.iter_mut().zip(problem.bounds.caps.of(0..problem.paths.len())) {
         *ceiling = ceiling.min(cap);
     }
     interrupt::check()?;
-    let (saturations, mut pacer) = (problem.saturations.of(0..problem.flows()), Pacer::new());
+    let (saturations, mut pacer) = (problem.bounds.saturations.of(0..problem.flows()), Pacer::new());
     for (flow, &saturation) in saturations.iter().enumerate() {
         let own = problem.paths_of(flow);
         pacer.did(own.len())?;

@@ -17,55 +17,22 @@
 //! Rates, prices and loads are compared with those of the point ([`Scales`]), and the paths of a flow without the links
 //! that all of them cross: a price there may be ten decades above those by which they differ.
 
+mod rows;
+
 use std::ops::Range;
 
+use self::rows::Allowed;
 use super::active_set::{ActiveSet, Place};
+use super::scales::Scales;
+use super::tolerances::{
+    CONSTANT, CUBED_PER_CROSSING, DRIFT, MANY, NEARLY_SAME, NOISE, OUT, PROXIMAL, RAISED, ROUNDING, ROUNDS, SETTLED,
+    SOLVED,
+};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, System};
-
-/// Θ⁻¹ per stiffness, and D per diagonal entry.
-pub(super) const PROXIMAL: f64 = 1e-3;
-const RAISED: f64 = 1e-8;
-/// Factor on the diagonal of a link that is not active, which takes it out of the system.
-const OUT: f64 = 1e16;
-/// Relative accuracy of a round without a factor, and of one with a factor that it computed itself.
-const ACCURACY: Accuracy = Accuracy { without_factor: 1e-9, with_factor: 1e-9 };
-const ROUNDS: usize = 200;
-/// Rounds after which steps that are nearly the same drift.
-const MANY: usize = 12;
-/// Rounds end when the next one would change no more than this part of the solution, and go on a few times where its
-/// rows are not solved then.
-const CHANGE: f64 = 1e-14;
-const AGAIN: usize = 8;
-/// Steps that no longer shrink are rounding where they are no more than this part of it.
-const STALLED: f64 = 1e-10;
-/// Steps that shrink by no more than this factor, and differ by no more than this part of them, drift.
-const CONSTANT: f64 = 0.1;
-const SAME: f64 = 1e-12;
-/// The same after many rounds.
-const NEARLY_SAME: f64 = 1e-4;
-/// A last step that is no more than this part of the solution is rounding and no drift.
-const DRIFT: f64 = 1e-7;
-/// The same of a drift, as a part of its largest entry: D over rounding.
-pub(super) const NOISE: f64 = 1e-6;
-/// A row that is left with more than this part of its terms is not solved; what is below that part of the largest
-/// relative change is rounding, as rounds go on, after the last, and beside a drift of prices.
-const SOLVED: f64 = 1e-9;
-const AT_FIRST: f64 = 1e-14;
-const NOTHING: f64 = 1e-12;
-const BESIDE_DRIFT: f64 = 1e-8;
-/// A direction of drift is one that changes nothing, to this part of its terms.
-const NULL: f64 = 1e-6;
-/// The matrix is factorized where active links, cubed, are no more than this per crossing: about where O(links³) costs
-/// as much as the conjugate gradients of one right-hand side.
-const CUBED_PER_CROSSING: f64 = 1e4;
-
-/// Active links are independent where no pivot is smaller, as diagonal entries of dependent ones differ by less than
-/// 1e6.
-const INDEPENDENT: f64 = 1e6 * RAISED;
 
 pub(super) struct Equations {
     system: System,
@@ -96,17 +63,6 @@ pub(super) struct Given<'a> {
     pub(super) targets: &'a [f64],
 }
 
-/// How much of a row may be left, beside [`SOLVED`] of its terms.
-#[derive(Clone, Copy)]
-struct Allowed {
-    /// What is below this part of the largest relative change, `most`, is rounding.
-    rounding: f64,
-    most: f64,
-    /// The size of the last step of the rates, and of the prices, where they drift: the rows that it is part of are not
-    /// judged.
-    drifting: [Option<f64>; 2],
-}
-
 /// Room for one solve. What is common to the paths of a flow with several stands apart, as their differences may be
 /// many decades smaller.
 struct Scratch {
@@ -124,41 +80,6 @@ struct Scratch {
     last: (Vec<f64>, Vec<f64>),
     /// Per path, of [`Equations::is_solved`].
     of_paths: [Vec<f64>; 2],
-}
-
-/// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link
-/// and all for another.
-pub(super) struct Scales {
-    /// U' of every flow.
-    pub(super) marginals: Vec<f64>,
-    /// Of the rate of every path that of its flow, and of the price of every link.
-    pub(super) rates: Vec<f64>,
-    pub(super) prices: Vec<f64>,
-}
-
-impl Scales {
-    /// The largest change of the rate of a path, relative to that of its flow.
-    fn of_rates(&self, change: impl Fn(usize) -> f64) -> f64 {
-        relative(&self.rates, change)
-    }
-
-    /// The largest change of a price, relative.
-    pub(super) fn of_prices(&self, change: impl Fn(usize) -> f64) -> f64 {
-        relative(&self.prices, change)
-    }
-
-    /// Both, of lists.
-    fn of(&self, rates: &[f64], prices: &[f64]) -> [f64; 2] {
-        [self.of_rates(|path| rates[path]), self.of_prices(|link| prices[link])]
-    }
-}
-
-/// The largest change, each relative to its scale.
-fn relative(scales: &[f64], change: impl Fn(usize) -> f64) -> f64 {
-    scales.iter().enumerate().fold(0.0, |most, (place, scale)| {
-        let size = change(place).abs() / scale;
-        if size > most { size } else { most }
-    })
 }
 
 /// A solution, and by how much a round changes the prices where it drifts.
@@ -331,16 +252,16 @@ impl Equations {
             let (sizes, steps) = (scales.of(&solved.rates, &solved.prices), scales.of(step, price_step));
             let (size, changed) = (largest(&sizes), largest(&steps));
             // What the next round would change, where steps shrink by a constant factor.
-            let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size;
-            let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
+            let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= SETTLED * size;
+            let stalls = round > 1 && changed > CONSTANT * before && changed <= SOLVED * size;
             if has_settled || stalls {
-                let rounding = if stalls { NOTHING } else { AT_FIRST };
+                let rounding = if stalls { ROUNDING } else { SETTLED };
                 let allowed = Allowed { rounding, most: asked.max(size), drifting: [None; 2] };
                 if self.is_solved(problem, scales, given, &solved, allowed) {
                     return Ok(solved);
                 }
                 again += usize::from(has_settled);
-                if changed == 0.0 || again > AGAIN {
+                if changed == 0.0 || again > MANY {
                     break;
                 }
             }
@@ -349,14 +270,14 @@ impl Equations {
                 scales.of_rates(|path| step[path] - last.0[path]) > part * changed
                     || scales.of_prices(|link| price_step[link] - last.1[link]) > part * changed
             };
-            let same = if round < MANY { SAME } else { NEARLY_SAME };
+            let same = if round < MANY { ROUNDING } else { NEARLY_SAME };
             let drifting = [0, 1].map(|of| Some(steps[of]).filter(|step| *step > DRIFT * sizes[of].max(asked)));
             if changed > CONSTANT * before && !differ(same) && self.changes_nothing(problem, scales, drifting) {
                 let mut rest = solved.clone();
                 rest.add(&self.scratch, -(round as f64));
                 // Beside a large drift, the rest may need more rounds.
                 let most = asked.max(largest(&scales.of(&rest.rates, &rest.prices)));
-                let rounding = if drifting[1].is_some() { BESIDE_DRIFT } else { NOTHING };
+                let rounding = if drifting[1].is_some() { DRIFT } else { ROUNDING };
                 if self.is_solved(problem, scales, given, &rest, Allowed { rounding, most, drifting }) {
                     let least = (DRIFT * most).max(NOISE * steps[1]);
                     let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };
@@ -373,7 +294,7 @@ impl Equations {
         }
         interrupt::check()?;
         let most = asked.max(largest(&scales.of(&solved.rates, &solved.prices)));
-        let allowed = Allowed { rounding: NOTHING, most, drifting: [None; 2] };
+        let allowed = Allowed { rounding: ROUNDING, most, drifting: [None; 2] };
         if !self.is_solved(problem, scales, given, &solved, allowed) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
@@ -444,122 +365,6 @@ impl Equations {
         }
     }
 
-    /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
-    /// of a flow, no load and no price of a path.
-    fn changes_nothing(&self, problem: &Presolved, scales: &Scales, drifting: [Option<f64>; 2]) -> bool {
-        let Scratch { step, flow_step, price_step, .. } = &self.scratch;
-        let [rates_move, prices_move] = drifting.map(|step| step.is_some());
-        let [most, most_priced] = drifting.map(|step| NULL * step.unwrap_or(0.0));
-        let mut sums = vec![0.0; self.active.len()];
-        self.system.multipath.scatter_all(&self.system.routing, step, flow_step, &mut sums);
-        let mut of_links = (0..sums.len()).filter(|&link| self.active[link]);
-        let mut is_null = !rates_move || of_links.all(|link| sums[link].abs() <= most * problem.capacities[link]);
-        for flow in 0..problem.flows() {
-            let own = problem.paths_of(flow);
-            let change = self.total(problem, step, flow_step, flow);
-            let is_held = self.stiffness[flow] == 0.0;
-            is_null &= !rates_move || is_held || change.abs() <= most * scales.rates[own.start];
-            let of = |values: &[f64], path: usize| problem.paths.row(path).sum(values);
-            let mut moving = own.filter(|&path| self.moves[path]);
-            // What holds a flow may drift with the prices of all its paths.
-            let level = if is_held { moving.clone().next().map_or(0.0, |path| of(price_step, path)) } else { 0.0 };
-            is_null &= !prices_move
-                || moving.all(|path| {
-                    let scale = of(&scales.prices, path).min(scales.marginals[flow]);
-                    (of(price_step, path) - level).abs() <= most_priced * scale
-                });
-        }
-        is_null
-    }
-
-    /// Whether a solution satisfies every row of the equations without what regularizes them.
-    fn is_solved(
-        &mut self,
-        problem: &Presolved,
-        scales: &Scales,
-        given: Given<'_>,
-        solved: &Solved,
-        Allowed { rounding, most, drifting: [rates_drift, prices_drift] }: Allowed,
-    ) -> bool {
-        let [mut path_prices, mut magnitudes] = std::mem::take(&mut self.scratch.of_paths);
-        let Solved { rates, totals, prices, .. } = solved;
-        let System { routing, weights, multipath, .. } = &self.system;
-        let Scratch { step, price_step, .. } = &self.scratch;
-        let Given { forces, targets } = given;
-        // Where prices drift, their differences have fewer digits.
-        let part = if prices_drift.is_some() { NOISE } else { SOLVED };
-        let holds = |left: f64, terms: f64, unit: f64| left.abs() <= part * terms + rounding * unit;
-        let drifts = |change: f64, scale: f64, largest: Option<f64>| {
-            largest.is_some_and(|largest| change.abs() > NOTHING.sqrt() * largest * scale)
-        };
-        // Of every path, and of the links that all paths of a flow with several cross: they may be far dearer than what
-        // the paths differ by.
-        let [mut commons, mut common_magnitudes] = [(); 2].map(|()| vec![0.0; self.scratch.commons.len()]);
-        multipath.gather_all(routing, prices, &mut path_prices, &mut commons);
-        multipath.gather_all(routing, &absolute(prices), &mut magnitudes, &mut common_magnitudes);
-        magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
-        let mut is_solved = true;
-        for (flow, &number) in self.several.iter().enumerate() {
-            let stays = |path: &usize| self.moves[*path] && !drifts(step[*path], scales.rates[*path], rates_drift);
-            let moving = problem.paths_of(flow).filter(stays);
-            let force = |path: usize| forces.paths[path] - path_prices[path];
-            let (count, sum, terms) = moving.clone().fold((0.0, 0.0, 0.0), |(count, sum, terms), path| {
-                (count + 1.0, sum + force(path), terms + magnitudes[path])
-            });
-            if count == 0.0 {
-                continue;
-            }
-            let mean = sum / count;
-            if number != ABSENT {
-                let price = |&link: &u32| if self.active[link as usize] { scales.prices[link as usize] } else { 0.0 };
-                let of_path = |path: usize| multipath.own_links(path).iter().map(price).sum::<f64>();
-                let unit = moving.clone().map(of_path).fold(0.0, f64::max).min(scales.marginals[flow]);
-                is_solved &= moving
-                    .into_iter()
-                    .all(|path| holds(force(path) - mean, magnitudes[path] + mean.abs(), most * unit));
-            }
-            // What holds a flow is whatever its paths have in common.
-            if self.stiffness[flow] > 0.0 {
-                let [common, common_terms] = match number {
-                    ABSENT => [0.0, 0.0],
-                    number => [&commons, &common_magnitudes].map(|values| values[number as usize]),
-                };
-                let resisted = self.stiffness[flow] * self.flow_rate(problem, solved, flow);
-                let terms = terms / count + common_terms + forces.flows[flow].abs() + resisted.abs();
-                let left = forces.flows[flow] - common + mean - resisted;
-                is_solved &= holds(left, terms, most * scales.marginals[flow]);
-            }
-        }
-
-        // The rates of which forces and prices are the difference: what rounds on one path of a flow moves its others.
-        let mut opposing = magnitudes;
-        for (flow, &number) in self.several.iter().enumerate() {
-            let own = problem.paths_of(flow);
-            match number {
-                ABSENT => opposing[own.start] += forces.flows[flow].abs(),
-                _ => {
-                    let most = PROXIMAL * largest(&opposing[own.clone()]);
-                    opposing[own].fill(most);
-                }
-            }
-        }
-        opposing.iter_mut().zip(weights).for_each(|(rate, weight)| *rate *= weight);
-        let [mut opposed, mut sums, mut sizes] = [(); 3].map(|()| vec![0.0; targets.len()]);
-        routing.scatter(0..rates.len(), &opposing, &mut opposed);
-        multipath.scatter_all(routing, rates, totals, &mut sums);
-        let mut sizes_of_paths = opposing;
-        sizes_of_paths.iter_mut().zip(rates).for_each(|(size, rate)| *size = rate.abs());
-        multipath.scatter_all(routing, &sizes_of_paths, &absolute(totals), &mut sizes);
-        let stays = |&link: &usize| self.active[link] && !drifts(price_step[link], scales.prices[link], prices_drift);
-        let mut of_links = (0..targets.len()).filter(stays);
-        is_solved &= of_links.all(|link| {
-            let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
-            holds(left, terms, most * problem.capacities[link] + opposed[link])
-        });
-        self.scratch.of_paths = [path_prices, sizes_of_paths];
-        is_solved
-    }
-
     /// One round: from what is left of the forces, and the excess of the loads, to the step, and what is left then.
     fn round(&mut self, problem: &Presolved) {
         self.respond(problem);
@@ -572,7 +377,7 @@ impl Equations {
         price_step.copy_from_slice(excess);
         if !system.solve_by_factor(price_step) {
             price_step.fill(0.0);
-            system.solve(excess, price_step, ACCURACY);
+            system.solve(excess, price_step, Accuracy { without_factor: SOLVED, with_factor: SOLVED });
         }
         for (value, active) in price_step.iter_mut().zip(&self.active) {
             *value = if *active { *value } else { 0.0 };
@@ -606,8 +411,8 @@ impl Equations {
     /// # Errors
     /// Those of [`solve`](Self::solve).
     pub(super) fn tied(&mut self, problem: &Presolved, scales: &Scales) -> Result<Vec<u32>> {
-        // A null vector v leaves a pivot of at most D |v|²/v_i².
-        let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > INDEPENDENT);
+        // A null vector v leaves a pivot of at most D |v|²/v_i², the diagonal entries of its links being alike to 1e6.
+        let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > RAISED / NOISE);
         if independent && !self.any_free_price {
             return Ok(Vec::new());
         }
@@ -622,8 +427,4 @@ impl Equations {
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, value| value.abs().max(most))
-}
-
-fn absolute(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| value.abs()).collect()
 }

@@ -1,0 +1,22 @@
+//! What a certificate counts as little. All relative.
+
+/// A rate below this part of what its path could carry is tiny: an error is relative to that. A price below this part
+/// of a path's is none, and a rise of U' by this part rounding.
+pub(super) const TINY: f64 = 1e-9;
+/// A rate is nothing below this part, where no rate at all is right; U' is the price where they differ by no more.
+pub(super) const NONE: f64 = 1e-3;
+/// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
+pub(super) const FLAT: f64 = 0.1;
+
+/// The distance from a rate at which U' is evaluated on either side, to detect a jump; from a demand, which need not be
+/// exact, [`BESIDE_DEMAND`].
+pub(crate) const BESIDE: f64 = 1e-9;
+pub(super) const BESIDE_DEMAND: f64 = 1e-6;
+
+/// A marginal is rounding of another one when it is at most this part of it.
+pub(super) const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
+/// Rates are halved down to this part of the given one, to find where U' becomes rounding.
+pub(super) const LEAST_PART: f64 = 1e-30;
+
+/// A path is compared with at most this many of the cheapest others of its flow.
+pub(super) const MANY_PATHS: usize = 64;

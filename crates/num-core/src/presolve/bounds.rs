@@ -1,0 +1,161 @@
+//! What bounds rates from above.
+
+use std::ops::Index;
+
+use super::Presolved;
+use super::flow_paths::FlowPaths;
+use crate::error::{Error, Result};
+use crate::interrupt::{Pacer, check};
+use crate::problem::Problem;
+use crate::utility::CHUNK;
+
+/// What rounding leaves of a sum, relative.
+pub(crate) const ROUNDING: f64 = 1e-13;
+
+/// The upper bounds of the rates of paths and flows.
+pub(crate) struct Bounds {
+    /// Cap of every path, > 0.
+    pub(crate) caps: Limits,
+    /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
+    pub(crate) ceilings: Vec<f64>,
+    /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
+    pub(crate) flow_caps: Vec<(usize, f64)>,
+    /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
+    pub(crate) saturations: Limits,
+}
+
+impl Bounds {
+    /// The cap of a flow with several paths, where the paths could carry more.
+    pub(crate) fn flow_cap(&self, flow: usize) -> Option<f64> {
+        let place = self.flow_caps.binary_search_by_key(&flow, |&(flow, _)| flow).ok()?;
+        Some(self.flow_caps[place].1)
+    }
+}
+
+impl Presolved {
+    /// Whether nothing but links bounds a rate.
+    pub(crate) fn is_unbounded(&self) -> bool {
+        self.bounds.caps.is_empty() && self.bounds.saturations.is_empty()
+    }
+
+    /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
+    pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
+        for &(flow, cap) in &self.bounds.flow_caps {
+            let own = &mut rates[self.paths_of(flow)];
+            let total: f64 = own.iter().sum();
+            if total > cap {
+                own.iter_mut().for_each(|rate| *rate *= cap / total);
+            }
+        }
+    }
+
+    /// Whether a flow has all that it can use, to the rounding of the sum over its paths.
+    pub(crate) fn is_saturated(&self, flow: usize, rate: f64) -> bool {
+        rate >= self.bounds.saturations[flow] * (1.0 - ROUNDING)
+    }
+
+    /// Bounds flows by what saturates their utilities.
+    pub(super) fn bound_by_saturation(&mut self) -> Result<()> {
+        let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
+        for block in &self.blocks {
+            // In pieces for a user-defined utility, too: each is asked on its own.
+            for start in block.flows.clone().step_by(CHUNK) {
+                let flows = start..block.flows.end.min(start + CHUNK);
+                check()?;
+                let found = &mut found[..flows.len()];
+                for (found, place) in found.iter_mut().zip(block.places(&flows)) {
+                    *found = block.utility.saturation(place);
+                }
+                if let Some(place) = found.iter().position(|&saturation| saturation.is_nan() || saturation < 0.0) {
+                    let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
+                    return Err(Error::Utility { flow: self.caller.flows[flows.start + place] as usize, what });
+                }
+                if !saturations.is_empty() || found.iter().any(|&saturation| saturation < f64::INFINITY) {
+                    saturations.resize(flows.start, f64::INFINITY);
+                    saturations.extend_from_slice(found);
+                }
+            }
+        }
+        if saturations.is_empty() && self.bounds.flow_caps.is_empty() {
+            return Ok(());
+        }
+        saturations.resize(self.flows(), f64::INFINITY);
+        for &(flow, cap) in &self.bounds.flow_caps {
+            saturations[flow] = saturations[flow].min(cap);
+        }
+        self.bounds.saturations = Limits::new(saturations);
+        let mut pacer = Pacer::new();
+        for flow in 0..self.flows() {
+            let own = self.paths_of(flow);
+            pacer.did(own.len())?;
+            for ceiling in &mut self.bounds.ceilings[own] {
+                *ceiling = ceiling.min(self.bounds.saturations[flow]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One number per path or per flow, ∞ where there is no bound; holds nothing where there is none at all.
+#[derive(Debug, Default)]
+pub(crate) struct Limits(Vec<f64>);
+
+impl Limits {
+    /// Those of a list.
+    pub(super) fn new(values: Vec<f64>) -> Self {
+        match values.iter().all(|&value| value == f64::INFINITY) {
+            true => Self::default(),
+            false => Self(values),
+        }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Of consecutive paths or flows; nothing where there is none at all.
+    pub(crate) fn of(&self, range: std::ops::Range<usize>) -> &[f64] {
+        if self.0.is_empty() { &[] } else { &self.0[range] }
+    }
+}
+
+impl Index<usize> for Limits {
+    type Output = f64;
+
+    #[inline(always)]
+    fn index(&self, place: usize) -> &f64 {
+        if self.0.is_empty() { &f64::INFINITY } else { &self.0[place] }
+    }
+}
+
+/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become
+/// that path's.
+pub(super) fn flow_caps(
+    problem: &Problem,
+    rate: f64,
+    flows: &[u32],
+    flow_paths: &FlowPaths,
+    caps: &mut [f64],
+    ceilings: &mut [f64],
+) -> Result<Vec<(usize, f64)>> {
+    let mut several = Vec::new();
+    if !problem.has_flow_caps() {
+        return Ok(several);
+    }
+    let mut pacer = Pacer::new();
+    for (flow, &original) in flows.iter().enumerate() {
+        let (own, cap) = (flow_paths.of(flow), problem.flow_cap(original as usize) / rate);
+        pacer.did(own.len())?;
+        if own.len() > 1 {
+            if cap < ceilings[own].iter().sum() {
+                several.push((flow, cap));
+            }
+            continue;
+        }
+        for value in [&mut caps[own.start], &mut ceilings[own.start]] {
+            *value = value.min(cap);
+        }
+    }
+    Ok(several)
+}

@@ -1,0 +1,154 @@
+//! The point of linearization: rates and prices, the constraints that are active there, and what follows from them.
+
+use super::active_set::{ActiveSet, Place};
+use super::scales::Scales;
+use super::tolerances::WEAK;
+use crate::certificate::BESIDE;
+use crate::error::Result;
+use crate::interrupt;
+use crate::paths::Paths;
+use crate::presolve::{NaturalBlock, Presolved};
+
+/// Rates and prices in natural units, with their active set.
+#[derive(Clone)]
+pub(super) struct Point {
+    pub(super) rates: Vec<f64>,
+    pub(super) prices: Vec<f64>,
+    pub(super) flow_rates: Vec<f64>,
+    /// Of every link.
+    pub(super) loads: Vec<f64>,
+    /// U' and σ = −U'' of every flow.
+    pub(super) marginals: Vec<f64>,
+    pub(super) curvatures: Vec<f64>,
+    /// q of every path.
+    pub(super) path_prices: Vec<f64>,
+    pub(super) active: ActiveSet,
+    /// An excess of a path's price up to this, relative, is 0.
+    pub(super) no_excess: f64,
+}
+
+impl Point {
+    /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
+    pub(super) fn update(&mut self, problem: &Presolved, routing: &Paths) -> Result<()> {
+        for path in 0..self.rates.len() {
+            match self.active.paths[path] {
+                Place::Free => {}
+                Place::Zero => self.rates[path] = 0.0,
+                Place::Cap => self.rates[path] = problem.bounds.caps[path],
+            }
+        }
+        for flow in (0..problem.flows()).filter(|&flow| self.active.holds(flow)) {
+            let own = problem.paths_of(flow);
+            let movable: Vec<usize> = self.active.free_paths(problem, flow).collect();
+            let lacking = self.active.flows[flow] - self.rates[own].iter().sum::<f64>();
+            movable.iter().for_each(|&path| self.rates[path] += lacking / movable.len() as f64);
+        }
+        self.flow_rates = problem.flow_totals(&self.rates).into_owned();
+        let mut below = vec![0.0; self.flow_rates.len()];
+        for (flow, below) in below.iter_mut().enumerate() {
+            *below = self.flow_rates[flow] * if self.active.holds(flow) { 1.0 - BESIDE } else { 1.0 };
+        }
+        for block in &problem.blocks {
+            for flows in block.chunks() {
+                interrupt::check()?;
+                let (places, rates) = (block.places(&flows), &below[flows.clone()]);
+                block.utility.marginal_into(places.clone(), rates, &mut self.marginals[flows.clone()]);
+                block.utility.elasticity_into(places, rates, &mut self.curvatures[flows]);
+            }
+        }
+        for (curvature, (marginal, rate)) in self.curvatures.iter_mut().zip(self.marginals.iter().zip(&below)) {
+            let found = *curvature * marginal / rate;
+            *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
+        }
+        routing.gather(0..self.rates.len(), &self.prices, &mut self.path_prices);
+        self.loads.fill(0.0);
+        routing.scatter(0..self.rates.len(), &self.rates, &mut self.loads);
+        Ok(())
+    }
+
+    /// With what changes are compared.
+    pub(super) fn scales(&self, problem: &Presolved) -> Result<Scales> {
+        let rates = problem.per_path(&self.flow_rates).into_owned();
+        Ok(Scales { marginals: self.marginals.clone(), rates, prices: self.price_scales(problem)? })
+    }
+
+    /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
+    pub(super) fn price_scales(&self, problem: &Presolved) -> Result<Vec<f64>> {
+        let marginals = problem.per_path(&self.marginals);
+        let unknown = vec![[f64::INFINITY]; problem.capacities.len()];
+        let least = problem.pass().least(unknown, |path, row, least| {
+            row.lower([self.path_prices[path].max(marginals[path])], least);
+        })?;
+        Ok(least.into_flattened())
+    }
+
+    /// With what the excess of a path's price over its flow's level is compared: what the flow pays, and where it is at
+    /// a cap, far below U' perhaps, what the links of the path are compared with.
+    pub(super) fn excess_scale(
+        &self,
+        problem: &Presolved,
+        scales: &[f64],
+        (flow, path): (usize, usize),
+        level: f64,
+    ) -> f64 {
+        let marginal = self.marginals[flow];
+        if !self.active.holds(flow) {
+            return marginal;
+        }
+        let links = problem.paths.links(path).iter().map(|&link| link as usize);
+        let priced = links.filter(|&link| self.active.links[link]).map(|link| scales[link]);
+        priced.fold(level, f64::max).min(marginal)
+    }
+
+    /// U' of a held flow just above the bound; −∞ at a cap, which nothing passes.
+    pub(super) fn marginal_beyond(&self, problem: &Presolved, flow: usize) -> f64 {
+        let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
+        fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
+    }
+
+    /// Whether a flow is at a breakpoint of its utility.
+    pub(super) fn is_at_jump(&self, problem: &Presolved, flow: usize) -> bool {
+        let rate = self.flow_rates[flow];
+        jumps(problem, flow).into_iter().any(|(at, _)| (at - rate).abs() <= WEAK * rate)
+    }
+
+    /// The rate that saturates the utility of a flow, whatever its caps.
+    pub(super) fn saturation(&self, problem: &Presolved, flow: usize) -> f64 {
+        let block = block_of(problem, flow);
+        block.utility.saturation(flow - block.flows.start)
+    }
+
+    /// What a flow pays per rate on the paths that it uses.
+    pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
+        let moving = level(problem, &self.active, flow, &self.path_prices);
+        moving.unwrap_or(self.marginals[flow])
+    }
+}
+
+/// What a flow whose rate is held pays per rate: the price of the paths that move, the cheapest where none does. `None`
+/// for other flows, which pay U'.
+pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_prices: &[f64]) -> Option<f64> {
+    if !active.holds(flow) {
+        return None;
+    }
+    let own = problem.paths_of(flow);
+    let (count, sum) =
+        active.free_paths(problem, flow).fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
+    Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
+}
+
+/// U' of a flow just below a rate.
+pub(super) fn marginal_below(problem: &Presolved, flow: usize, rate: f64) -> f64 {
+    let block = block_of(problem, flow);
+    block.utility.marginal(flow - block.flows.start, rate * (1.0 - BESIDE))
+}
+
+pub(super) fn block_of(problem: &Presolved, flow: usize) -> &NaturalBlock {
+    &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)]
+}
+
+/// The breakpoints of U of a flow, each with the fall of U'.
+pub(super) fn jumps(problem: &Presolved, flow: usize) -> Vec<(f64, f64)> {
+    let block = block_of(problem, flow);
+    if block.may_jump { block.utility.jumps(flow - block.flows.start) } else { Vec::new() }
+}
