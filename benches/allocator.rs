@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use common::{Instance, Plan, ROWS};
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::Paths;
-use netnum_core::PowerLaw;
 use netnum_core::price::Ned;
+use netnum_core::{Normalization, Paths, PowerLaw};
 use netnum_parallel::internal::Engine;
 use netnum_parallel::{Allocator, AllocatorSettings, Precision};
 
@@ -44,7 +43,7 @@ fn engine(instance: &Instance) -> Engine {
     let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, NonZeroUsize::MIN)
         .expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
+        engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     (0..100).for_each(|_| engine.step().expect("flows of one machine respond"));
     engine
@@ -72,7 +71,7 @@ fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
     let iteration = common::measure(criterion, "allocator", id("iteration"), PLAN, |count| {
         time(count, || {
             engine.step().expect("flows of one machine respond");
-            engine.normalize();
+            engine.normalize(Normalization::FNorm);
         })
     });
     let mut allocator = allocator(instance);

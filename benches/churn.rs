@@ -75,16 +75,17 @@ impl Flows {
         let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, NonZeroUsize::MIN)
             .expect("one thread is there");
         let flows = paths.iter().zip(&instance.weights);
-        let mut add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
+        let mut add =
+            |(links, &weight)| engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
         Self { ids: flows.map(&mut add).collect(), engine }
     }
 
     fn replace(&mut self, replacement: &Replacement) {
         let id = &mut self.ids[replacement.ends as usize];
-        self.engine.remove(*id).expect("it is there");
+        self.engine.end(*id).expect("it is there");
         *id = self
             .engine
-            .add(replacement.path(), PowerLaw::log(replacement.weight))
+            .start(replacement.path(), PowerLaw::log(replacement.weight))
             .expect("the instance is well formed");
     }
 }

@@ -25,7 +25,7 @@ use std::time::Instant;
 use common::{Instance, ROWS};
 use naive::Naive;
 use netnum_core::price::Ned;
-use netnum_core::{Ask, PowerLaw, Problem, Settings, Solution, Solver, Status, Stop};
+use netnum_core::{Ask, Normalization, PowerLaw, Problem, Settings, Solution, Solver, Status, Stop};
 use netnum_parallel::internal::Engine;
 use netnum_parallel::{Precision, Threads};
 use rand::RngExt;
@@ -234,7 +234,7 @@ fn engine(instance: &Instance, precision: Precision) -> Engine {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
     let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), precision, ONE).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
+        engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine
 }
@@ -259,7 +259,7 @@ fn iterations(table: &mut Table, instance: &Instance, size: &str, prototypes: [O
         &mut || step(&mut wide),
         &mut || {
             step(&mut normalized);
-            normalized.normalize();
+            normalized.normalize(Normalization::FNorm);
         },
         &mut || step(&mut narrow),
     ]);

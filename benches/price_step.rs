@@ -21,7 +21,7 @@ use common::{Instance, Plan, ROWS, Row};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
 use netnum_core::price::Ned;
-use netnum_core::{Ask, PowerLaw, Solver};
+use netnum_core::{Ask, Normalization, PowerLaw, Solver};
 use netnum_parallel::Precision;
 use netnum_parallel::internal::Engine;
 
@@ -39,7 +39,7 @@ fn engine(instance: &Instance, precision: Precision) -> Engine {
     let mut engine =
         Engine::new(capacities, paths, Ned::new(GAMMA), precision, NonZeroUsize::MIN).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
+        engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine.set_prices(&solver(instance).prices()).expect("prices are finite");
     engine
@@ -99,7 +99,7 @@ fn measure(criterion: &mut Criterion, row: &'static Row) -> Measured {
     let wide = repeat(criterion, id("f64"), engine(&instance, Precision::F64), step_engine);
     let normalized = repeat(criterion, id("f64, F-NORM"), engine(&instance, Precision::F64), |engine| {
         step_engine(engine);
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
     });
     let narrow = repeat(criterion, id("f32"), engine(&instance, Precision::F32), step_engine);
     Measured { row, naive, wide, normalized, narrow }

@@ -119,11 +119,10 @@ fn measure_batch(criterion: &mut Criterion) -> Option<f64> {
     common::measure(criterion, "sensitivity", BenchmarkId::new("batch", "64 of 1000 flows"), PLAN, |count| {
         let began = Instant::now();
         for _ in 0..count {
-            let solutions = netnum_parallel::solve_many(&problems, &ask, two);
-            let solutions: Vec<Solution> =
-                solutions.and_then(|solutions| solutions.into_iter().collect()).expect("a solve does not fail");
+            let solutions = netnum_parallel::solve_many(&problems, &ask, two).into_iter();
+            let solutions: Vec<Solution> = solutions.collect::<Result<_, _>>().expect("a solve does not fail");
             let of: Vec<_> = problems.iter().zip(&solutions).map(|(one, solution)| (one, solution, &outcome)).collect();
-            for found in netnum_parallel::reverse_many(&of, AtKink::Hold, two).expect("there are threads") {
+            for found in netnum_parallel::reverse_many(&of, AtKink::Hold, two) {
                 black_box(found.expect("the optimum has derivatives"));
             }
         }

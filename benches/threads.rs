@@ -30,7 +30,7 @@ fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine {
     let mut engine =
         Engine::new(capacities, paths, Ned::new(GAMMA), Precision::F64, threads).expect("there are threads");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
+        engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine
 }

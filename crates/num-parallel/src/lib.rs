@@ -3,16 +3,13 @@
 //! | file | what it does |
 //! |---|---|
 //! | `flow_blocks/` | flows that respond to prices, in blocks on the threads of a team |
-//! | `engine/` | a price iteration over flows that come and go |
 //! | `allocator/` | flows that start and end, ticks, updates |
 //! | `threads.rs` | the threads of a solve: passes on a pool, price iterations on a team |
 //! | `team/` | threads that do one job together, with a barrier inside |
-//! | `many.rs` | many problems at once, a thread for each in turn |
-//! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
-//! | `sensitivity.rs` | derivatives of many optima at once, a thread for each in turn |
+//! | `many.rs` | many problems, scenarios of one, or derivatives at once, a thread for each in turn |
 //!
-//! `netnum-core` has the mathematics; this crate assigns it to threads. The number of threads is an argument, and a
-//! call has a pool of its own. It affects the time alone: an answer has the same bits for any number of threads.
+//! `netnum-core` has the mathematics; this crate assigns it to threads. The number of threads is an argument; it
+//! affects the time alone: an answer has the same bits for any number of threads.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -23,7 +20,7 @@
 //! let problem = |flows| Problem::new(vec![12.0], Paths::from_lists(vec![[0]; flows]), AlphaFair::proportional());
 //! let problems = (1..=6).map(problem).collect::<Result<Vec<_>, _>>()?;
 //! let two = NonZeroUsize::new(2).unwrap();
-//! let solutions = netnum_parallel::solve_many(&problems, &Ask::default(), two)?;
+//! let solutions = netnum_parallel::solve_many(&problems, &Ask::default(), two);
 //! for (flows, solution) in (1..).zip(solutions) {
 //!     assert!((solution?.rates[0] - 12.0 / flows as f64).abs() < 1e-4);
 //! }
@@ -31,10 +28,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
-/// What benchmarks and tests reach below the public face. It may change at any time.
+/// For benchmarks and tests, below the public face. It may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::engine::Engine;
+    pub use crate::allocator::Engine;
 }
 
 /// The README's program runs as a documentation test.
@@ -43,18 +40,12 @@ pub mod internal {
 struct Readme;
 
 mod allocator;
-mod engine;
 mod flow_blocks;
 mod many;
-mod scenarios;
-mod sensitivity;
 mod team;
 mod threads;
 
-pub use allocator::{Allocator, AllocatorSettings};
-pub use engine::FlowId;
+pub use allocator::{Allocator, AllocatorSettings, FlowId};
 pub use flow_blocks::Precision;
-pub use many::{Batch, BatchObserver, solve_many};
-pub use scenarios::Scenarios;
-pub use sensitivity::reverse_many;
+pub use many::{Batch, BatchObserver, reverse_many, solve_many};
 pub use threads::Threads;

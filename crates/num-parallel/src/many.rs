@@ -4,49 +4,128 @@
 //! the remaining problems, so that a few long ones do not delay the rest; n equal solves on k cores take n/k
 //! times as long as one. It gains nothing where the problems are fewer than the cores, or where one takes longer than
 //! all the others.
+//!
+//! Scenarios are one problem under other demands, other capacities, or both. Those next to each other are solved one
+//! after the other by one solver, which goes on from the answer before ([`Solver::update`]): after a small change of
+//! demands, or a few failed links, a warm start takes a fraction of the iterations. The number of scenarios alone
+//! decides which are solved by one solver.
 
-use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use netnum_core::internal::interrupt::Tokens;
 use netnum_core::internal::solve_on;
-use netnum_core::{Ask, Cadence, Error, Observer, Problem, Progress, Result, Solution};
-use rayon::prelude::*;
+use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange, Sensitivity};
+use netnum_core::{Ask, Cadence, Error, Observer, Problem, Progress, Result, Solution, Solver, Workers};
 
-use crate::threads::{Threads, pool};
+use crate::threads::Threads;
+
+/// The most scenarios that one solver goes through.
+const MOST_TOGETHER: usize = 32;
+/// The least number of solvers for scenarios, for as many threads: each begins anew.
+const LEAST_GROUPS: usize = 16;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
 ///
-/// `ask` is for all of them, but for its workers, and a time limit for each of them by itself.
-///
-/// # Errors
-/// [`Error::Threads`]. What is wrong with a problem, or with the method or an option for it, is in the problem's own
-/// result: see [`solve`](netnum_core::solve()).
-pub fn solve_many<P: Borrow<Problem> + Sync>(
-    problems: &[P],
-    ask: &Ask,
-    threads: NonZeroUsize,
-) -> Result<Vec<Result<Solution>>> {
-    let batch = Batch { problems, warm_starts: None, ask };
-    let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
-    batch.solve(threads, &answers)?;
-    let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    Ok(answers.into_iter().map(|answer| answer.expect("every problem has a result")).collect())
+/// `ask` is for all of them, but for its workers, and a time limit for each of them by itself. What is wrong with a
+/// problem, or with the method or an option for it, is in the problem's own result: see
+/// [`solve`](netnum_core::solve()).
+pub fn solve_many(problems: &[Problem], ask: &Ask, threads: NonZeroUsize) -> Vec<Result<Solution>> {
+    let problems: Vec<&Problem> = problems.iter().collect();
+    collect(problems.len(), |answers| Batch::new(&problems).solve(ask, threads, answers))
 }
 
-/// Problems to be solved in the same way.
+/// The derivative in every parameter of one function of each optimum, which is given by its own derivatives in rates,
+/// prices and objective: [`Sensitivity::reverse`] of every problem, on `threads` threads. Answers come in the order of
+/// the problems, one that has none with its error, and do not depend on `threads`. What is wrong with a problem, a
+/// solution or a function is in its own result: see [`Sensitivity::new`] and [`Sensitivity::reverse`].
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use netnum_core::sensitivity::{AtKink, OutcomeChange};
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem, solve};
+///
+/// // The rate of the first of two flows on links of capacity 1, 2 and 3: half of the capacity.
+/// let (two, first) = (NonZeroUsize::new(2).unwrap(), OutcomeChange { rates: vec![1.0, 0.0], ..Default::default() });
+/// let problem = |capacity| Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), AlphaFair::proportional());
+/// let problems = [problem(1.0)?, problem(2.0)?, problem(3.0)?];
+/// let solutions = problems.iter().map(|problem| solve(problem, &Ask::default())).collect::<Result<Vec<_>, _>>()?;
+/// let of: Vec<_> = problems.iter().zip(&solutions).map(|(problem, solution)| (problem, solution, &first)).collect();
+/// for gradient in netnum_parallel::reverse_many(&of, AtKink::Refuse, two) {
+///     assert!((gradient?.capacities[0] - 0.5).abs() < 1e-12);
+/// }
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+pub fn reverse_many(
+    of: &[(&Problem, &Solution, &OutcomeChange)],
+    at_kink: AtKink,
+    threads: NonZeroUsize,
+) -> Vec<Result<ParameterChange>> {
+    let reverse = |&(problem, solution, outcome): &(&Problem, &Solution, &OutcomeChange)| {
+        let mut found = Sensitivity::new(problem, solution)?.reverse(std::slice::from_ref(outcome), at_kink)?;
+        Ok(found.swap_remove(0))
+    };
+    collect(of.len(), |answers| each(threads, of.len(), &|number| put(answers, number, reverse(&of[number]))))
+}
+
+/// Calls `work` with every number below `count`, each on one of some threads.
+fn each(threads: NonZeroUsize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let threads = NonZeroUsize::new(count).map_or(threads, |count| count.min(threads));
+    Threads::new(threads).each(count, work);
+}
+
+/// Answers by their numbers, as far as they are there.
+type Answers<T> = Mutex<Vec<Option<Result<T>>>>;
+
+fn put<T>(answers: &Answers<T>, number: usize, answer: Result<T>) {
+    answers.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(answer);
+}
+
+/// The answers that some work finds, of which none is left out.
+fn collect<T>(count: usize, work: impl FnOnce(&Answers<T>)) -> Vec<Result<T>> {
+    let answers = Mutex::new((0..count).map(|_| None).collect::<Vec<_>>());
+    work(&answers);
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.into_iter().map(|answer| answer.expect("every problem has a result")).collect()
+}
+
+/// Problems to be solved in the same way: different ones, or scenarios of one.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use std::sync::Mutex;
+///
+/// use netnum_core::{AlphaFair, Ask, Paths, Problem};
+/// use netnum_parallel::Batch;
+///
+/// // Two flows on one link. The first wants at most 1, 2, or any rate.
+/// let problem = Problem::new(vec![12.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
+/// let flow_caps = [1.0, f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY, f64::INFINITY];
+/// let batch = Batch::scenarios(&problem, Some(&flow_caps), None)?;
+/// let answers = Mutex::new(vec![None; batch.count()]);
+/// batch.solve(&Ask::default(), NonZeroUsize::new(2).unwrap(), &answers);
+/// for (answer, rate) in answers.into_inner().unwrap().into_iter().zip([1.0, 2.0, 6.0]) {
+///     assert!((answer.unwrap()?.rates[0] - rate).abs() < 1e-4);
+/// }
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Batch<'a, P> {
-    /// The problems.
-    pub problems: &'a [P],
-    /// Prices to start from, one entry per problem, where there are any; a problem without starts as asked for.
-    pub warm_starts: Option<&'a [Option<&'a [f64]>]>,
-    /// How each of them is to be solved, on one thread.
-    pub ask: &'a Ask,
+pub struct Batch<'a> {
+    problems: Problems<'a>,
+    count: usize,
+    together: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Problems<'a> {
+    /// With prices to start from.
+    Different(&'a [&'a Problem], Option<&'a [Option<&'a [f64]>]>),
+    /// Of one problem. Matrices have a row for each.
+    Scenarios { of: &'a Problem, flow_caps: Option<&'a [f64]>, capacities: Option<&'a [f64]> },
 }
 
 /// Receives the answers of a batch as they come, on the thread that found them, and may stop the remaining problems.
@@ -65,52 +144,144 @@ impl BatchObserver for Mutex<Vec<Option<Result<Solution>>>> {
         true
     }
     fn on_solution(&self, problem: usize, answer: Result<Solution>) {
-        self.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[problem] = Some(answer);
+        put(self, problem, answer);
     }
 }
 
-impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
-    /// Solves them on `threads` threads, but no more than there are problems, and hands each answer to the observer.
-    /// Returns when all are done or left out.
+impl<'a> Batch<'a> {
+    /// Different problems.
+    pub fn new(problems: &'a [&'a Problem]) -> Self {
+        Self { problems: Problems::Different(problems, None), count: problems.len(), together: 1 }
+    }
+
+    /// Different problems with prices to start from, one entry per problem; one without starts as asked for.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Threads`]; nothing has
-    /// begun then.
-    pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
-        let problems = self.problems.len();
-        if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
-            return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
+    /// [`Error::Length`] unless every problem has an entry.
+    pub fn with_starts(problems: &'a [&'a Problem], starts: &'a [Option<&'a [f64]>]) -> Result<Self> {
+        let (found, expected) = (starts.len(), problems.len());
+        if found != expected {
+            return Err(Error::Length { what: "warm_start".into(), found, expected, per: "problem" });
         }
-        let (pool, ask) = (pool(threads, problems)?, on_one_thread(self.ask));
-        // One at a time: the times of problems are independent.
-        let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
-        pool.install(|| {
-            numbers.filter(|&problem| observer.is_wanted(problem)).for_each(|problem| {
-                observer.on_solution(problem, tokens.clone().scope(|| self.solve_one(problem, &ask, observer)));
-            });
+        Ok(Self { problems: Problems::Different(problems, Some(starts)), ..Self::new(problems) })
+    }
+
+    /// A problem with other caps of its flows, other capacities of its links, or both, row by row: one row for each
+    /// scenario, with ∞ for a flow without a cap and 0 for a link that has failed.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a matrix without whole rows, or with another number of rows than the other one;
+    /// [`Error::Setting`] where there is none.
+    pub fn scenarios(of: &'a Problem, flow_caps: Option<&'a [f64]>, capacities: Option<&'a [f64]>) -> Result<Self> {
+        let rows = |what: &str, matrix: &[f64], columns: usize, per: &'static str| {
+            let wrong = |found| Error::Length { what: what.into(), found, expected: columns, per };
+            match (matrix.len().checked_div(columns), matrix.len().checked_rem(columns)) {
+                (Some(rows), Some(0)) => Ok(Some(rows)),
+                (_, Some(rest)) => Err(wrong(rest)),
+                // Rows of nothing: as many as there are of the other matrix.
+                _ if matrix.is_empty() => Ok(None),
+                _ => Err(wrong(matrix.len())),
+            }
+        };
+        if flow_caps.is_none() && capacities.is_none() {
+            let (name, value) = ("scenarios".into(), "none".into());
+            return Err(Error::Setting { name, value, expected: "a matrix of flow caps or of capacities".into() });
+        }
+        let of_caps = flow_caps.map_or(Ok(None), |matrix| rows("flow_caps", matrix, of.flows(), "flow"))?;
+        let of_capacities = capacities.map_or(Ok(None), |matrix| rows("capacities", matrix, of.links(), "link"))?;
+        let count = match (of_caps, of_capacities) {
+            (Some(expected), Some(found)) if found != expected => {
+                return Err(Error::Length { what: "capacities".into(), found, expected, per: "row of flow_caps" });
+            }
+            (rows, other) => rows.or(other).unwrap_or(0),
+        };
+        let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
+        Ok(Self { problems: Problems::Scenarios { of, flow_caps, capacities }, count, together })
+    }
+
+    /// All scenarios by one solver, as those of a larger batch that are next to each other there.
+    #[must_use]
+    pub fn by_one_solver(self) -> Self {
+        match self.problems {
+            Problems::Different(..) => self,
+            Problems::Scenarios { .. } => Self { together: self.count.max(1), ..self },
+        }
+    }
+
+    /// Number of problems.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many problems one solver goes through, one after the other: the first of them, the next, and so on.
+    pub fn together(&self) -> usize {
+        self.together
+    }
+
+    /// One of the problems.
+    ///
+    /// # Errors
+    /// [`Error::FlowCap`], [`Error::Capacity`].
+    ///
+    /// # Panics
+    /// If there is no such problem.
+    pub fn problem(&self, number: usize) -> Result<Cow<'a, Problem>> {
+        let row = |matrix: &[f64], columns: usize| matrix[number * columns..][..columns].to_vec();
+        match self.problems {
+            Problems::Different(problems, _) => Ok(Cow::Borrowed(problems[number])),
+            Problems::Scenarios { of, flow_caps, capacities } => {
+                let mut problem = of.clone();
+                if let Some(caps) = flow_caps {
+                    problem = problem.with_flow_caps(row(caps, of.flows()))?;
+                }
+                if let Some(capacities) = capacities {
+                    problem = problem.with_capacities(row(capacities, of.links()))?;
+                }
+                Ok(Cow::Owned(problem))
+            }
+        }
+    }
+
+    /// Solves them on up to `threads` threads, and hands each answer to the observer. Returns when all are done or left
+    /// out. `ask` is for all of them, but for its workers.
+    pub fn solve(&self, ask: &Ask, threads: NonZeroUsize, observer: &impl BatchObserver) {
+        let ask = ask.clone().with_workers(Arc::new(Threads::new(NonZeroUsize::MIN)));
+        each(threads, self.count.div_ceil(self.together), &|group| {
+            let (first, mut last) = (group * self.together, None);
+            for number in first..self.count.min(first + self.together) {
+                if !observer.is_wanted(number) {
+                    return;
+                }
+                let (answer, solver) = match self.solve_one(number, &ask, last, observer) {
+                    Ok((answer, solver)) => (Ok(answer), solver),
+                    Err(error) => (Err(error), None),
+                };
+                observer.on_solution(number, answer);
+                last = solver;
+            }
         });
-        Ok(())
     }
 
-    fn solve_one(&self, problem: usize, ask: &Ask, observer: &impl BatchObserver) -> Result<Solution> {
-        let mut ask = ask.clone();
-        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
-            ask = ask.with_prices(prices.to_vec());
-        }
-        let mut observer = StopObserver { problem, observer };
-        solve_on(self.problems[problem].borrow(), &ask, &mut observer, None).map(|(solution, _)| solution)
+    fn solve_one(
+        &self,
+        number: usize,
+        ask: &Ask,
+        last: Option<Solver>,
+        observer: &impl BatchObserver,
+    ) -> Result<(Solution, Option<Solver>)> {
+        let start = match self.problems {
+            Problems::Different(_, starts) => starts.and_then(|starts| starts[number]),
+            Problems::Scenarios { .. } => None,
+        };
+        let ask = start.map_or_else(|| ask.clone(), |prices| ask.clone().with_prices(prices.to_vec()));
+        solve_on(&*self.problem(number)?, &ask, &mut StopObserver { problem: number, observer }, last)
     }
-}
-
-/// The same on one thread.
-pub(crate) fn on_one_thread(ask: &Ask) -> Ask {
-    ask.clone().with_workers(Arc::new(Threads::new(NonZeroUsize::MIN)))
 }
 
 /// Stops the solve of one problem that is not wanted any more.
-pub(crate) struct StopObserver<'a, O> {
-    pub(crate) problem: usize,
-    pub(crate) observer: &'a O,
+struct StopObserver<'a, O> {
+    problem: usize,
+    observer: &'a O,
 }
 
 impl<O: BatchObserver> Observer for StopObserver<'_, O> {

@@ -1,9 +1,8 @@
 //! The threads of a solve.
 //!
-//! Threads begin in two ways. Passes over all flows, which take milliseconds, are shared out to a pool of rayon, which
-//! begins with the first pass that has several parts. The rounds of price iterations, which take microseconds, run on a
-//! [team](crate::team) that waits at a barrier. Problems, scenarios and derivatives, each done by one thread, are
-//! shared out to a pool of their own ([`pool`]).
+//! Threads begin in two ways. Passes over all flows, which take milliseconds, and problems of a batch run on a pool of
+//! rayon, which begins with the first work that has several parts. The rounds of price iterations, which take
+//! microseconds, run on a [team](crate::team) that waits at a barrier.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +11,7 @@ use std::{fmt, mem, process};
 
 use netnum_core::internal::interrupt::Tokens;
 use netnum_core::internal::{PowerDemands, Respond};
-use netnum_core::{Error, Paths, Ranks, Result, Workers};
+use netnum_core::{Paths, Ranks, Result, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::flow_blocks::of_problem;
@@ -107,21 +106,12 @@ impl fmt::Debug for Threads {
     }
 }
 
-/// A pool of so many threads, but no more than there are pieces of work.
-///
-/// # Errors
-/// [`Error::Threads`] when the system does not give that many.
-pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
-    pool.build().map_err(|refusal| Error::threads(threads, refusal))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netnum_core::StopToken;
     use netnum_core::internal::for_each;
     use netnum_core::internal::interrupt::check;
+    use netnum_core::{Error, StopToken};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     fn three() -> Threads {

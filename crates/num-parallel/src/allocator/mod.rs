@@ -11,8 +11,23 @@
 //! of a link that was empty has no meaning; it becomes the one at which its first flows pay x U'(x), split evenly over
 //! the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry. Source: Perry,
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `settings.rs` | settings |
+//! | `engine.rs` | the price iteration over the flows |
+//! | `capacities.rs` | capacities that change |
+//! | `flow_table.rs` | flows by id |
+//! | `link_flows.rs` | the flows of a link |
+//! | `over_ranks.rs` | allocators of several ranks |
+//! | `snapshot.rs` | an allocator as text, and back |
 
+mod capacities;
+mod engine;
+mod flow_table;
+mod link_flows;
 mod over_ranks;
+mod settings;
 mod snapshot;
 
 use std::collections::BTreeMap;
@@ -22,82 +37,13 @@ use std::num::NonZeroUsize;
 use netnum_core::internal::interrupt::{self, Pacer};
 use netnum_core::internal::{Call, RuleSetup, check_capacity};
 use netnum_core::price::Rule;
-use netnum_core::registry::OptionRange;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FlowId};
-use crate::flow_blocks::Precision;
-
-/// Settings of an allocator.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-#[must_use]
-pub struct AllocatorSettings {
-    /// What makes the rates of a tick feasible: F-NORM and U-NORM in O(flows), FILL in O(crossings) and on one thread.
-    /// With `None` rates are what the flows demand, and links may be too full.
-    pub normalizer: Option<Normalization>,
-    /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
-    pub update_threshold: f64,
-    /// The part of every link that is held back, for flows too short to be started; 0 ≤ headroom < 1.
-    pub headroom: f64,
-    /// The numbers that are kept of flows.
-    pub precision: Precision,
-}
-
-impl Default for AllocatorSettings {
-    /// F-NORM, a threshold of 0.01, no headroom, f64.
-    fn default() -> Self {
-        Self {
-            normalizer: Some(Normalization::FNorm),
-            update_threshold: 0.01,
-            headroom: 0.0,
-            precision: Precision::F64,
-        }
-    }
-}
-
-impl AllocatorSettings {
-    /// The names of the settings, for a caller who gave one of them, misspelled, as an option.
-    const NAMES: [&str; 4] = ["normalizer", "update_threshold", "headroom", "precision"];
-
-    /// With another normalizer, or none.
-    pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
-        Self { normalizer, ..self }
-    }
-
-    /// With another update threshold.
-    pub fn with_update_threshold(self, update_threshold: f64) -> Self {
-        Self { update_threshold, ..self }
-    }
-
-    /// With another headroom.
-    pub fn with_headroom(self, headroom: f64) -> Self {
-        Self { headroom, ..self }
-    }
-
-    /// With other numbers of flows.
-    pub fn with_precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
-    }
-
-    fn check(&self) -> Result<()> {
-        OptionRange::Share.check("update_threshold", self.update_threshold)?;
-        OptionRange::Share.check("headroom", self.headroom)
-    }
-
-    /// A flow's rate, from what it demands and what the normalizer leaves of that.
-    fn given(&self, asked: f64, feasible: f64) -> f64 {
-        if self.normalizer.is_none() { asked } else { feasible }
-    }
-
-    /// The part of a link that rates may fill.
-    fn used(&self, capacity: f64) -> f64 {
-        capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)
-    }
-}
+use capacities::CapacityChange;
+pub use engine::Engine;
+pub use flow_table::FlowId;
+pub use settings::AllocatorSettings;
 
 /// An allocator for flows with one path each.
 ///
@@ -128,13 +74,11 @@ pub struct Allocator {
     settings: AllocatorSettings,
     /// Of every link, as given.
     capacities: Vec<f64>,
-    /// Links that carried nothing at the last tick, and what the flows that have come since pay there; below 0 where
+    /// Links that carried nothing at the last tick, and the prices there by the flows that have come since; below 0 where
     /// the capacity has changed before a flow ended.
     fresh: FxHashMap<u32, f64>,
     /// By slot, the last rate sent to the flow's endpoint; 0 before the first.
     sent: Vec<f64>,
-    /// Flows that the layout was made for.
-    laid_out: usize,
     /// Whether all ranks are known to have these capacities.
     agreed: bool,
 }
@@ -161,7 +105,7 @@ impl Allocator {
         let mut engine = Engine::new(used, &none, rule, settings.precision, threads)?;
         engine.set_prices(&vec![0.0; capacities.len()])?;
         let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
-        Ok(Self { engine, settings, capacities, fresh, sent, laid_out: 0, agreed })
+        Ok(Self { engine, settings, capacities, fresh, sent, agreed })
     }
 
     /// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule; `options`
@@ -190,7 +134,7 @@ impl Allocator {
     /// that has failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take, [`Error::Setting`]
     /// for more flows than can be numbered. Nothing has changed then.
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
-        self.engine.check_room(1)?;
+        self.engine.table.check_room(1)?;
         self.engine.check(0, path, &utility)?;
         Ok(self.start_checked(std::iter::once((path, utility)), &mut Pacer::new())?[0])
     }
@@ -205,7 +149,7 @@ impl Allocator {
         if found != expected {
             return Err(Error::Length { what: "utilities".into(), found, expected, per: "path" });
         }
-        self.engine.check_room(found)?;
+        self.engine.table.check_room(found)?;
         let mut pacer = Pacer::new();
         for (number, (path, utility)) in paths.iter().zip(utilities).enumerate() {
             self.engine.check(number, path, utility)?;
@@ -232,13 +176,13 @@ impl Allocator {
         let mut prices = FxHashMap::default();
         if !self.fresh.is_empty() {
             for &id in ids {
-                let (path, utility) = (self.engine.path(id)?, self.engine.utility(id)?);
+                let (path, utility) = (self.path(id)?, self.utility(id)?);
                 self.price_fresh(&mut prices, &path, &utility, -1.0);
                 pacer.did(4 * path.len())?;
             }
         }
         self.fresh.extend(prices);
-        ids.iter().try_for_each(|&id| self.engine.remove(id))
+        ids.iter().try_for_each(|&id| self.engine.end(id))
     }
 
     /// Changes the path of a flow, its utility, or both, from the next tick on. Id and prices stay; on another path
@@ -272,7 +216,7 @@ impl Allocator {
         for (place, &id) in ids.iter().enumerate() {
             let (path, utility) = (path(place), utility(place));
             self.engine.check_change(place, id, path, utility.as_ref())?;
-            let (old_path, old_utility) = (self.engine.path(id)?, self.engine.utility(id)?);
+            let (old_path, old_utility) = (self.path(id)?, self.utility(id)?);
             if !self.fresh.is_empty() {
                 self.price_fresh(&mut prices, &old_path, &old_utility, -1.0);
             }
@@ -288,7 +232,7 @@ impl Allocator {
 
     /// Whether there is such a flow.
     pub fn contains(&self, id: FlowId) -> bool {
-        self.engine.contains(id)
+        self.engine.table.find(id).is_some()
     }
 
     /// The links of a flow.
@@ -304,7 +248,7 @@ impl Allocator {
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn utility(&self, id: FlowId) -> Result<PowerLaw> {
-        self.engine.utility(id)
+        Ok(self.engine.table.get(id)?.utility)
     }
 
     /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
@@ -324,34 +268,17 @@ impl Allocator {
     /// which is then named by its id; [`Error::Stopped`]. Nothing has changed then.
     pub fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
         for (&link, &capacity) in links.iter().zip(capacities) {
-            self.engine.check_link(link)?;
+            self.engine.links.check_link(link)?;
             check_capacity(link as usize, capacity)?;
         }
         let used: Vec<f64> = capacities.iter().map(|&capacity| self.settings.used(capacity)).collect();
         let change = self.engine.plan_capacities(links, &used)?;
-        let mut swapped = capacities.to_vec();
-        let mut swap = |this: &mut Self| {
-            let held = links.iter().zip(&mut swapped);
-            held.for_each(|(&link, other)| std::mem::swap(&mut this.capacities[link as usize], other));
-        };
-        let has_failed = |&link: &u32| self.capacities[link as usize] == 0.0;
-        let mut returned: Vec<u32> = links.iter().copied().filter(has_failed).collect();
-        swap(self);
-        // Its flows are back, and with them those links of their paths that no other flow has used.
-        returned.retain(|&link| self.capacities[link as usize] > 0.0);
-        let flows = if returned.is_empty() { &[] } else { change.flows() };
-        match self.price_returned(flows, &returned) {
-            Ok(prices) => {
-                self.engine.commit_capacities(change)?;
-                self.fresh.extend(prices);
-                self.agreed = false;
-                Ok(())
-            }
-            Err(stopped) => {
-                swap(self);
-                Err(stopped)
-            }
-        }
+        let prices = self.price_returned(&change)?;
+        self.engine.commit_capacities(change)?;
+        links.iter().zip(capacities).for_each(|(&link, &capacity)| self.capacities[link as usize] = capacity);
+        self.fresh.extend(prices);
+        self.agreed = false;
+        Ok(())
     }
 
     /// From now on the flows of other ranks are on these links too: every rank has an allocator of its own flows, and
@@ -389,12 +316,12 @@ impl Allocator {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RanksDiffer`] about what is not the same on all ranks: links, capacities, prices, method and options,
+    /// [`Error::RanksDiffer`] where ranks do not have the same links, capacities, prices, method and options,
     /// settings, numbers; [`Error::Setting`] for [`Normalization::Fill`], which takes all flows at once; those of
     /// [`Ranks`].
     pub fn over(&mut self, ranks: Ranks) -> Result<()> {
         ranks.together(Call::Allocator, || self.check_ranks(&ranks))?;
-        self.engine.set_ranks(ranks);
+        self.engine.ranks = ranks;
         Ok(())
     }
 
@@ -408,16 +335,15 @@ impl Allocator {
     /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
     /// capacities that are not the same.
     pub fn tick(&mut self) -> Result<()> {
-        self.engine.ranks().clone().together(Call::Tick, || {
+        self.engine.ranks.clone().together(Call::Tick, || {
             interrupt::check()?;
-            let flows = self.engine.flows();
-            if flows.max(self.laid_out) >= FEW && (flows >= 2 * self.laid_out || 8 * flows <= self.laid_out) {
+            let (flows, laid_out) = (self.engine.flows(), self.engine.sample.of);
+            if flows.max(laid_out) >= FEW && (flows >= 2 * laid_out || 8 * flows <= laid_out) {
                 self.engine.lay_out()?;
-                self.laid_out = flows;
             }
             self.meet()?;
             self.engine.step()?;
-            self.normalize();
+            self.settings.normalizer.into_iter().for_each(|normalizer| self.engine.normalize(normalizer));
             Ok(())
         })
     }
@@ -437,23 +363,25 @@ impl Allocator {
     /// # Errors
     /// Over ranks as [`tick`](Self::tick).
     pub fn respond(&mut self) -> Result<()> {
-        self.engine.ranks().clone().together(Call::Respond, || {
+        self.engine.ranks.clone().together(Call::Respond, || {
             self.meet()?;
             self.engine.respond()?;
             match self.settings.normalizer {
+                None => {}
                 Some(Normalization::Fill) => self.engine.fill_by_demand(),
-                _ => self.normalize(),
+                Some(other) => self.engine.normalize(other),
             }
             Ok(())
         })
     }
 
-    /// What the last tick or response gave a flow; 0 if it started after that.
+    /// Rate of a flow by the last tick or response; 0 if it started after that.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn rate(&self, id: FlowId) -> Result<f64> {
-        Ok(self.settings.given(self.engine.rate(id)?, self.engine.feasible_rate(id)?))
+        let [demand, feasible] = self.engine.rates(id)?;
+        Ok(self.settings.given(demand, feasible))
     }
 
     /// Id and rate of every flow. O(flows).
@@ -496,7 +424,7 @@ impl Allocator {
 
     /// Name of the method that moves prices.
     pub fn method(&self) -> &'static str {
-        self.engine.rule().name()
+        self.engine.links.rule().name()
     }
 
     /// Its settings.
@@ -523,22 +451,35 @@ impl Allocator {
         snapshot::to_json(self)
     }
 
-    /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
-    /// yet.
+    /// Adds to these prices (or takes off again) those that a flow alone pays for the links of its path that carry
+    /// nothing as yet.
     fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], utility: &PowerLaw, sign: f64) {
-        let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
+        let capacity = |link: u32| self.engine.links.capacities()[link as usize];
+        self.price_fresh_at(prices, path, utility, sign, capacity);
+    }
+
+    /// Adds to these prices at such capacities.
+    fn price_fresh_at(
+        &self,
+        prices: &mut FxHashMap<u32, f64>,
+        path: &[u32],
+        utility: &PowerLaw,
+        sign: f64,
+        capacity: impl Fn(u32) -> f64,
+    ) {
+        let carries = |link: u32| self.engine.links.sums()[link as usize][0] > 0.0;
+        let is_empty = |&&link: &&u32| !carries(link);
         if path.iter().find(is_empty).is_none() {
             return;
         }
-        let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
-        let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
+        let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
         if smallest == 0.0 {
             return;
         }
         let pays = sign * utility.revenue(smallest) / path.len() as f64;
         for &link in path.iter().filter(is_empty) {
             let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
-            let price = was + pays / used(&link);
+            let price = was + pays / capacity(link);
             if price.is_finite() {
                 prices.insert(link, price);
             }
@@ -549,7 +490,7 @@ impl Allocator {
     fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
         let mut named = FxHashSet::default();
         for &id in ids {
-            if !self.engine.contains(id) {
+            if !self.contains(id) {
                 return Err(Error::UnknownFlow { id: id.to_string() });
             }
             if ids.len() > 1 && !named.insert(id) {
@@ -571,42 +512,38 @@ impl Allocator {
             self.price_fresh(&mut prices, path, &utility, 1.0);
             pacer.did(path.len())?;
         }
-        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.has_started());
+        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.links.has_started());
         for (path, utility) in flows {
-            ids.push(self.engine.add_checked(path, utility));
+            ids.push(self.engine.start_checked(path, utility));
             if let Err(stopped) = pacer.did(4 * path.len()) {
                 ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
-                self.engine.set_started(started);
+                self.engine.links.set_started(started);
                 return Err(stopped);
             }
         }
-        self.sent.resize(self.engine.slots(), 0.0);
+        self.sent.resize(self.engine.table.slots.len(), 0.0);
         ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
         self.fresh.extend(prices);
         Ok(ids)
     }
 
-    /// Prices of links that only flows over returning links use, at the capacities of now.
-    fn price_returned(&self, flows: &[u32], returned: &[u32]) -> Result<FxHashMap<u32, f64>> {
+    /// Prices of links that only flows over returning links use. With a link its flows are back, and with them those
+    /// links of their paths that no other flow has used.
+    fn price_returned(&self, change: &CapacityChange) -> Result<FxHashMap<u32, f64>> {
         let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
-        for &number in flows {
-            let (path, utility) = self.engine.flow_of(number);
-            if path.iter().any(|link| returned.contains(link)) {
-                self.price_fresh(&mut prices, &path, &utility, 1.0);
+        let capacities = self.engine.links.capacities();
+        let capacity = |link: u32| change.capacities.get(&link).copied().unwrap_or(capacities[link as usize]);
+        let returns = |&link: &u32| capacities[link as usize] == 0.0 && capacity(link) > 0.0;
+        if change.capacities.keys().any(returns) {
+            for &id in &change.flows {
+                let (path, utility) = (self.path(id)?, self.utility(id)?);
+                if path.iter().any(returns) {
+                    self.price_fresh_at(&mut prices, &path, &utility, 1.0, capacity);
+                }
+                pacer.did(4 * path.len())?;
             }
-            pacer.did(4 * path.len())?;
         }
         Ok(prices)
-    }
-
-    /// Feasible rates, from what flows demanded last.
-    fn normalize(&mut self) {
-        match self.settings.normalizer {
-            None => {}
-            Some(Normalization::FNorm) => self.engine.normalize(),
-            Some(Normalization::UNorm) => self.engine.normalize_uniformly(),
-            Some(other) => self.engine.normalize_by(&other),
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Allocators of several ranks, each with its own flows over the same links: what the ranks tell each other.
+//! Allocators of several ranks, each with its own flows over the same links.
 //!
 //! ```text
 //! over       links, capacities, prices, method and settings are the same
@@ -8,13 +8,14 @@
 //!            [y, H] ← Σ_ranks                                               two numbers per link
 //! ```
 //!
-//! All that follows from the sums is then the same on every rank: prices, and what a normalizer divides by.
+//! All that follows from the sums is then the same on every rank: prices, and the divisors of a normalizer.
 
 use netnum_core::price::Rule;
 use netnum_core::{Error, Normalization, Ranks, Result};
 use serde_json::Value;
 
-use super::{Allocator, Precision};
+use super::Allocator;
+use crate::flow_blocks::Precision;
 
 impl Allocator {
     /// The beginning of a tick or a response, at the prices that new flows give to idle links.
@@ -22,8 +23,8 @@ impl Allocator {
     /// # Errors
     /// Those of [`Ranks`], and [`Error::RanksDiffer`] where ranks have different capacities.
     pub(super) fn meet(&mut self) -> Result<()> {
-        let ranks = self.engine.ranks().clone();
-        let mut all = [!self.agreed, !self.fresh.is_empty(), !self.engine.has_started()].map(f64::from);
+        let ranks = self.engine.ranks.clone();
+        let mut all = [!self.agreed, !self.fresh.is_empty(), !self.engine.links.has_started()].map(f64::from);
         ranks.max(&mut all)?;
         let [changed, fresh, starts] = all;
         if changed > 0.0 {
@@ -34,7 +35,7 @@ impl Allocator {
             self.price_idle_links(&ranks)?;
         }
         if starts > 0.0 {
-            self.engine.set_started(false);
+            self.engine.links.set_started(false);
         }
         Ok(())
     }
@@ -49,7 +50,7 @@ impl Allocator {
             let sums = (0..).zip(&sums).filter(|(_, [ranks, _])| *ranks > 0.0);
             self.fresh = sums.map(|(link, &[_, price])| (link, price)).collect();
         }
-        self.fresh.drain().try_for_each(|(link, price)| self.engine.set_price(link, price.max(0.0)))
+        self.fresh.drain().try_for_each(|(link, price)| self.engine.links.set_price(link, price.max(0.0)))
     }
 
     fn check_capacities(&self, ranks: &Ranks) -> Result<()> {
@@ -59,7 +60,7 @@ impl Allocator {
     /// # Errors
     /// As [`over`](Self::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
-        let (settings, rule) = (&self.settings, self.engine.rule());
+        let (settings, rule) = (&self.settings, self.engine.links.rule());
         if settings.normalizer == Some(Normalization::Fill) && ranks.ranks() > 1 {
             let (name, value) = ("normalizer".into(), format!("{:?}", Normalization::Fill.name()));
             let expected =

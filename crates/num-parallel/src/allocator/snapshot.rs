@@ -1,8 +1,11 @@
-//! An allocator as plain data and as text, and back.
+//! An allocator as text, and back, to the last bit.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 4, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
+//! {"format": "netnum-allocator", "version": 5, "settings": …, "prices": {"rule": …}, "flows": […], …}
 //! ```
+//!
+//! Sums are taken in an order that depends on the layout and on how the flows stand in it. So the text has the paths
+//! that the layout was made from, and the flows in their order.
 //!
 //! Text that was damaged, or written by hand, is refused with the name of the part that is wrong, or gives an allocator
 //! that works: every number is checked by itself and against the others. The method is the name of the rule, which has
@@ -11,34 +14,63 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::internal::{LARGEST_SUM, check_capacity, interrupt, interruptible_list};
-use netnum_core::{Error, Result};
+use netnum_core::internal::interrupt::{self, Pacer};
+use netnum_core::internal::{LARGEST_SUM, LinkPrices, PricesSnapshot, check_capacity, interruptible_list};
+use netnum_core::{Error, Paths, PowerLaw, Result};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use super::engine::{Engine, Flow, check_path};
+use super::flow_table::{FlowId, LAST_GENERATION, Slot};
 use super::{Allocator, AllocatorSettings};
-use crate::engine::{Engine, EngineSnapshot};
+use crate::flow_blocks::Sample;
 
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AllocatorSnapshot {
+struct Snapshot {
     format: String,
     version: u64,
     settings: AllocatorSettings,
-    engine: EngineSnapshot,
+    /// Of every link, as given.
     #[serde(with = "interruptible_list")]
     capacities: Vec<f64>,
+    /// By link.
     #[serde(with = "interruptible_list")]
     fresh: Vec<(u32, f64)>,
+    /// By slot.
     #[serde(with = "interruptible_list")]
     sent: Vec<f64>,
-    laid_out: usize,
+    prices: PricesSnapshot,
+    /// Of every link, the last capacity above 0; 0 before it has had one.
+    #[serde(with = "interruptible_list")]
+    nominal: Vec<f64>,
+    /// Paths that the layout was made from, and of how many.
+    #[serde(with = "interruptible_list")]
+    sample: Vec<Vec<u32>>,
+    sampled_of: usize,
+    /// In the order of the layout.
+    #[serde(with = "interruptible_list")]
+    flows: Vec<SavedFlow>,
+    /// Every slot without a flow, with its generation, in the order in which they were left.
+    #[serde(with = "interruptible_list")]
+    free: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedFlow {
+    slot: u32,
+    generation: u32,
+    path: Vec<u32>,
+    utility: PowerLaw,
+    rate: f64,
+    feasible: f64,
 }
 
 /// What has to be known before the rest can be read.
@@ -52,43 +84,70 @@ struct Header {
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
-pub(super) fn to_json(allocator: &Allocator) -> Result<String> {
-    let mut fresh: Vec<(u32, f64)> = allocator.fresh.iter().map(|(&link, &price)| (link, price)).collect();
+pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. }: &Allocator) -> Result<String> {
+    let mut fresh: Vec<(u32, f64)> = fresh.iter().map(|(&link, &price)| (link, price)).collect();
     fresh.sort_unstable_by_key(|&(link, _)| link);
-    let snapshot = AllocatorSnapshot {
+    let (prices, mut pacer) = (engine.links.save()?, Pacer::new());
+    let mut flows = Vec::with_capacity(engine.flows());
+    engine.each_flow(|Flow { id, path, utility, rate, feasible }| {
+        pacer.did(8 + path.len())?;
+        let (slot, generation, path) = (id.slot() as u32, id.generation(), path.to_vec());
+        flows.push(SavedFlow { slot, generation, path, utility, rate, feasible });
+        Ok(())
+    })?;
+    let empty = engine.table.free.iter().chain(&engine.table.retired);
+    let snapshot = Snapshot {
         format: FORMAT.into(),
         version: VERSION,
-        settings: allocator.settings,
-        engine: allocator.engine.snapshot()?,
-        capacities: allocator.capacities.clone(),
+        settings: *settings,
+        capacities: capacities.clone(),
         fresh,
-        sent: allocator.sent.clone(),
-        laid_out: allocator.laid_out,
+        sent: sent.clone(),
+        prices,
+        nominal: engine.nominal.clone(),
+        sample: engine.sample.paths.iter().map(<[u32]>::to_vec).collect(),
+        sampled_of: engine.sample.of,
+        flows,
+        free: empty.map(|&slot| (slot, engine.table.slots[slot as usize].generation)).collect(),
     };
     serde_json::to_string(&snapshot).map_err(text_error)
 }
 
-/// The allocator of such a text.
+/// The allocator of such a text, on any number of threads. O(links + crossings).
 ///
 /// # Errors
 /// [`Error::Snapshot`] where a part is wrong or does not fit the others; [`Error::Threads`], [`Error::Stopped`].
 pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> {
     Header::check(json)?;
-    let snapshot: AllocatorSnapshot = serde_json::from_str(json).map_err(text_error)?;
-    snapshot.check()?;
-    let AllocatorSnapshot { engine, settings, capacities, fresh, sent, laid_out, .. } = snapshot;
-    let engine = Engine::restore(engine, settings.precision, threads)?;
-    if sent.len() != engine.slots() {
-        let what = format!("sent has {} entries, expected {}, one per slot", sent.len(), engine.slots());
-        return Err(Error::Snapshot(what));
+    let snapshot: Snapshot = serde_json::from_str(json).map_err(text_error)?;
+    let mut pacer = Pacer::new();
+    snapshot.check_links()?;
+    snapshot.check_layout(&mut pacer)?;
+    let slots = snapshot.slots(&mut pacer)?;
+    let Snapshot { settings, capacities, fresh, sent, prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
+    let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of };
+    let mut engine = Engine::laid_out(LinkPrices::restore(prices)?, nominal, sample, settings.precision, threads)?;
+    engine.table.slots = slots;
+    for SavedFlow { slot, generation, path, utility, rate, feasible } in &flows {
+        let id = FlowId::new(*slot, *generation);
+        let checked = engine.check(id.to_bits() as usize, path, utility);
+        checked.map_err(|error| Error::Snapshot(format!("flows: {error}")))?;
+        engine.table.slots[id.slot()].utility = *utility;
+        engine.place(Flow { id, path, utility: *utility, rate: *rate, feasible: *feasible });
+        pacer.did(8 + path.len())?;
     }
+    free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));
     let fresh = fresh.into_iter().collect();
-    Ok(Allocator { engine, settings, capacities, fresh, sent, laid_out, agreed: false })
+    Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false })
 }
 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.
 fn text_error(error: serde_json::Error) -> Error {
     interrupt::check().err().unwrap_or_else(|| Error::Snapshot(error.to_string()))
+}
+
+fn wrong<T>(what: String) -> Result<T> {
+    Err(Error::Snapshot(what))
 }
 
 impl Header {
@@ -99,7 +158,6 @@ impl Header {
     fn check(json: &str) -> Result<()> {
         let mut header = Self::default();
         let read = serde_json::Deserializer::from_str(json).deserialize_map(&mut header);
-        let wrong = |what: String| Err(Error::Snapshot(what));
         if let (Err(error), false) = (read, header.is_complete()) {
             return wrong(error.to_string());
         }
@@ -141,19 +199,25 @@ impl<'de> Visitor<'de> for &mut Header {
     }
 }
 
-impl AllocatorSnapshot {
-    /// Whether its parts fit each other, as far as that shows without an engine.
-    fn check(&self) -> Result<()> {
-        let Self { settings, engine, capacities, fresh, sent, laid_out, .. } = self;
-        let wrong = |what: String| Err(Error::Snapshot(what));
+impl Snapshot {
+    /// Whether the settings and the lists by link and by slot fit each other.
+    fn check_links(&self) -> Result<()> {
+        let Self { settings, prices, capacities, nominal, fresh, sent, .. } = self;
         settings.check().map_err(|error| Error::Snapshot(format!("settings: {error}")))?;
-        if capacities.len() != engine.capacities().len() {
-            return wrong(format!("capacities: {} of them, of {} links", capacities.len(), engine.capacities().len()));
+        let links = prices.capacities().len();
+        for (name, capacities) in [("capacities", capacities), ("nominal", nominal)] {
+            if capacities.len() != links {
+                return wrong(format!("{name}: {} of them, of {links} links", capacities.len()));
+            }
         }
-        for (link, (&capacity, used)) in capacities.iter().zip(engine.capacities()).enumerate() {
+        for (link, ((&capacity, used), &nominal)) in capacities.iter().zip(prices.capacities()).zip(nominal).enumerate()
+        {
             check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
             if settings.used(capacity) != used {
                 return wrong(format!("capacities: link {link} has {capacity}, and its settings do not leave {used}"));
+            }
+            if !(nominal.is_finite() && nominal >= 0.0) || (used > 0.0 && nominal != used) {
+                return wrong(format!("nominal: link {link} has capacity {used} and nominal {nominal}"));
             }
         }
         let is_sorted = fresh.windows(2).all(|pair| pair[0].0 < pair[1].0);
@@ -166,11 +230,51 @@ impl AllocatorSnapshot {
         if let Some(slot) = sent.iter().position(|sent| !(sent.is_finite() && *sent >= 0.0)) {
             return wrong(format!("sent: slot {slot} has {}, expected a finite number >= 0", sent[slot]));
         }
+        Ok(())
+    }
+
+    /// Whether the layout's paths can be those of an allocator.
+    fn check_layout(&self, pacer: &mut Pacer) -> Result<()> {
+        let Self { sample, sampled_of: of, sent, .. } = self;
+        let links = self.capacities.len();
+        for (path, links_of_path) in sample.iter().enumerate() {
+            check_path(path, links_of_path, links).map_err(|error| Error::Snapshot(format!("sample: {error}")))?;
+            pacer.did(links_of_path.len())?;
+        }
         // A layout is made of the flows of its moment, each of which had a slot.
-        if *laid_out != engine.sampled_of() || *laid_out > sent.len() {
-            let (of, slots) = (engine.sampled_of(), sent.len());
-            return wrong(format!("laid_out is {laid_out}, of a layout of {of} flows and {slots} slots"));
+        if *of > sent.len() || sample.len() != Sample::size(links, *of) {
+            return wrong(format!("sample and sampled_of: {} paths, of {of}, and {} slots", sample.len(), sent.len()));
         }
         Ok(())
+    }
+
+    /// A slot for every flow, and for every number that is free.
+    fn slots(&self, pacer: &mut Pacer) -> Result<Vec<Slot>> {
+        let mut slots = vec![None; self.flows.len() + self.free.len()];
+        // A generation is odd while there is a flow.
+        let of_flows = self.flows.iter().map(|flow| ("flows", flow.slot, flow.generation, 1..=LAST_GENERATION));
+        let of_free = self.free.iter().map(|&(slot, generation)| ("free", slot, generation, 2..=LAST_GENERATION + 1));
+        for (part, slot, generation, generations) in of_flows.chain(of_free) {
+            if generation % 2 != generations.start() % 2 || !generations.contains(&generation) {
+                return wrong(format!("{part}: slot {slot} cannot be of generation {generation}"));
+            }
+            match slots.get_mut(slot as usize) {
+                Some(empty @ None) => *empty = Some(Slot::empty(generation)),
+                _ => return wrong(format!("{part}: slot {slot} is there twice, or beyond the last")),
+            }
+            pacer.did(4)?;
+        }
+        if self.sent.len() != slots.len() {
+            return wrong(format!("sent has {} entries, expected {}, one per slot", self.sent.len(), slots.len()));
+        }
+        for (flow, SavedFlow { slot, rate, feasible, .. }) in self.flows.iter().enumerate() {
+            for (name, value) in [("rate", rate), ("feasible", feasible)] {
+                if !(0.0..=LARGEST_SUM).contains(value) {
+                    let what = format!("flows: the one of slot {slot}, at place {flow}, has {name} {value}");
+                    return wrong(format!("{what}, expected a number >= 0"));
+                }
+            }
+        }
+        Ok(slots.into_iter().map(|slot| slot.expect("as many as there are entries, none twice")).collect())
     }
 }

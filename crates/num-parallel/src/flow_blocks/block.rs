@@ -1,4 +1,4 @@
-//! A flow block: some of the flows, and what they put on links.
+//! A flow block: some of the flows, their demands and their loads of links.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ pub(crate) struct FlowBlock<R> {
     vacant: Vec<u32>,
     /// The buckets by law and windows, the last window first, so that consecutive buckets share cache lines.
     order: BTreeMap<Box<[u32]>, u32>,
-    /// The same for look-up: with thousands of buckets, every branch of a binary search is mispredicted half the time.
+    /// Their numbers, for look-up: with thousands of buckets, every branch of a binary search is mispredicted half the time.
     numbers: FxHashMap<Box<[u32]>, u32>,
-    /// What is looked up there: law and windows, the last one first.
+    /// The key that is looked up: law and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
 }
@@ -58,7 +58,7 @@ impl<R: Real> FlowBlock<R> {
         self.order.values().map(|&bucket| &self.buckets[bucket as usize])
     }
 
-    /// The same, to change them.
+    /// Changes them, in this order.
     pub(crate) fn each_in_order(&mut self, mut change: impl FnMut(&mut Bucket<R>)) {
         self.order.values().for_each(|&bucket| change(&mut self.buckets[bucket as usize]));
     }
@@ -128,7 +128,7 @@ impl<R: Real> FlowBlock<R> {
         moved
     }
 
-    /// The response of its flows to the prices that were read into the tables, which then have what they put on links.
+    /// The response of its flows to the prices that were read into the tables, which then have their sums on links.
     pub(crate) fn respond(&mut self, partition: &Partition, tables: &mut Tables<R>) {
         tables.add_up(partition, &self.tables);
         let (view, counts_priced, sums) = tables.of_flows();

@@ -15,23 +15,20 @@ use netnum_core::internal::PowerDemand;
 use netnum_core::internal::numerics::{exp, ln, vectorized};
 
 use super::real::Real;
-use super::windows::{Abreast, View, WindowView, add_to, window};
+use super::windows::{ABREAST, Abreast, View, WindowView, add_to, window};
 
-/// Flows that stand together.
-pub(super) const ABREAST: usize = 4;
 /// Flows that are gathered, then responded to, then scattered, where that is long.
 const POWERS: usize = 64;
 
-/// exp of these is still a number, also after ten million of them are added.
-const LEAST_EXPONENT: f64 = -690.0;
-const MOST_EXPONENT: f64 = 667.0;
+/// exp of this is still a number, also after ten million of them are added, and that of its negative still normal.
+const LARGEST_EXPONENT: f64 = 690.0;
 
-/// What a response reads and writes of some flows, side by side in memory: a rate is stored in a line that was just
+/// Numbers of some flows that a response reads and writes, side by side in memory: a rate is stored in a line that was just
 /// read. A store to a line of its own waits for that line, and all later stores wait with it.
 #[derive(Debug, Clone, Copy)]
 struct Rows<R> {
     scales: [R; ABREAST],
-    /// What they demanded last, 0 before that.
+    /// Demanded last; 0 before that.
     rates: [R; ABREAST],
 }
 
@@ -57,9 +54,9 @@ pub(crate) struct Bucket<R> {
     highest_floor: Option<R>,
     /// Of powers only.
     exponents: Vec<R>,
-    /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
+    /// Rates after the last normalizer; 0 for flows that came later. As many as `rows` have room for, or none.
     feasible: Vec<R>,
-    /// The engine's numbers of the flows.
+    /// Numbers of the flows: those of a problem, or slots of an allocator.
     flows: Vec<u32>,
 }
 
@@ -98,7 +95,7 @@ impl<R: Real> Bucket<R> {
         self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
     }
 
-    /// What the last normalizer left a flow; 0 if it came after that.
+    /// Rate of a flow after the last normalizer; 0 if it came later.
     pub(crate) fn feasible(&self, place: usize) -> R {
         self.feasible.get(place).copied().unwrap_or(R::ZERO)
     }
@@ -409,5 +406,5 @@ fn abreast<R>(column: &mut [R; POWERS]) -> impl Iterator<Item = &mut [R; ABREAST
 #[inline(always)]
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     let exponent = scale.wide() - ln(price.wide()) * exponent.wide();
-    R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
+    R::of(exp(exponent.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT)))
 }

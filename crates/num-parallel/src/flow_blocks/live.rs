@@ -6,7 +6,7 @@ use netnum_core::Result;
 use netnum_core::internal::{PowerDemand, Respond};
 use serde::{Deserialize, Serialize};
 
-use super::{FlowBlocks, Real, Sample, Spot};
+use super::{FlowBlocks, Sample, Spot};
 
 /// The numbers that are kept of flows: weights, rates, and their sums within a block. Prices and loads of links are f64
 /// in both.
@@ -24,8 +24,8 @@ impl Precision {
     /// Numbers up to this, and not below its inverse, stay numbers also when ten million of them are added.
     pub(crate) fn largest(self) -> f64 {
         match self {
-            Self::F64 => f64::LARGEST,
-            Self::F32 => f32::LARGEST,
+            Self::F64 => 1e200,
+            Self::F32 => 1e30,
         }
     }
 }
@@ -63,14 +63,6 @@ impl LiveFlows {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        blocks!(self, flows => flows.len())
-    }
-
-    pub(crate) fn threads(&self) -> NonZeroUsize {
-        blocks!(self, flows => flows.threads())
-    }
-
     pub(crate) fn pin(&mut self) {
         blocks!(self, flows => flows.pin());
     }
@@ -83,12 +75,8 @@ impl LiveFlows {
         blocks!(self, flows => flows.remove(spot))
     }
 
-    pub(crate) fn rate(&self, spot: Spot) -> f64 {
-        blocks!(self, flows => flows.rate(spot))
-    }
-
-    pub(crate) fn feasible_rate(&self, spot: Spot) -> f64 {
-        blocks!(self, flows => flows.feasible_rate(spot))
+    pub(crate) fn rates(&self, spot: Spot) -> [f64; 2] {
+        blocks!(self, flows => flows.rates(spot))
     }
 
     pub(crate) fn set_rates(&mut self, spot: Spot, rate: f64, feasible: f64) {

@@ -16,16 +16,16 @@
 //! | `partition.rs` | links → table entries, flows → blocks |
 //! | `block.rs` | flows that respond together |
 //! | `bucket.rs` | those of them that are alike, and their response |
-//! | `fill.rs` | all flows of a problem at once |
+//! | `of_problem.rs` | all flows of a problem at once |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
-//! | `windows.rs` | what flows read of tables and add to them |
+//! | `windows.rs` | the part of a table that alike flows read and add to |
 //! | `real.rs` | the numbers of a block: f64 or f32 |
 //! | `live.rs` | flows that come and go, in blocks of either |
 
 mod block;
 mod bucket;
-mod fill;
 mod live;
+mod of_problem;
 mod partition;
 mod real;
 mod tables;
@@ -35,15 +35,16 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use netnum_core::Result;
 use netnum_core::internal::numerics::vectorized;
-use netnum_core::internal::{PowerDemand, PowerDemands, Respond};
-use netnum_core::{Paths, Result, Workers};
+use netnum_core::internal::{PowerDemand, Respond};
 
 use crate::team::{Job, Team, Worker};
 use block::{FlowBlock, Place};
 use bucket::Bucket;
 pub(crate) use live::LiveFlows;
 pub use live::Precision;
+pub(crate) use of_problem::of_problem;
 pub(crate) use partition::Sample;
 use partition::{Entry, Partition};
 use real::Real;
@@ -65,7 +66,7 @@ pub(crate) struct FlowBlocks<R> {
     scratch: Vec<Entry>,
 }
 
-/// What a team shares.
+/// Shared by a team.
 struct Shared<R> {
     partition: Partition,
     round: RwLock<Round<R>>,
@@ -77,7 +78,7 @@ struct Shared<R> {
     sums: Vec<RwLock<Vec<[f64; 2]>>>,
 }
 
-/// What is lent to a team for a round.
+/// Lent to a team for a round.
 struct Round<R> {
     task: Task,
     blocks: Vec<RwLock<FlowBlock<R>>>,
@@ -86,7 +87,7 @@ struct Round<R> {
     priced: Vec<f64>,
 }
 
-/// What a team does in a round.
+/// The work of a round.
 #[derive(Debug, Clone, Copy)]
 enum Task {
     Respond { counts_priced: bool },
@@ -110,22 +111,13 @@ impl<R: Real> FlowBlocks<R> {
         let (mut of_blocks, mut sums) = (Vec::new(), Vec::new());
         if ranges > 1 {
             of_blocks.resize_with(partition.blocks().get(), || RwLock::new(vec![[R::ZERO; 2]; links]));
-            sums.extend((0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; part(links, range, ranges).len()])));
+            sums.extend((0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; range_of(links, range, ranges).len()])));
         }
         let round = Round { task: Task::Normalize, blocks: Vec::new(), links: Vec::new(), priced: Vec::new() };
         let tables = (0..ranges).map(|_| RwLock::new(Tables::new(&partition))).collect();
         let shared = Arc::new(Shared { partition, round: RwLock::new(round), tables, of_blocks, sums });
         let of_team = Arc::clone(&shared);
         Ok(Self { shared, blocks, team, job: Arc::new(move |worker| of_team.round(worker)), scratch: Vec::new() })
-    }
-
-    /// Number of blocks.
-    pub(crate) fn len(&self) -> usize {
-        self.blocks.len()
-    }
-
-    pub(crate) fn threads(&self) -> NonZeroUsize {
-        self.team.threads()
     }
 
     /// See [`Team::pin`].
@@ -158,14 +150,10 @@ impl<R: Real> FlowBlocks<R> {
         change(&mut block.buckets_mut()[place.bucket as usize], place.place as usize);
     }
 
-    /// Rate of a flow as it demanded in the last response; 0 before its first.
-    pub(crate) fn rate(&self, spot: Spot) -> f64 {
-        self.with(spot, |bucket, place| bucket.rate(place).wide())
-    }
-
-    /// Rate of a flow as it was last normalized; 0 for one that came after that.
-    pub(crate) fn feasible_rate(&self, spot: Spot) -> f64 {
-        self.with(spot, |bucket, place| bucket.feasible(place).wide())
+    /// Rate of a flow as it demanded in the last response, and as it was last normalized; 0 for one that came after
+    /// these.
+    pub(crate) fn rates(&self, spot: Spot) -> [f64; 2] {
+        self.with(spot, |bucket, place| [bucket.rate(place), bucket.feasible(place)].map(R::wide))
     }
 
     /// Puts rates of an earlier response and normalization in place.
@@ -206,7 +194,7 @@ impl<R: Real> FlowBlocks<R> {
         }
     }
 
-    /// The same with the path, until one is refused.
+    /// Number, path, rate and feasible rate of every flow, block by block, until one is refused.
     pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(u32, &[u32], f64, f64) -> Result<(), E>) -> Result<(), E> {
         let mut path = Vec::new();
         for block in &self.blocks {
@@ -283,7 +271,7 @@ impl<R: Real> Respond for FlowBlocks<R> {
         self.run(Task::Respond { counts_priced: priced.is_some() }, prices, priced);
         let (ranges, links) = (self.shared.sums.len(), sums.len());
         for (range, found) in self.shared.sums.iter().enumerate() {
-            sums[part(links, range, ranges)].copy_from_slice(&read(found));
+            sums[range_of(links, range, ranges)].copy_from_slice(&read(found));
         }
         Ok(())
     }
@@ -312,13 +300,13 @@ impl<R: Real> Shared<R> {
                 }
                 worker.wait();
                 for (range, sums) in of_worker(&self.sums, worker) {
-                    self.add_up(part(links.len(), range, self.sums.len()), &mut write(sums));
+                    self.add_up(range_of(links.len(), range, self.sums.len()), &mut write(sums));
                 }
             }
         }
     }
 
-    /// Adds up what the blocks have found for some links.
+    /// Adds up the sums of all blocks for some links.
     fn add_up(&self, links: Range<usize>, sums: &mut [[f64; 2]]) {
         for (number, found) in self.of_blocks.iter().enumerate() {
             let found = read(found);
@@ -340,7 +328,7 @@ fn put<R: Real>(sum: &mut [f64; 2], found: [R; 2]) {
     *sum = found.map(R::wide);
 }
 
-/// The same over one more.
+/// Adds to a link's sum that over one more block.
 #[inline(always)]
 fn add<R: Real>(sum: &mut [f64; 2], found: [R; 2]) {
     sum[0] += found[0].wide();
@@ -348,8 +336,8 @@ fn add<R: Real>(sum: &mut [f64; 2], found: [R; 2]) {
 }
 
 /// One of some nearly equal parts of all links.
-fn part(links: usize, part: usize, parts: usize) -> Range<usize> {
-    links * part / parts..links * (part + 1) / parts
+fn range_of(links: usize, range: usize, ranges: usize) -> Range<usize> {
+    links * range / ranges..links * (range + 1) / ranges
 }
 
 /// A worker's part of a list.
@@ -357,7 +345,7 @@ fn of_worker<'a, T>(list: &'a [T], worker: &Worker<'_>) -> impl Iterator<Item = 
     list.iter().enumerate().skip(worker.number()).step_by(worker.of())
 }
 
-/// For reading; what a panic left behind is plain numbers.
+/// For reading, also after a panic, which leaves plain numbers.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -370,33 +358,4 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 /// For writing where no other thread can read: no lock is taken.
 fn own<T>(lock: &mut RwLock<T>) -> &mut T {
     lock.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Below this many flows the tables cost more than they save.
-const FEWEST_FLOWS: usize = 5000;
-
-/// Blocks of the flows of a problem for so many threads, filled by these workers; none where the loop over rows is
-/// faster.
-///
-/// # Errors
-/// Those of [`FlowBlocks::new`].
-pub(crate) fn of_problem(
-    links: usize,
-    paths: &Paths,
-    demands: &[PowerDemands<'_>],
-    threads: NonZeroUsize,
-    workers: &dyn Workers,
-) -> Result<Option<Box<dyn Respond>>> {
-    if paths.len() < FEWEST_FLOWS {
-        return Ok(None);
-    }
-    let sample = Sample::of(links, paths.len(), |flow| paths.links(flow))?;
-    let partition = Partition::new(links, &sample)?;
-    // The loop over rows finds all of a link in one line of a cache.
-    if partition.are_links_scattered() {
-        return Ok(None);
-    }
-    let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
-    blocks.fill(paths, demands, workers)?;
-    Ok(Some(Box::new(blocks)))
 }

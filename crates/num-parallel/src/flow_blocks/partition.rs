@@ -23,7 +23,7 @@ use netnum_core::internal::{LinkEnds, spread};
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::windows::WINDOW;
+use super::windows::{LINE, WINDOW};
 
 /// Pairs of one node.
 #[derive(Debug)]
@@ -85,8 +85,8 @@ pub(crate) struct Partition {
     entries: usize,
     tables: Vec<PairTable>,
     /// Per link its place as the first and as the second of a pair.
-    as_first: Vec<Place>,
-    as_second: Vec<Place>,
+    as_first: Vec<InTable>,
+    as_second: Vec<InTable>,
     /// Per link the block of the flows that begin there.
     blocks_of: Vec<u16>,
     blocks: usize,
@@ -96,13 +96,13 @@ pub(crate) struct Partition {
 
 /// A row or a column of a table: a pair is at the sum of both.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct InTable {
     table: u32,
     at: u32,
 }
 
 /// Places of a link in no table. They differ, so that two such links share no table.
-const NOWHERE: [Place; 2] = [Place { table: u32::MAX, at: 0 }, Place { table: u32::MAX - 1, at: 0 }];
+const NOWHERE: [InTable; 2] = [InTable { table: u32::MAX, at: 0 }, InTable { table: u32::MAX - 1, at: 0 }];
 
 /// So many pairs, with their sums 3 MB, are worth their place in the caches. With twice as many, and 4 to 11 flows for
 /// each, a response takes 1.1 to 1.4 times as long as link by link, with eight times as many 1.3 to 1.7.
@@ -110,21 +110,20 @@ const MOST_PAIRS: usize = 1 << 17;
 /// Beyond so many links, whether paths share few pairs of links tells that links are in no order.
 const MOST_SCATTERED: usize = 1 << 14;
 const FEW_PAIRS: f64 = 1.5;
-/// Paths that are looked at per link.
+/// Paths that are looked at for each link, and for each combination of windows.
 const SAMPLE: usize = 8;
 /// A block has at least this many flows; where there are more than two, at least twice as many as entries, of which it
 /// keeps a copy.
 const FLOWS_PER_BLOCK: usize = 20_000;
 /// Flows stand together whose entries lie in the same windows, the smaller the better as long as there are so many of
-/// them for each combination, on average, and in a sample so many. 1024 entries are in the first-level cache with what
+/// them for each combination, on average. 1024 entries are in the first-level cache with what
 /// is put there, 8192 in the second.
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
-const CROWD_OF_SAMPLE: usize = 8;
+/// The most paths whose windows are looked at.
 const LOOKED_AT: usize = 8192;
-/// A table of so many pairs begins where a line of the caches does.
-const LARGE: usize = 64;
-const ENTRIES_OF_LINES: usize = 16;
+/// A table of as many pairs begins where a line of the caches does.
+const ENTRIES_OF_LINES: usize = LINE / size_of::<f32>();
 /// More threads than that have nothing to do.
 pub(crate) const MOST_BLOCKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
@@ -224,7 +223,7 @@ impl Partition {
                 break;
             }
             let combinations = this.combinations(windows, &looked_at);
-            if combinations > 0 && combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at.len() {
+            if combinations > 0 && combinations * crowd <= paths && combinations * SAMPLE <= looked_at.len() {
                 this.windows = windows;
                 break;
             }
@@ -250,14 +249,14 @@ impl Partition {
 
     fn add_pair_table(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
         let (table, firsts_are_rows) = (self.tables.len() as u32, firsts.len() < seconds.len());
-        let is_large = firsts.len() * seconds.len() >= LARGE;
+        let is_large = firsts.len() * seconds.len() >= ENTRIES_OF_LINES;
         let start = self.entries.next_multiple_of(if is_large { ENTRIES_OF_LINES } else { 1 });
         let (of_firsts, of_seconds) = if firsts_are_rows { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
-            self.as_first[link as usize] = Place { table, at: (start + place * of_firsts) as u32 };
+            self.as_first[link as usize] = InTable { table, at: (start + place * of_firsts) as u32 };
         }
         for (place, &link) in seconds.iter().enumerate() {
-            self.as_second[link as usize] = Place { table, at: (place * of_seconds) as u32 };
+            self.as_second[link as usize] = InTable { table, at: (place * of_seconds) as u32 };
         }
         let first = firsts[0];
         let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };

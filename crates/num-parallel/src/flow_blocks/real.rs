@@ -22,13 +22,10 @@ pub(crate) trait Real:
     /// 1.
     const ONE: Self;
 
-    /// Numbers up to this, and not below its inverse, stay numbers also when ten million of them are added.
-    const LARGEST: f64;
-
     /// The nearest number of this kind; beyond its range the largest. ∞ stays that.
     fn of(value: f64) -> Self;
 
-    /// The same number as an f64, exactly.
+    /// This number as an f64, exactly.
     fn wide(self) -> f64;
 
     /// max in one instruction; NaN passes.
@@ -47,7 +44,6 @@ pub(crate) trait Real:
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LARGEST: f64 = 1e200;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -61,7 +57,6 @@ impl Real for f64 {
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LARGEST: f64 = 1e30;
     #[inline(always)]
     fn of(value: f64) -> Self {
         if value.is_infinite() { value as f32 } else { value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32 }

@@ -1,4 +1,4 @@
-//! What flows read and add to: prices, load and slope of every entry, as one worker has them.
+//! Tables of a worker, which flows read and add to: price, load and slope of every entry.
 //!
 //! ```text
 //! links → pairs   price of a pair = p_row + p_column
@@ -29,7 +29,7 @@ pub(crate) struct Tables<R> {
     /// links)*.
     fractions: Lines<R>,
     /// Whether the pairs of a table follow from the links that were read last.
-    is_filled: Vec<bool>,
+    is_current: Vec<bool>,
 }
 
 impl<R: Real> Tables<R> {
@@ -41,7 +41,7 @@ impl<R: Real> Tables<R> {
             counts_priced: false,
             sums: Lines::new([R::ZERO; 2], length),
             fractions: Lines::new(R::ZERO, 0),
-            is_filled: vec![false; partition.tables().len()],
+            is_current: vec![false; partition.tables().len()],
         }
     }
 
@@ -53,7 +53,7 @@ impl<R: Real> Tables<R> {
         if let Some(priced) = priced {
             copy(priced, &mut self.priced);
         }
-        self.is_filled.fill(false);
+        self.is_current.fill(false);
     }
 
     /// Reads the fraction of its load that every link can carry.
@@ -63,16 +63,16 @@ impl<R: Real> Tables<R> {
             self.fractions = Lines::new(R::ZERO, self.prices.len());
         }
         copy(fractions, &mut self.fractions);
-        self.is_filled.fill(false);
+        self.is_current.fill(false);
     }
 
     /// Makes the prices of the pairs of some tables.
     pub(crate) fn add_up(&mut self, partition: &Partition, tables: &[u32]) {
-        let Self { prices, priced, counts_priced, is_filled, .. } = self;
+        let Self { prices, priced, counts_priced, is_current, .. } = self;
         vectorized(
             #[inline(always)]
             || {
-                for table in unfilled(partition, tables, is_filled) {
+                for table in outdated(partition, tables, is_current) {
                     for_pairs(table, prices, |row, column| row + column);
                     if *counts_priced {
                         for_pairs(table, priced, |row, column| row + column);
@@ -82,12 +82,12 @@ impl<R: Real> Tables<R> {
         );
     }
 
-    /// What flows read, whether they count priced links, and what they add to.
+    /// The tables that flows read, whether they count priced links, and the table that they add to.
     pub(crate) fn of_flows(&mut self) -> (View<'_, R>, bool, &mut [[R; 2]]) {
         (View { prices: &self.prices, priced: &self.priced }, self.counts_priced, &mut self.sums)
     }
 
-    /// Moves what was put on the pairs of these tables to their links.
+    /// Moves the sums on the pairs of these tables to their links.
     pub(crate) fn gather(&mut self, partition: &Partition, tables: &[u32]) {
         let sums = &mut self.sums;
         vectorized(
@@ -100,7 +100,7 @@ impl<R: Real> Tables<R> {
         );
     }
 
-    /// Takes what was put on every link.
+    /// Takes the sums of every link, and clears them.
     pub(crate) fn take<T>(&mut self, links: &mut [T], put: impl Fn(&mut T, [R; 2])) {
         let sums = &mut self.sums[..links.len()];
         vectorized(
@@ -116,11 +116,11 @@ impl<R: Real> Tables<R> {
 
     /// The fractions of all entries, with the pairs of these tables.
     pub(crate) fn least_fractions(&mut self, partition: &Partition, tables: &[u32]) -> &[R] {
-        let Self { fractions, is_filled, .. } = self;
+        let Self { fractions, is_current, .. } = self;
         vectorized(
             #[inline(always)]
             || {
-                for table in unfilled(partition, tables, is_filled) {
+                for table in outdated(partition, tables, is_current) {
                     for_pairs(table, fractions, R::at_most);
                 }
             },
@@ -129,15 +129,15 @@ impl<R: Real> Tables<R> {
     }
 }
 
-/// Those of some tables that are to be filled, which are then.
+/// Those of some tables that are to be made anew, which are current then.
 #[inline(always)]
-fn unfilled<'a>(
+fn outdated<'a>(
     partition: &'a Partition,
     tables: &[u32],
-    is_filled: &mut [bool],
+    is_current: &mut [bool],
 ) -> impl Iterator<Item = &'a PairTable> {
-    let unfilled = tables.iter().filter(|&&table| !std::mem::replace(&mut is_filled[table as usize], true));
-    unfilled.map(|&table| &partition.tables()[table as usize])
+    let outdated = tables.iter().filter(|&&table| !std::mem::replace(&mut is_current[table as usize], true));
+    outdated.map(|&table| &partition.tables()[table as usize])
 }
 
 /// A column of all links into the table that begins with them.
@@ -167,7 +167,7 @@ macro_rules! in_strips {
     )*};
 }
 
-/// What all pairs of a table have of their two links.
+/// Makes all pairs of a table from their two links.
 #[inline(always)]
 fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
     let (links, pairs) = table.split_at_mut(node.start);
@@ -235,7 +235,7 @@ fn strip<T, const WIDTH: usize>(row: &[T], first: usize) -> &[T; WIDTH] {
     row[first..].first_chunk().expect(WITHIN)
 }
 
-/// The same, to change them.
+/// Some entries of a row, to be changed.
 #[inline(always)]
 fn strip_mut<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] {
     row[first..].first_chunk_mut().expect(WITHIN)

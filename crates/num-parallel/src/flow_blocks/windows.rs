@@ -1,14 +1,17 @@
-//! What flows read of tables and add to them, through windows in which an entry is 16 bits.
+//! Windows of tables, in which an entry is 16 bits: alike flows read them and add to them.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
-use super::bucket::ABREAST;
 use super::real::Real;
 
+/// Flows whose numbers stand together, and are gathered, responded to and scattered together.
+pub(super) const ABREAST: usize = 4;
+/// Bytes of a cache line.
+pub(super) const LINE: usize = 64;
 /// Entries that 16 bits can number. Tables end with so many more than are used: a window that begins at any entry is
 /// whole, and no entry in it needs a check.
-pub(crate) const WINDOW: usize = 1 << 16;
+pub(crate) const WINDOW: usize = 1 << u16::BITS;
 
 /// A table that begins with a cache line: a vector over two of them takes twice as long.
 #[derive(Debug)]
@@ -42,10 +45,7 @@ impl<T> DerefMut for Lines<T> {
     }
 }
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-/// What flows read of every entry: its price and, where a rule counts them, its priced links.
+/// Price of every entry and, where a rule counts them, its priced links.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a, R> {
     pub(crate) prices: &'a [R],
@@ -122,7 +122,7 @@ pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
     sum[1] += to[1];
 }
 
-/// The same in a table whose windows overlap.
+/// sum += to in a table whose windows overlap.
 #[inline(always)]
 pub(super) fn add_to<R: Real>(sum: &Cell<[R; 2]>, to: [R; 2]) {
     let mut total = sum.get();

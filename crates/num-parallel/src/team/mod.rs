@@ -35,7 +35,7 @@ use barrier::{Barrier, MissingWorker, Patience};
 use sync::atomic::{AtomicUsize, Ordering};
 use sync::{Mutex, thread};
 
-/// What every worker of a team does at the same time.
+/// Done by every worker of a team at the same time.
 pub(crate) type Job = Arc<dyn Fn(&Worker) + Send + Sync>;
 
 /// Threads that do one job together.
@@ -57,7 +57,7 @@ pub(crate) struct Worker<'a> {
     barrier: &'a Barrier,
 }
 
-/// What the caller and the workers share.
+/// Shared by the caller and the workers.
 struct Shared {
     barrier: Barrier,
     /// How often `job` was replaced. A worker that reads a raised count locks `job` after the caller did, and that lock

@@ -1,4 +1,4 @@
-//! What the team is made of: the standard library's, or loom's, which tries every order in which threads can meet.
+//! Locks, atomics and threads of the standard library, or of loom, which tries every order in which threads can meet.
 
 #[cfg(all(test, feature = "loom"))]
 pub(super) use loom::{

@@ -46,7 +46,7 @@ impl Instance {
     fn engine(&self, rule: impl Into<Rule>, precision: Precision, count: usize) -> (Engine, Vec<FlowId>) {
         let mut engine = Engine::new(self.capacities.clone(), &self.paths, rule, precision, threads(count)).unwrap();
         let flows = 0..self.paths.len();
-        let ids = flows.map(|flow| engine.add(self.paths.links(flow), self.utility(flow)).unwrap()).collect();
+        let ids = flows.map(|flow| engine.start(self.paths.links(flow), self.utility(flow)).unwrap()).collect();
         (engine, ids)
     }
 }
@@ -72,10 +72,10 @@ fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) 
         engine.step().unwrap();
         let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
         assert_close(&what, &rates, &solver.raw_rates(), 1e-9);
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
         assert_close(&what, &feasible, &solver.rates(), 1e-9);
-        engine.normalize_uniformly();
+        engine.normalize(Normalization::UNorm);
         let uniform: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
         assert_close(&what, &uniform, &normalize(solver.problem(), &rates, &UNorm::default()).unwrap(), 1e-9);
         assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
@@ -138,12 +138,12 @@ fn any_number_of_threads_gives_the_same_bits() {
             engine.step().unwrap();
             for _ in 0..500 {
                 let (out, like) = (rng.random_range(0..ids.len()), rng.random_range(0..ids.len()));
-                engine.remove(ids[out]).unwrap();
-                ids[out] = engine.add(instance.paths.links(like), instance.utility(like)).unwrap();
+                engine.end(ids[out]).unwrap();
+                ids[out] = engine.start(instance.paths.links(like), instance.utility(like)).unwrap();
             }
         }
         engine.step().unwrap();
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         let feasible = ids.iter().map(|&id| engine.feasible_rate(id).unwrap().to_bits());
         feasible.chain(bits(&engine, &ids)).collect::<Vec<_>>()
     };
@@ -157,8 +157,8 @@ fn any_number_of_threads_gives_the_same_bits() {
 fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
     let typical = Paths::from_lists([vec![0, 1], vec![1]]);
     let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
-    let both = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
-    let one = engine.add(&[1], PowerLaw::log(1.0)).unwrap();
+    let both = engine.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
+    let one = engine.start(&[1], PowerLaw::log(1.0)).unwrap();
     let settle = |engine: &mut Engine, capacity| {
         engine.set_capacity(0, capacity).unwrap();
         (0..200).for_each(|_| engine.step().unwrap());
@@ -175,14 +175,14 @@ fn a_failed_link_starves_flows_of_any_alpha() {
     fn of(precision: Precision, alpha: f64) {
         let typical = Paths::from_lists([vec![0, 1], vec![1]]);
         let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), precision, threads(1)).unwrap();
-        let failed = engine.add(&[0, 1], PowerLaw { alpha, ..PowerLaw::log(10.0) }).unwrap();
-        engine.add(&[1], PowerLaw::log(1.0)).unwrap();
+        let failed = engine.start(&[0, 1], PowerLaw { alpha, ..PowerLaw::log(10.0) }).unwrap();
+        engine.start(&[1], PowerLaw::log(1.0)).unwrap();
         engine.set_capacity(0, 0.0).unwrap();
         (0..100).for_each(|_| engine.step().unwrap());
         assert!(engine.rate(failed).unwrap() < 1e-30, "alpha {alpha}: {:e}", engine.rate(failed).unwrap());
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         assert_eq!(engine.feasible_rate(failed).unwrap(), 0.0);
-        let refused = engine.add(&[0], PowerLaw::log(1e300)).unwrap_err();
+        let refused = engine.start(&[0], PowerLaw::log(1e300)).unwrap_err();
         assert!(refused.to_string().starts_with("flow 0 has weight 1000"), "{refused}");
     }
     for alpha in [0.5, 1.0, 10.0, 30.0] {
@@ -199,15 +199,15 @@ fn a_flow_has_no_rate_before_its_first_step_whoever_was_there_before() {
         let worth = PowerLaw { alpha, ..PowerLaw::log(1.0) };
         let typical = Paths::from_lists([vec![0], vec![0]]);
         let mut engine = Engine::new(vec![10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
-        let first = engine.add(&[0], worth).unwrap();
-        let second = engine.add(&[0], worth).unwrap();
+        let first = engine.start(&[0], worth).unwrap();
+        let second = engine.start(&[0], worth).unwrap();
         engine.step().unwrap();
-        engine.normalize();
-        engine.remove(first).unwrap();
-        let third = engine.add(&[0], worth).unwrap();
+        engine.normalize(Normalization::FNorm);
+        engine.end(first).unwrap();
+        let third = engine.start(&[0], worth).unwrap();
         assert_eq!((engine.rate(third).unwrap(), engine.feasible_rate(third).unwrap()), (0.0, 0.0));
         assert!(engine.rate(second).unwrap() > 0.0 && engine.feasible_rate(second).unwrap() > 0.0);
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         assert_eq!(engine.feasible_rate(third).unwrap(), 0.0);
     }
 }
@@ -262,10 +262,10 @@ fn flows_across_many_windows_add_up() {
     ) {
         let (capacities, paths, weights) = instance;
         let mut engine = Engine::new(capacities.to_vec(), typical, Ned::new(0.4), precision, threads(1)).unwrap();
-        let add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).unwrap();
+        let add = |(links, &weight)| engine.start(links, PowerLaw::log(weight)).unwrap();
         let ids: Vec<FlowId> = paths.iter().zip(weights).map(add).collect();
         engine.step().unwrap();
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
         let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
         assert_close("rates", &rates, expected[0], tolerance);
@@ -290,7 +290,7 @@ fn pair_tables_of_any_shape_add_up() {
         let (rates, feasible) = by_hand(&instance.capacities, &instance.paths, &instance.weights);
         let (mut engine, ids) = instance.engine(Ned::new(0.4), Precision::F64, 1);
         engine.step().unwrap();
-        engine.normalize();
+        engine.normalize(Normalization::FNorm);
         let what = format!("{servers} servers, {spines} spines");
         let found: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
         assert_close(&what, &found, &rates, 1e-12);
@@ -303,9 +303,9 @@ fn pair_tables_of_any_shape_add_up() {
 fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_change() {
     let typical = Paths::from_lists([vec![0]]);
     let mut engine = Engine::new(vec![10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
-    let free = engine.add(&[0], PowerLaw::log(1.0)).unwrap();
-    engine.remove(free).unwrap();
-    let capped = engine.add(&[0], PowerLaw { cap: 1.0, ..PowerLaw::log(1.0) }).unwrap();
+    let free = engine.start(&[0], PowerLaw::log(1.0)).unwrap();
+    engine.end(free).unwrap();
+    let capped = engine.start(&[0], PowerLaw { cap: 1.0, ..PowerLaw::log(1.0) }).unwrap();
     engine.set_capacity(0, 20.0).unwrap();
     (0..200).for_each(|_| engine.step().unwrap());
     assert_close("capped", &[engine.rate(capped).unwrap()], &[1.0], 1e-12);
@@ -328,12 +328,12 @@ fn a_rule_that_panics_leaves_the_flows_where_they_are() {
     for count in [1, 2] {
         let mut engine =
             Engine::new(vec![10.0, 10.0], &typical, Rule::user(GivesUp), Precision::F64, threads(count)).unwrap();
-        let id = engine.add(&[0, 1], PowerLaw::log(4.0)).unwrap();
+        let id = engine.start(&[0, 1], PowerLaw::log(4.0)).unwrap();
         engine.step().unwrap();
         catch_unwind(AssertUnwindSafe(|| engine.step().unwrap())).unwrap_err();
         assert_eq!(engine.rate(id).unwrap(), 2.0);
-        let other = engine.add(&[1], PowerLaw::log(1.0)).unwrap();
-        engine.remove(id).unwrap();
+        let other = engine.start(&[1], PowerLaw::log(1.0)).unwrap();
+        engine.end(id).unwrap();
         assert!(engine.rate(other).is_ok() && engine.flows() == 1);
     }
 }
@@ -342,20 +342,20 @@ fn a_rule_that_panics_leaves_the_flows_where_they_are() {
 fn what_is_wrong_is_named_and_changes_nothing() {
     let typical = Paths::from_lists([vec![0, 1]]);
     let mut engine = Engine::new(vec![10.0, 10.0], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
-    let id = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
+    let id = engine.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     let before = {
         engine.step().unwrap();
         bits(&engine, &[id])
     };
     let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
-    assert_eq!(text(engine.add(&[], PowerLaw::log(1.0))), "path 0 is empty, expected at least one link");
-    assert_eq!(text(engine.add(&[0, 2], PowerLaw::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
-    assert_eq!(text(engine.add(&[1, 1], PowerLaw::log(1.0))), "path 0 visits link 1 twice");
-    assert_eq!(text(engine.add(&[0], PowerLaw::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
+    assert_eq!(text(engine.start(&[], PowerLaw::log(1.0))), "path 0 is empty, expected at least one link");
+    assert_eq!(text(engine.start(&[0, 2], PowerLaw::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
+    assert_eq!(text(engine.start(&[1, 1], PowerLaw::log(1.0))), "path 0 visits link 1 twice");
+    assert_eq!(text(engine.start(&[0], PowerLaw::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
     let nan = PowerLaw { alpha: f64::NAN, ..PowerLaw::log(1.0) };
-    assert_eq!(text(engine.add(&[0], nan)), "flow 0 has alpha NaN, expected a finite number > 0");
+    assert_eq!(text(engine.start(&[0], nan)), "flow 0 has alpha NaN, expected a finite number > 0");
     let capped = PowerLaw { cap: -1.0, ..PowerLaw::log(1.0) };
-    assert_eq!(text(engine.add(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
+    assert_eq!(text(engine.start(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected a link from 0 to 1");
     assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
@@ -363,10 +363,10 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(nothing(engine.set_prices(&[1.0, f64::NAN])), "link 1 has price NaN, expected a finite number >= 0");
     assert_eq!(engine.feasible_rate(id).unwrap(), 0.0);
     assert_eq!(bits(&engine, &[id]), before);
-    engine.remove(id).unwrap();
+    engine.end(id).unwrap();
     let gone = "there is no flow 4294967296: it has ended, or belongs elsewhere";
-    assert_eq!(nothing(engine.remove(id)), gone);
-    let again = engine.add(&[0], PowerLaw::log(1.0)).unwrap();
+    assert_eq!(nothing(engine.end(id)), gone);
+    let again = engine.start(&[0], PowerLaw::log(1.0)).unwrap();
     assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);
     assert!(engine.rate(again).is_ok() && engine.flows() == 1);
     let typical = Paths::from_lists([vec![0, 3]]);
@@ -420,12 +420,12 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
     for event in events {
         match *event {
             Event::Add(like) => {
-                let id = engine.add(instance.paths.links(like), instance.utility(like)).unwrap();
+                let id = engine.start(instance.paths.links(like), instance.utility(like)).unwrap();
                 flows.push((id, like));
             }
             Event::Remove(which) if !flows.is_empty() => {
                 let (id, _) = flows.swap_remove(which % flows.len());
-                engine.remove(id).unwrap();
+                engine.end(id).unwrap();
             }
             Event::Remove(_) => {}
             Event::Capacity(link, capacity) => {
@@ -435,7 +435,7 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
             }
             Event::Step => {
                 engine.step().unwrap();
-                engine.normalize();
+                engine.normalize(Normalization::FNorm);
             }
             Event::LayOut => engine.lay_out().unwrap(),
         }
@@ -444,12 +444,12 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
     engine.set_capacity(0, instance.capacities[0]).unwrap();
     let mut new = made(&instance.capacities);
     new.set_prices(engine.prices()).unwrap();
-    let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.utility(like)).unwrap();
+    let add = |&(_, like): &(FlowId, usize)| new.start(instance.paths.links(like), instance.utility(like)).unwrap();
     let ids: Vec<FlowId> = flows.iter().map(add).collect();
     engine.step().unwrap();
     new.step().unwrap();
-    engine.normalize();
-    new.normalize();
+    engine.normalize(Normalization::FNorm);
+    new.normalize(Normalization::FNorm);
     for (&(id, like), &other) in flows.iter().zip(&ids) {
         prop_assert_eq!(engine.path(id).unwrap(), instance.paths.links(like));
         let pairs = [(engine.rate(id), new.rate(other)), (engine.feasible_rate(id), new.feasible_rate(other))];
@@ -470,8 +470,8 @@ fn rules_that_began_without_flows_find_the_rates() {
         let mut engine = Engine::new(vec![10.0, 10.0], &typical, rule, Precision::F64, threads(1)).unwrap();
         engine.step().unwrap();
         engine.step().unwrap();
-        let flow = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
-        engine.add(&[0], PowerLaw::log(1.0)).unwrap();
+        let flow = engine.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
+        engine.start(&[0], PowerLaw::log(1.0)).unwrap();
         (0..3000).for_each(|_| engine.step().unwrap());
         engine.rate(flow).unwrap()
     }
@@ -490,14 +490,14 @@ fn what_no_table_can_hold_is_refused_before_anything_changes() {
     let typical = Paths::from_lists([vec![0]]);
     let mut engine = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
     let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
-    let error = engine.add(&[0], steep).unwrap_err().to_string();
+    let error = engine.start(&[0], steep).unwrap_err().to_string();
     assert!(error.contains("weight") && error.contains("out of range"), "{error}");
     assert_eq!(engine.flows(), 0);
-    engine.add(&[0], PowerLaw { weight: 1e10, ..steep }).unwrap();
+    engine.start(&[0], PowerLaw { weight: 1e10, ..steep }).unwrap();
     assert!(engine.set_capacity(0, 1.0).unwrap_err().to_string().contains("out of range"));
     engine.step().unwrap();
-    engine.normalize();
+    engine.normalize(Normalization::FNorm);
     engine.set_capacity(0, 2e10).unwrap();
     let mut narrow = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F32, threads(1)).unwrap();
-    assert!(narrow.add(&[0], PowerLaw { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
+    assert!(narrow.start(&[0], PowerLaw { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
 }

@@ -149,7 +149,7 @@ proptest! {
         let mut capacities = vec![10.0; LINKS as usize];
         for event in &events {
             match event {
-                Event::Start(path, worth) => flows.push((engine.add(path, *worth).unwrap(), path.clone(), *worth)),
+                Event::Start(path, worth) => flows.push((engine.start(path, *worth).unwrap(), path.clone(), *worth)),
                 Event::Tick => engine.step().unwrap(),
                 Event::Copy => engine.lay_out().unwrap(),
                 Event::Capacities(changes) => {
@@ -161,17 +161,17 @@ proptest! {
                 _ if flows.is_empty() => {}
                 Event::End(flow) => {
                     let (id, ..) = flows.swap_remove(flow % flows.len());
-                    engine.remove(id).unwrap();
+                    engine.end(id).unwrap();
                 }
                 Event::Weight(flow, weight) => {
                     let flow = flow % flows.len();
                     flows[flow].2.weight = *weight;
-                    engine.change_flow(flows[flow].0, None, Some(flows[flow].2)).unwrap();
+                    engine.change(flows[flow].0, None, Some(flows[flow].2)).unwrap();
                 }
                 Event::Reroute(flow, path) => {
                     let flow = flow % flows.len();
                     flows[flow].1.clone_from(path);
-                    engine.change_flow(flows[flow].0, Some(path), None).unwrap();
+                    engine.change(flows[flow].0, Some(path), None).unwrap();
                 }
             }
         }
@@ -179,7 +179,7 @@ proptest! {
         let mut new =
             Engine::new(capacities, &typical, netnum_core::price::Ned::new(0.4), Precision::F64, one()).unwrap();
         new.set_prices(engine.prices()).unwrap();
-        let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.add(path, *worth).unwrap()).collect();
+        let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.start(path, *worth).unwrap()).collect();
         engine.step().unwrap();
         new.step().unwrap();
         for ((id, path, _), other) in flows.iter().zip(ids) {

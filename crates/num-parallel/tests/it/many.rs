@@ -36,7 +36,7 @@ fn answers_come_in_the_order_of_the_problems_with_the_same_bits_for_any_number_o
     let (problems, ask) = (problems(), Ask::default());
     let alone: Vec<_> = problems.iter().map(|problem| bits(&solve(problem, &ask).unwrap())).collect();
     for count in [1, 2, 3, 8, 64] {
-        let solutions = solve_many(&problems, &ask, threads(count)).unwrap();
+        let solutions = solve_many(&problems, &ask, threads(count));
         let together: Vec<_> = solutions.into_iter().map(|solution| bits(&solution.unwrap())).collect();
         assert_eq!(together, alone, "{count} threads");
     }
@@ -46,7 +46,7 @@ fn answers_come_in_the_order_of_the_problems_with_the_same_bits_for_any_number_o
 fn a_problem_that_the_method_cannot_take_does_not_lose_the_others() {
     let mut problems = problems();
     problems[4] = Problem::new(vec![1.0], Paths::from_lists([[0]]), Linear::new(1.0).unwrap()).unwrap();
-    let solutions = solve_many(&problems, &Ask::by("ned"), threads(2)).unwrap();
+    let solutions = solve_many(&problems, &Ask::by("ned"), threads(2));
     for (number, solution) in solutions.iter().enumerate() {
         match solution {
             Ok(solution) => assert_eq!(solution.status, Status::Optimal, "{number}: {solution}"),
@@ -63,25 +63,24 @@ fn a_problem_that_the_method_cannot_take_does_not_lose_the_others() {
 #[test]
 fn no_problems_have_no_answers() {
     let none: [Problem; 0] = [];
-    assert!(solve_many(&none, &Ask::default(), threads(4)).unwrap().is_empty());
+    assert!(solve_many(&none, &Ask::default(), threads(4)).is_empty());
 }
 
 #[test]
 fn a_batch_may_start_from_prices() {
     let (problems, ask) = (problems(), Ask::default());
-    let cold = solve_many(&problems, &ask, threads(2)).unwrap();
+    let cold = solve_many(&problems, &ask, threads(2));
     let cold: Vec<Solution> = cold.into_iter().map(Result::unwrap).collect();
     let mut warm_starts: Vec<Option<&[f64]>> = cold.iter().map(|solution| Some(&*solution.prices)).collect();
     warm_starts[0] = None;
     let answers = Mutex::new(vec![None; problems.len()]);
-    let batch = Batch { problems: &problems, warm_starts: Some(&warm_starts), ask: &ask };
-    batch.solve(threads(2), &answers).unwrap();
+    let problems: Vec<&Problem> = problems.iter().collect();
+    Batch::with_starts(&problems, &warm_starts).unwrap().solve(&ask, threads(2), &answers);
     for (number, (answer, cold)) in answers.into_inner().unwrap().into_iter().zip(&cold).enumerate() {
         let iterations = answer.unwrap().unwrap().iterations;
         assert_eq!(iterations, if number == 0 { cold.iterations } else { 0 }, "{number}");
     }
-    let short = Batch { warm_starts: Some(&warm_starts[1..]), ..batch };
-    let error = short.solve(threads(2), &Mutex::new(Vec::new())).unwrap_err().to_string();
+    let error = Batch::with_starts(&problems, &warm_starts[1..]).unwrap_err().to_string();
     assert_eq!(error, "warm_start has 9 entries, expected 10, one per problem");
 }
 
@@ -101,7 +100,7 @@ impl BatchObserver for Two {
 #[test]
 fn an_overseer_that_has_enough_ends_the_batch() {
     let (problems, two) = (problems(), Two(AtomicUsize::new(0)));
-    let batch = Batch { problems: &problems, warm_starts: None, ask: &Ask::default() };
-    batch.solve(threads(1), &two).unwrap();
+    let problems: Vec<&Problem> = problems.iter().collect();
+    Batch::new(&problems).solve(&Ask::default(), threads(1), &two);
     assert_eq!(two.0.into_inner(), 2);
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use netnum_core::{AlphaFair, Ask, KShortest, Paths, Problem, Result, Solution, Status, StopToken, Topology, solve};
-use netnum_parallel::{BatchObserver, Scenarios};
+use netnum_parallel::{Batch, BatchObserver};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -26,9 +26,9 @@ fn network(scenarios: usize) -> (Problem, Vec<f64>) {
     (problem, caps)
 }
 
-fn answers(scenarios: &Scenarios<'_>, count: usize) -> Vec<Result<Solution>> {
-    let answers: Answers = Mutex::new((0..scenarios.count().unwrap()).map(|_| None).collect());
-    scenarios.solve(threads(count), &answers).unwrap();
+fn answers(scenarios: &Batch<'_>, ask: &Ask, count: usize) -> Vec<Result<Solution>> {
+    let answers: Answers = Mutex::new((0..scenarios.count()).map(|_| None).collect());
+    scenarios.solve(ask, threads(count), &answers);
     answers.into_inner().unwrap().into_iter().map(Option::unwrap).collect()
 }
 
@@ -44,8 +44,8 @@ fn scenarios_have_the_answers_of_problems_built_one_by_one() {
     for (flow_caps, capacities) in
         [(Some(&*caps), None), (None, Some(&*capacities)), (Some(&*caps), Some(&*capacities))]
     {
-        let scenarios = Scenarios { problem: &problem, flow_caps, capacities, ask: &ask };
-        for (scenario, found) in answers(&scenarios, 2).into_iter().enumerate() {
+        let scenarios = Batch::scenarios(&problem, flow_caps, capacities).unwrap();
+        for (scenario, found) in answers(&scenarios, &ask, 2).into_iter().enumerate() {
             let (found, alone) = (found.unwrap(), solve(&scenarios.problem(scenario).unwrap(), &ask).unwrap());
             assert_eq!(found.status, Status::Optimal, "scenario {scenario}: {found}");
             assert_eq!(found.failed_flows, alone.failed_flows, "scenario {scenario}");
@@ -62,13 +62,13 @@ fn the_bits_do_not_depend_on_the_threads() {
     for method in ["auto", "fast-ned"] {
         let ask = Ask::by(method);
         let flow_caps = Some(&*caps);
-        let scenarios = Scenarios { problem: &problem, flow_caps, capacities: None, ask: &ask };
+        let scenarios = Batch::scenarios(&problem, flow_caps, None).unwrap();
         let bits = |count| -> Vec<(Vec<u64>, usize)> {
             let bits = |solution: Solution| {
                 let all = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
                 (all.collect(), solution.iterations)
             };
-            answers(&scenarios, count).into_iter().map(|answer| bits(answer.unwrap())).collect()
+            answers(&scenarios, &ask, count).into_iter().map(|answer| bits(answer.unwrap())).collect()
         };
         assert_eq!(bits(1), bits(3), "{method}");
     }
@@ -79,15 +79,12 @@ fn groups_by_themselves_have_the_bits_of_all_scenarios() {
     let ask = Ask::by("fast-ned");
     for count in [7, 50] {
         let (problem, caps) = network(count);
-        let of = |caps| Scenarios { problem: &problem, flow_caps: Some(caps), capacities: None, ask: &ask };
+        let of = |caps| Batch::scenarios(&problem, Some(caps), None).unwrap();
         let mut in_groups = Vec::new();
-        for rows in caps.chunks(Scenarios::together(count) * problem.flows()) {
-            let group = of(rows);
-            let answers: Answers = Mutex::new((0..group.count().unwrap()).map(|_| None).collect());
-            group.solve_in_turn(&answers).unwrap();
-            in_groups.extend(answers.into_inner().unwrap().into_iter().map(Option::unwrap));
+        for rows in caps.chunks(of(&caps).together() * problem.flows()) {
+            in_groups.extend(answers(&of(rows).by_one_solver(), &ask, 1));
         }
-        let together = answers(&of(&caps), 2);
+        let together = answers(&of(&caps), &ask, 2);
         assert_eq!(in_groups.len(), together.len());
         for (one, other) in in_groups.into_iter().zip(together) {
             let (one, other) = (one.unwrap(), other.unwrap());
@@ -101,8 +98,9 @@ fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     let paths = Paths::from_lists([[0], [0]]);
     let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
     let ask = Ask::default();
-    let of = |flow_caps, capacities| Scenarios { problem: &problem, flow_caps, capacities, ask: &ask };
-    let count = |flow_caps, capacities| of(flow_caps, capacities).count().map_err(|error| error.to_string());
+    let of = |flow_caps, capacities| Batch::scenarios(&problem, flow_caps, capacities);
+    let count =
+        |flow_caps, capacities| of(flow_caps, capacities).map(|of| of.count()).map_err(|error| error.to_string());
     assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 3][..])), Ok(3));
     assert_eq!(count(Some(&[][..]), None), Ok(0));
     assert_eq!(count(Some(&[1.0; 5][..]), None).unwrap_err(), "flow_caps has 1 entries, expected 2, one per flow");
@@ -111,7 +109,7 @@ fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     let none = "scenarios is none, expected a matrix of flow caps or of capacities";
     assert_eq!(count(None, None).unwrap_err(), none);
     let caps = [1.0, 1.0, 1.0, -1.0];
-    let wrong = answers(&of(Some(&caps), None), 1);
+    let wrong = answers(&of(Some(&caps), None).unwrap(), &ask, 1);
     assert!(wrong[0].is_ok());
     let message = wrong[1].as_ref().unwrap_err().to_string();
     assert_eq!(message, "flow 1 has flow cap -1, expected a number >= 0 (inf for none)");
@@ -135,13 +133,13 @@ fn scenarios_that_are_not_wanted_do_not_begin_and_a_token_stops_all() {
     let (problem, caps) = network(40);
     let ask = Ask::default();
     let flow_caps = Some(&*caps);
-    let scenarios = Scenarios { problem: &problem, flow_caps, capacities: None, ask: &ask };
+    let scenarios = Batch::scenarios(&problem, flow_caps, None).unwrap();
     let few = Few(Mutex::new(vec![]));
-    scenarios.solve(threads(1), &few).unwrap();
+    scenarios.solve(&ask, threads(1), &few);
     assert_eq!(few.0.into_inner().unwrap(), [0, 1, 2]);
     let (stop, answers): (_, Answers) = (StopToken::new(), Mutex::new((0..40).map(|_| None).collect()));
     stop.stop();
-    stop.scope(|| scenarios.solve(threads(2), &answers)).unwrap();
+    stop.scope(|| scenarios.solve(&ask, threads(2), &answers));
     let answers = answers.into_inner().unwrap();
     assert!(answers.iter().flatten().all(|answer| answer == &Err(netnum_core::Error::Stopped)), "{answers:?}");
 }

@@ -9,7 +9,7 @@ use std::thread;
 
 use netnum_core::internal::interrupt::{self, Tokens};
 use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
-use netnum_parallel::{Batch, BatchObserver, Scenarios};
+use netnum_parallel::{Batch, BatchObserver};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -205,26 +205,28 @@ impl<'a, 'py> How<'a, 'py> {
     /// All, or the chunk that begins with a problem.
     fn solve(&self, py: Python<'_>, work: &Work<'_>, progress: bool, chunk: Option<usize>) -> PyResult<Py<PyAny>> {
         let (threads, first) = (self.keywords.threads.unwrap_or(NonZeroUsize::MIN), chunk.unwrap_or(0));
+        let ask = &self.ask;
         match work {
             Work::Problems(held, starts) => {
                 let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
                 let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
-                let batch = Batch { problems: &problems, warm_starts: starts.as_deref(), ask: &self.ask };
+                let batch = match &starts {
+                    Some(starts) => Batch::with_starts(&problems, starts).map_err(raise)?,
+                    None => Batch::new(&problems),
+                };
                 let answers = Answers::new(problems.len(), "problem", first, |solution| solution);
-                let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
+                let solutions = answers.collect(py, threads, progress, |answers| batch.solve(ask, threads, answers))?;
                 let of = |(problem, solution)| Solution::new(problem, solution, false);
                 let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
                 Ok(solutions.into_pyobject(py)?.unbind())
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = self.scenarios(problem, matrices);
-                let count = check(py, &scenarios, first)?;
-                let answers = Answers::new(count, "scenario", first, Row::from);
-                let rows = answers.collect(py, threads, progress, |answers| match chunk {
-                    None => scenarios.solve(threads, answers),
-                    Some(_) => scenarios.solve_in_turn(answers),
-                })?;
-                Ok(Py::new(py, Solutions::new(py, scenarios.problem, rows)?)?.into_any())
+                let of = &problem.get().core;
+                let scenarios = scenarios(py, of, matrices, first)?;
+                let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
+                let answers = Answers::new(scenarios.count(), "scenario", first, Row::from);
+                let rows = answers.collect(py, threads, progress, |answers| scenarios.solve(ask, threads, answers))?;
+                Ok(Py::new(py, Solutions::new(py, of, rows)?)?.into_any())
             }
         }
     }
@@ -254,8 +256,8 @@ impl<'a, 'py> How<'a, 'py> {
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = self.scenarios(problem, matrices);
-                let count = check(py, &scenarios, 0)?;
+                let scenarios = scenarios(py, &problem.get().core, matrices, 0)?;
+                let count = scenarios.count();
                 if count == 0 {
                     return self.solve(py, work, progress, None);
                 }
@@ -265,31 +267,24 @@ impl<'a, 'py> How<'a, 'py> {
                     matrix.as_ref().map(rows).transpose()
                 };
                 let [flow_caps, capacities] = matrices;
-                batch.call_method1(
-                    "scenarios",
-                    (problem, rows(flow_caps)?, rows(capacities)?, Scenarios::together(count)),
-                )
+                batch.call_method1("scenarios", (problem, rows(flow_caps)?, rows(capacities)?, scenarios.together()))
             }
         };
         Ok(solutions?.unbind())
     }
-
-    fn scenarios<'s>(
-        &'s self,
-        problem: &'s Bound<'_, Problem>,
-        [flow_caps, capacities]: &'s [Option<Vec<f64>>; 2],
-    ) -> Scenarios<'s> {
-        let (flow_caps, capacities) = (flow_caps.as_deref(), capacities.as_deref());
-        Scenarios { problem: &problem.get().core, flow_caps, capacities, ask: &self.ask }
-    }
 }
 
-/// How many scenarios there are. All are checked before the first begins.
-fn check(py: Python<'_>, scenarios: &Scenarios<'_>, first: usize) -> PyResult<usize> {
-    let count = scenarios.count().map_err(raise)?;
-    solutions::check_memory(scenarios.problem, count)?;
+/// Scenarios of a problem, all of which are checked before the first begins.
+fn scenarios<'a>(
+    py: Python<'_>,
+    problem: &'a Core,
+    [flow_caps, capacities]: &'a [Option<Vec<f64>>; 2],
+    first: usize,
+) -> PyResult<Batch<'a>> {
+    let scenarios = Batch::scenarios(problem, flow_caps.as_deref(), capacities.as_deref()).map_err(raise)?;
+    solutions::check_memory(problem, scenarios.count())?;
     let wrong = detach::run(py, || -> Result<_> {
-        for scenario in 0..count {
+        for scenario in 0..scenarios.count() {
             interrupt::check()?;
             if let Err(error) = scenarios.problem(scenario) {
                 return Ok(Some((scenario, error)));
@@ -299,7 +294,7 @@ fn check(py: Python<'_>, scenarios: &Scenarios<'_>, first: usize) -> PyResult<us
     })?;
     match wrong {
         Some((scenario, error)) => Err(about(py, "scenario", first + scenario, raise(error))),
-        None => Ok(count),
+        None => Ok(scenarios),
     }
 }
 
@@ -329,7 +324,7 @@ impl<T: Send> Answers<T> {
         py: Python<'_>,
         threads: NonZeroUsize,
         progress: bool,
-        work: impl FnOnce(&Self) -> Result<()> + Send,
+        work: impl FnOnce(&Self) + Send,
     ) -> PyResult<Vec<T>> {
         let total = self.lock().len();
         let bar = ProgressBar::new(py, progress, "solve_many", (total,))?;
@@ -339,12 +334,7 @@ impl<T: Send> Answers<T> {
     }
 
     /// Does work on other threads. This one waits, checks for signals and moves the bar, by the clock.
-    fn watch(
-        &self,
-        threads: NonZeroUsize,
-        bar: &ProgressBar,
-        work: impl FnOnce(&Self) -> Result<()> + Send,
-    ) -> Result<()> {
+    fn watch(&self, threads: NonZeroUsize, bar: &ProgressBar, work: impl FnOnce(&Self) + Send) -> Result<()> {
         let (sender, receiver) = mpsc::channel();
         let (tokens, stop) = (Tokens::in_force(), StopToken::new());
         thread::scope(|scope| {
@@ -356,8 +346,7 @@ impl<T: Send> Answers<T> {
             thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::threads(threads, refusal))?;
             loop {
                 match receiver.recv_timeout(PAUSE) {
-                    Ok(ended) => return ended,
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 let done = self.done.load(Ordering::Relaxed);

@@ -2,23 +2,53 @@
 //! are read once; then bucket by bucket with room for all. A thread fills every n-th block, so that the bits do not
 //! depend on their number.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use netnum_core::internal::interrupt::{Pacer, check};
-use netnum_core::internal::{PowerDemands, for_each};
+use netnum_core::internal::{PowerDemands, Respond, for_each};
 use netnum_core::{Paths, Result, Workers};
 
 use super::block::FlowBlock;
-use super::partition::{Entry, Partition, Windows};
+use super::partition::{Entry, Partition, Sample, Windows};
 use super::real::Real;
 use super::{FlowBlocks, own};
+
+/// Below this many flows the tables cost more than they save.
+const FEWEST_FLOWS: usize = 5000;
+
+/// Blocks of the flows of a problem for so many threads, filled by these workers; none where the loop over rows is
+/// faster.
+///
+/// # Errors
+/// Those of [`FlowBlocks::new`].
+pub(crate) fn of_problem(
+    links: usize,
+    paths: &Paths,
+    demands: &[PowerDemands<'_>],
+    threads: NonZeroUsize,
+    workers: &dyn Workers,
+) -> Result<Option<Box<dyn Respond>>> {
+    if paths.len() < FEWEST_FLOWS {
+        return Ok(None);
+    }
+    let sample = Sample::of(links, paths.len(), |flow| paths.links(flow))?;
+    let partition = Partition::new(links, &sample)?;
+    // The loop over rows finds all of a link in one line of a cache.
+    if partition.are_links_scattered() {
+        return Ok(None);
+    }
+    let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
+    blocks.add_all(paths, demands, workers)?;
+    Ok(Some(Box::new(blocks)))
+}
 
 impl<R: Real> FlowBlocks<R> {
     /// Adds all flows of a problem, by their numbers.
     ///
     /// # Errors
     /// [`Error::Stopped`](netnum_core::Error::Stopped).
-    pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>], workers: &dyn Workers) -> Result<()> {
+    fn add_all(&mut self, paths: &Paths, demands: &[PowerDemands<'_>], workers: &dyn Workers) -> Result<()> {
         let (partition, threads) = (&self.shared.partition, self.team.threads());
         let mut shares: Vec<Vec<Draft<'_, R>>> = (0..threads.get()).map(|_| Vec::new()).collect();
         for (number, block) in self.blocks.iter_mut().enumerate() {
@@ -178,7 +208,7 @@ struct Key {
 
 impl Key {
     /// Bits for each window: four entries fit in.
-    const BITS: u32 = 16;
+    const BITS: u32 = u64::BITS / 4;
 
     fn new(block: usize) -> Self {
         Self { block: block as u32, length: 0, windows: 0, overflows: false }

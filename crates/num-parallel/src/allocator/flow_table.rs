@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flow_blocks::Spot;
 
-/// A flow of an engine. An id is never used for another flow, not even for one that has taken the place of this one.
+/// A flow of an allocator. An id is never used for another flow, not even for one that has taken the place of this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FlowId(
@@ -16,17 +16,13 @@ pub struct FlowId(
 );
 
 impl FlowId {
-    pub(super) fn new(number: u32, generation: u32) -> Self {
-        Self(u64::from(generation) << 32 | u64::from(number))
+    pub(super) fn new(slot: u32, generation: u32) -> Self {
+        Self(u64::from(generation) << 32 | u64::from(slot))
     }
 
-    pub(super) fn number(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// The number of its slot, which no other flow has while it lives; numbers of flows that ended are used again.
+    /// The number of its slot, which no other flow has while it lives; slots of flows that ended are used again.
     pub fn slot(self) -> usize {
-        self.number() as usize
+        self.0 as u32 as usize
     }
 
     /// The id as one number, and back.
@@ -34,18 +30,13 @@ impl FlowId {
         self.0
     }
 
-    /// The id of such a number; an engine says whether it has such a flow.
+    /// The id of such a number; an allocator says whether it has such a flow.
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
     pub(super) fn generation(self) -> u32 {
         (self.0 >> 32) as u32
-    }
-
-    /// The id as errors about numbered flows have it.
-    pub(super) fn as_flow(self) -> usize {
-        self.0 as usize
     }
 }
 
@@ -63,16 +54,16 @@ pub(super) const LAST_GENERATION: u32 = (1 << 31) - 1;
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
-    /// Goes up when a flow begins and when it ends: it is odd while there is one.
+    /// Goes up when a flow starts and when it ends: it is odd while there is one.
     pub(super) generation: u32,
     pub(super) spot: Spot,
-    pub(super) law: PowerLaw,
+    pub(super) utility: PowerLaw,
 }
 
 impl Slot {
     /// Without a flow as yet.
     pub(super) fn empty(generation: u32) -> Self {
-        Self { generation, spot: Spot::default(), law: PowerLaw::log(1.0) }
+        Self { generation, spot: Spot::default(), utility: PowerLaw::log(1.0) }
     }
 }
 
@@ -80,9 +71,9 @@ impl Slot {
 #[derive(Debug, Default)]
 pub(super) struct FlowTable {
     pub(super) slots: Vec<Slot>,
-    /// Numbers of slots without a flow.
+    /// Slots without a flow.
     pub(super) free: Vec<u32>,
-    /// Numbers of slots that have had their last flow.
+    /// Slots that have had their last flow.
     pub(super) retired: Vec<u32>,
 }
 
@@ -103,22 +94,19 @@ impl FlowTable {
         Err(Error::Setting { name, value, expected: format!("at most {most}") })
     }
 
-    /// The number that the next flow has.
-    pub(super) fn next_number(&self) -> u32 {
+    /// The slot of the next flow.
+    pub(super) fn next_slot(&self) -> u32 {
         self.free.last().copied().unwrap_or(self.slots.len() as u32)
     }
 
-    /// A flow begins, by [`next_number`](Self::next_number).
-    pub(super) fn begin(&mut self, spot: Spot, law: PowerLaw) -> FlowId {
-        let number = self.next_number();
-        let slot = match self.free.pop() {
-            Some(number) => &mut self.slots[number as usize],
-            None => {
-                self.slots.push(Slot::empty(0));
-                self.slots.last_mut().expect("it has just been pushed")
-            }
-        };
-        *slot = Slot { generation: slot.generation + 1, spot, law };
+    /// A flow starts, in the [next slot](Self::next_slot).
+    pub(super) fn start(&mut self, spot: Spot, utility: PowerLaw) -> FlowId {
+        let number = self.next_slot();
+        if self.free.pop().is_none() {
+            self.slots.push(Slot::empty(0));
+        }
+        let slot = &mut self.slots[number as usize];
+        *slot = Slot { generation: slot.generation + 1, spot, utility };
         FlowId::new(number, slot.generation)
     }
 
@@ -126,32 +114,42 @@ impl FlowTable {
     pub(super) fn end(&mut self, id: FlowId) {
         let slot = &mut self.slots[id.slot()];
         slot.generation += 1;
-        let numbers = if slot.generation < LAST_GENERATION { &mut self.free } else { &mut self.retired };
-        numbers.push(id.number());
+        let generation = slot.generation;
+        self.leave(id.slot() as u32, generation);
     }
 
-    /// Takes back the last flow that began and has not been given out.
+    /// Notes that a slot has no flow, and whether it ever gets another one.
+    pub(super) fn leave(&mut self, slot: u32, generation: u32) {
+        let slots = if generation < LAST_GENERATION { &mut self.free } else { &mut self.retired };
+        slots.push(slot);
+    }
+
+    /// Takes back the last flow that started and has not been given out.
     pub(super) fn take_back(&mut self, id: FlowId) {
         let slot = &mut self.slots[id.slot()];
         if slot.generation == 1 {
             self.slots.pop();
         } else {
             slot.generation -= 1;
-            self.free.push(id.number());
+            self.free.push(id.slot() as u32);
         }
+    }
+
+    /// The slot of a flow that has not ended.
+    pub(super) fn find(&self, id: FlowId) -> Option<&Slot> {
+        let slot = self.slots.get(id.slot());
+        // A generation is odd while there is a flow.
+        slot.filter(|slot| slot.generation == id.generation() && slot.generation % 2 == 1)
     }
 
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub(super) fn get(&self, id: FlowId) -> Result<&Slot> {
-        let slot = self.slots.get(id.slot());
-        // A generation is odd while there is a flow.
-        let current = slot.filter(|slot| slot.generation == id.generation() && slot.generation % 2 == 1);
-        current.ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
+        self.find(id).ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
     }
 
     /// The id of the flow of a slot.
-    pub(super) fn id(&self, number: u32) -> FlowId {
-        FlowId::new(number, self.slots[number as usize].generation)
+    pub(super) fn id(&self, slot: u32) -> FlowId {
+        FlowId::new(slot, self.slots[slot as usize].generation)
     }
 }

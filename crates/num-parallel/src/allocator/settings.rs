@@ -1,0 +1,76 @@
+//! Settings of an allocator.
+
+use netnum_core::registry::OptionRange;
+use netnum_core::{Normalization, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::flow_blocks::Precision;
+
+/// Settings of an allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+#[must_use]
+pub struct AllocatorSettings {
+    /// What makes the rates of a tick feasible: F-NORM and U-NORM in O(flows), FILL in O(crossings) and on one thread.
+    /// With `None` rates are the demands, and links may be too full.
+    pub normalizer: Option<Normalization>,
+    /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
+    pub update_threshold: f64,
+    /// The part of every link that is held back, for flows too short to be started; 0 ≤ headroom < 1.
+    pub headroom: f64,
+    /// The numbers that are kept of flows.
+    pub precision: Precision,
+}
+
+impl Default for AllocatorSettings {
+    /// F-NORM, a threshold of 0.01, no headroom, f64.
+    fn default() -> Self {
+        Self {
+            normalizer: Some(Normalization::FNorm),
+            update_threshold: 0.01,
+            headroom: 0.0,
+            precision: Precision::F64,
+        }
+    }
+}
+
+impl AllocatorSettings {
+    /// The names of the settings, for a caller who gave one of them, misspelled, as an option.
+    pub(super) const NAMES: [&str; 4] = ["normalizer", "update_threshold", "headroom", "precision"];
+
+    /// With another normalizer, or none.
+    pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
+        Self { normalizer, ..self }
+    }
+
+    /// With another update threshold.
+    pub fn with_update_threshold(self, update_threshold: f64) -> Self {
+        Self { update_threshold, ..self }
+    }
+
+    /// With another headroom.
+    pub fn with_headroom(self, headroom: f64) -> Self {
+        Self { headroom, ..self }
+    }
+
+    /// With other numbers of flows.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        OptionRange::Share.check("update_threshold", self.update_threshold)?;
+        OptionRange::Share.check("headroom", self.headroom)
+    }
+
+    /// A flow's rate, from its demand and the part of that which the normalizer leaves.
+    pub(super) fn given(&self, asked: f64, feasible: f64) -> f64 {
+        if self.normalizer.is_none() { asked } else { feasible }
+    }
+
+    /// The part of a link that rates may fill.
+    pub(super) fn used(&self, capacity: f64) -> f64 {
+        capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)
+    }
+}
