@@ -58,7 +58,7 @@ impl PowerLaw {
         Self::new(weight, 1.0)
     }
 
-    /// The same up to a rate.
+    /// With a cap.
     #[must_use]
     pub const fn with_cap(self, cap: f64) -> Self {
         Self { cap, ..self }

@@ -49,7 +49,9 @@ mod _core {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::numbers::load_numpy(module.py())?;
-        crate::utility::add_classes(module)
+        crate::utility::add_classes(module)?;
+        // Made by PyO3; the stub would have to repeat it.
+        pyo3::types::PyAnyMethods::delattr(module.as_any(), "__all__")
     }
 
     #[pymodule_export]

@@ -31,10 +31,6 @@ pub(crate) struct FeasiblePoint<'a> {
 
 impl<'a> FeasiblePoint<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`](crate::Ranks), as everything here that passes
-    /// over all flows.
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
         let mut rates = raw_rates.to_vec();
         for (rate, &cap) in rates.iter_mut().zip(problem.bounds.caps.of(0..raw_rates.len())) {

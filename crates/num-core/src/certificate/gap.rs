@@ -66,7 +66,7 @@ impl FeasiblePoint<'_> {
         free.relative_gap(&bound_limited, problem.ranks())
     }
 
-    /// What consecutive flows miss.
+    /// The utility that consecutive flows miss.
     fn free_and_bound_limited(
         &self,
         range: &Range<usize>,

@@ -176,8 +176,8 @@ impl FeasiblePoint<'_> {
     }
 }
 
-/// What is counted of flows that have one path and no bound: replaces demands by residuals, and writes worths and
-/// moving rates. Given are prices, rates and ceilings, and marginals > 0.
+/// Counts flows that have one path and no bound: replaces demands by residuals, and writes worths and moving rates.
+/// Given are prices, rates and ceilings, and marginals > 0.
 fn count_plain(
     [prices, rates, ceilings]: [&[f64]; 3],
     marginals: &[f64],

@@ -37,7 +37,7 @@ impl<'a> Slackness<'a> {
         columns.zip(paths).map(|((worths, moving), paths)| Columns { first: paths.start, worths, moving })
     }
 
-    /// What all paths on all ranks leave to their links.
+    /// Finds the smallest rate and the least worth of every link, over all paths on all ranks.
     pub(super) fn add_up(&mut self) -> Result<()> {
         let Self { point, moving, worths, .. } = &*self;
         let unknown = vec![[f64::INFINITY; 2]; point.prices.len()];
@@ -118,7 +118,7 @@ impl Columns<'_> {
     }
 }
 
-/// What a link's idle capacity is compared with: the rate of a path's flow, or where that is tiny a part of what the
+/// The rate that a link's idle capacity is compared with: that of a path's flow, or where it is tiny a part of what the
 /// path could carry.
 #[inline(always)]
 pub(super) fn moving_rate(rate: f64, flow_rate: f64, ceiling: f64) -> f64 {

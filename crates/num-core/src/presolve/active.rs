@@ -9,9 +9,6 @@ use crate::problem::Problem;
 use crate::work::{Workers, for_each};
 
 /// The open paths of every flow.
-///
-/// # Errors
-/// [`Error::Stopped`].
 pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
     let count = problem.paths().len();
     if has_own_open_paths(problem) {

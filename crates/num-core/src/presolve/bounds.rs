@@ -101,7 +101,7 @@ impl Presolved {
 pub(crate) struct Limits(Vec<f64>);
 
 impl Limits {
-    /// Those of a list.
+    /// The bounds in a list.
     pub(super) fn new(values: Vec<f64>) -> Self {
         match values.iter().all(|&value| value == f64::INFINITY) {
             true => Self::default(),

@@ -63,9 +63,6 @@ impl Presolved {
 
     /// None for all of the caller's paths, and those of a function, which is given the number of a path, its flow and
     /// its links: a link by its number here.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
     #[inline(always)]
     pub(crate) fn caller_links(
         &self,

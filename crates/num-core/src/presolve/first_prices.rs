@@ -15,9 +15,6 @@ use crate::work::for_each;
 
 impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`](crate::Ranks).
     pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
         let (mut revenues, log_price) = (log_marginals, self.units.log_price);
         for_each(&*self.workers, split_mut(&mut revenues, &self.flow_ranges()), |logs| {

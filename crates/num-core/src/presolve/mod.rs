@@ -59,7 +59,7 @@ pub struct Presolved {
     flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
     has_user_defined: bool,
-    /// Of every link, where a price method starts.
+    /// Price of every link where a price method starts.
     pub(crate) first_prices: Vec<f64>,
     /// [`equal_shares`](Self::equal_shares), once a method has asked for them.
     equal_shares: OnceLock<Vec<f64>>,
@@ -77,9 +77,6 @@ impl Presolved {
 
     /// With the workers of its passes and of those of its certificates. Where they have ranks, the problem is one
     /// rank's part: links, units and first prices are those of the whole.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new) and of [`Ranks`].
     pub(crate) fn by(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
         let ranks = workers.ranks();
         ranks.check_same(&[format!("there are {} links", problem.links())])?;
@@ -300,9 +297,6 @@ impl Presolved {
     }
 
     /// U' of every flow at its rate.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
     pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
         let (mut out, ranges) = (vec![0.0; flow_rates.len()], self.flow_ranges());
         for_each(&*self.workers, pieces(&mut out, &ranges), |(piece, range)| {

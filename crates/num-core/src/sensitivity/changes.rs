@@ -35,7 +35,7 @@ pub struct OutcomeChange {
     pub flow_rates: Vec<f64>,
     /// Per link.
     pub prices: Vec<f64>,
-    /// Of Σ U. NaN in `alpha` where a flow has α = 1: there U, as a function of α, has a pole.
+    /// The change of Σ U. NaN in `alpha` where a flow has α = 1: there U, as a function of α, has a pole.
     pub objective: f64,
 }
 
@@ -51,7 +51,7 @@ impl ParameterChange {
         }
     }
 
-    /// The same, to be changed.
+    /// The values of a parameter of utilities, to be changed.
     pub fn of_mut(&mut self, name: ParameterName) -> &mut Vec<f64> {
         match name {
             ParameterName::Weight => &mut self.weight,
@@ -104,7 +104,7 @@ impl ParameterChange {
 }
 
 impl OutcomeChange {
-    /// Whether it is 0 but for the objective.
+    /// Whether only the objective counts.
     pub(super) fn is_of_objective(&self) -> bool {
         [&self.rates, &self.flow_rates, &self.prices].into_iter().flatten().all(|value| *value == 0.0)
     }

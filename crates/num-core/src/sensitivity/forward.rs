@@ -1,94 +1,16 @@
 //! J v: the change of the optimum with a change of parameters.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
-use super::active_set::{ActiveSet, Place, Weak};
+use super::active_set::{ActiveSet, Weak};
 use super::changes::entry;
 use super::equations::{Forces, Given, Solved};
-use super::point::{Point, level as level_of};
+use super::point::held_level;
+use super::tied_prices::TiedPrices;
 use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS, WEAK};
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
-
-/// Prices while constraints leave that are full by the same flows.
-///
-/// Such constraints have many multipliers, of which a change of the capacities chooses those of least value Σ p dc + …,
-/// by the dual simplex method: along the drift of the prices until a multiplier is 0, whose constraint leaves.
-struct Multipliers {
-    prices: Vec<f64>,
-    path_prices: Vec<f64>,
-    /// Links whose prices have changed: at once, whatever the size of the change of parameters.
-    jumps: BTreeSet<usize>,
-    /// What the last change of them was worth, in the caller's units.
-    gain: f64,
-}
-
-impl Multipliers {
-    fn new(point: &Point) -> Self {
-        let (prices, path_prices) = (point.prices.clone(), point.path_prices.clone());
-        Self { prices, path_prices, jumps: BTreeSet::new(), gain: 0.0 }
-    }
-
-    /// Follows the drift of the prices to the first multiplier that is 0 there. `None` where there is none.
-    fn follow(&mut self, of: &Sensitivity, right: &Right, active: &ActiveSet, solved: &Solved) -> Option<Weak> {
-        let (presolved, point, drift) = (&of.presolved, &of.point, &solved.drift);
-        let mut by = vec![0.0; self.path_prices.len()];
-        of.equations.routing().gather(0..by.len(), drift, &mut by);
-        let (mut nearest, mut leaves) = (f64::INFINITY, None);
-        // Prices of paths that move stay equal: a difference is rounding.
-        let least = NOISE * of.scales.of_prices(|link| drift[link]);
-        let mut look = |weak: Weak, scale: f64, multiplier: f64, change: f64| {
-            if change < -least * scale && multiplier.max(0.0) / -change < nearest {
-                (nearest, leaves) = (multiplier.max(0.0) / -change, Some(weak));
-            }
-        };
-        for (link, &change) in drift.iter().enumerate().filter(|(link, _)| active.links[*link]) {
-            look(Weak::Link(link), of.scales.prices[link], self.prices[link], change);
-        }
-        for flow in 0..presolved.flows() {
-            let (bound, marginal) = (active.flows[flow], point.marginals[flow]);
-            let level = level_of(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
-            let level_by = level_of(presolved, active, flow, &by).unwrap_or(0.0);
-            if bound.is_finite() {
-                look(Weak::Flow { flow, bound }, marginal, marginal - level, -level_by);
-                let beyond = level - point.marginal_beyond(presolved, flow);
-                look(Weak::Above { flow, bound }, marginal, beyond, level_by);
-            }
-            for path in presolved.paths_of(flow) {
-                let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);
-                let scale = point.excess_scale(presolved, &of.scales.prices, (flow, path), level);
-                match active.paths[path] {
-                    Place::Free => {}
-                    Place::Zero => look(Weak::Zero { flow, path }, scale, excess, change),
-                    Place::Cap => look(Weak::Cap { flow, path }, scale, -excess, -change),
-                }
-            }
-        }
-        if leaves.is_some() && nearest > 0.0 {
-            let mut loads = vec![0.0; drift.len()];
-            of.equations.routing().scatter(0..by.len(), &solved.rates, &mut loads);
-            let lacking = right.capacities.iter().zip(&loads).zip(drift);
-            let value: f64 = lacking.map(|((capacity, load), drift)| (capacity - load) * drift).sum();
-            self.gain = nearest * value * presolved.units.rate * presolved.units.price();
-            for (link, drift) in drift.iter().enumerate().filter(|(_, drift)| **drift != 0.0) {
-                self.prices[link] += nearest * drift;
-                self.jumps.insert(link);
-            }
-            self.path_prices.iter_mut().zip(&by).for_each(|(price, by)| *price += nearest * by);
-        } else {
-            self.gain = 0.0;
-        }
-        leaves
-    }
-
-    /// The point with these prices.
-    fn point(&self, of: &Point, active: &ActiveSet) -> Point {
-        let (prices, path_prices) = (self.prices.clone(), self.path_prices.clone());
-        Point { prices, path_prices, active: active.clone(), ..of.clone() }
-    }
-}
 
 /// A change of parameters, in natural units and the presolved numbering.
 struct Right {
@@ -119,44 +41,39 @@ impl Sensitivity {
     fn forward_one(&mut self, change: &ParameterChange) -> Result<OutcomeChange> {
         interrupt::check()?;
         let mut right = self.right(change);
-        let (mut active, mut multipliers) = (self.point.active.clone(), Multipliers::new(&self.point));
-        let solved = self.find_side(&mut right, &mut active, &mut multipliers);
+        let (mut active, mut tied) = (self.point.active.clone(), TiedPrices::new(&self.point));
+        let solved = self.find_side(&mut right, &mut active, &mut tied);
         if active != self.point.active {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
         let solved = solved?;
-        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved, &self.point.active)? {
+        if !tied.point(&self.point, &active).is_optimal(&self.presolved, &self.point.active)? {
             let what = format!("the side that was found is not optimal where {}", kink::describe(&self.kinks));
             return Err(Error::NotDifferentiable { what });
         }
         self.check_held(&right, &active, &solved)?;
         self.check_equal_bounds(change, &right, &solved)?;
         let mut outcome = self.outcome(change, &right, &solved);
-        for &link in &multipliers.jumps {
+        for &link in &tied.jumps {
             outcome.prices[self.presolved.caller.links[link] as usize] = f64::NAN;
         }
         Ok(outcome)
     }
 
     /// Makes constraints active and inactive until none is violated after the change; returns the solution with these.
-    fn find_side(
-        &mut self,
-        right: &mut Right,
-        active: &mut ActiveSet,
-        multipliers: &mut Multipliers,
-    ) -> Result<Solved> {
+    fn find_side(&mut self, right: &mut Right, active: &mut ActiveSet, tied: &mut TiedPrices) -> Result<Solved> {
         let mut weak = self.weak.clone();
         let mut solved = self.solve_for(right, active)?;
         for number in 0.. {
             let mut breaks = if solved.drift.is_empty() {
                 self.violated(right, active, &weak, &solved)
             } else {
-                let leaves = multipliers.follow(self, right, active, &solved);
-                right.objective += multipliers.gain;
+                let leaves = tied.follow(self, &right.capacities, active, &solved);
+                right.objective += tied.gain;
                 let Some(leaves) = leaves else {
                     return Err(Error::NotDifferentiable { what: self.describe_tie(&solved.drifting()) });
                 };
-                weak = multipliers.point(&self.point, active).weak(&self.presolved)?;
+                weak = tied.point(&self.point, active).weak(&self.presolved)?;
                 if !weak.contains(&leaves) {
                     weak.push(leaves);
                 }
@@ -336,7 +253,7 @@ impl Sensitivity {
         // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
             let any_free = active.free_paths(presolved, flow).next().is_some();
-            let held = if any_free { level_of(presolved, active, flow, &prices) } else { None };
+            let held = if any_free { held_level(presolved, active, flow, &prices) } else { None };
             held.unwrap_or_else(|| marginal(flow))
         };
         // Rounding is relative: what is 0 has digits of the largest change of any other quantity.

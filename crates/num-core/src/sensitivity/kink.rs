@@ -47,7 +47,7 @@ pub enum AtKink {
 }
 
 impl Kink {
-    /// The link that it is of.
+    /// The link, where the constraint is of a link.
     pub fn link(self) -> Option<usize> {
         match self {
             Self::Link(link) | Self::TiedLink(link) | Self::FailedLink(link) => Some(link),
@@ -55,7 +55,7 @@ impl Kink {
         }
     }
 
-    /// The path that it is of.
+    /// The path, where the constraint is of a path.
     pub fn path(self) -> Option<usize> {
         match self {
             Self::Path(path) | Self::UnusedPath(path) | Self::ClosedPath(path) => Some(path),
@@ -63,7 +63,7 @@ impl Kink {
         }
     }
 
-    /// The flow that it is of.
+    /// The flow, where the constraint is of a flow.
     pub fn flow(self) -> Option<usize> {
         match self {
             Self::Flow(flow) | Self::TwiceBoundFlow(flow) | Self::ClosedFlow(flow) => Some(flow),
@@ -71,7 +71,7 @@ impl Kink {
         }
     }
 
-    /// Whether it is a failed link, or a cap of 0.
+    /// Whether the constraint is a failed link or a cap of 0.
     pub(super) fn is_closed(self) -> bool {
         matches!(self, Self::FailedLink(_) | Self::ClosedPath(_) | Self::ClosedFlow(_))
     }
@@ -93,8 +93,8 @@ impl fmt::Display for Kink {
     }
 }
 
-/// Those of the weakly active constraints, of links whose prices are not unique, of flows at two equal bounds, and of
-/// failed links and caps of 0, which any increase opens; each link, path and flow once.
+/// All kinks: weakly active constraints, links whose prices are not unique, flows at two equal bounds, and failed links
+/// and caps of 0, which any increase opens. Each link, path and flow stands there once.
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.caller.links[link] as usize),
@@ -165,7 +165,7 @@ pub(super) fn smaller_cap(of_path: f64, of_flow: f64) -> Ordering {
     }
 }
 
-/// What an error says of them: the first three.
+/// The first three kinks, for an error.
 pub(super) fn describe(kinks: &[Kink]) -> String {
     let first: Vec<String> = kinks.iter().take(3).map(ToString::to_string).collect();
     let more = kinks.len().saturating_sub(3);

@@ -12,10 +12,10 @@
 //! The matrix is symmetric, so that Jᵀ w is a solve with the same one. It is that of Newton's method and the interior
 //! point, reduced to one unknown per link (`solve/system`).
 //!
-//! - **Where it is linearized** (`polish.rs`). A certified gap of 1e−6 leaves rates that are right to three digits,
-//!   so the point is refined first: Newton's method on the conditions above, where constraints become active or
-//!   inactive as signs require, up to rounding. Where that does not converge, the interior point solves again. The
-//!   refined point is certified, and refused unless its KKT residual is 1e−6 at most.
+//! - **Where it is linearized** (`polish.rs`, `newton.rs`). A certified gap of 1e−6 leaves rates that are right to
+//!   three digits, so the point is refined first: Newton's method on the conditions above, where constraints become
+//!   active or inactive as signs require, up to rounding. Where that does not converge, the interior point solves again.
+//!   The refined point is certified, and refused unless its KKT residual is 1e−6 at most.
 //! - **Where the optimum is not differentiable** ([`Kink`]). A constraint that holds with a multiplier of 0 (both to
 //!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
 //!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal
@@ -25,7 +25,7 @@
 //!   their capacities chooses those of least Σ p dc + Σ v dr + Σ t dd, to which the dual simplex method goes; rates
 //!   follow one-sided, and prices that jump are NaN. `reverse` refuses, or counts such links alike.
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ s_p dx_p² is taken,
-//!   s_p being the stiffness of the network along the path (`equations.rs`); where prices are not, the one of least
+//!   s_p being the stiffness of the network along the path (`equations/`); where prices are not, the one of least
 //!   norm that is scaled by the diagonal of the matrix.
 //! - **Limits.** The one-sided optimality conditions of every forward product are checked over all constraints that
 //!   hold, and so are the equations without what regularizes them: what fails is refused with an error. So is a change
@@ -49,6 +49,7 @@ mod point;
 mod polish;
 mod reverse;
 mod scales;
+mod tied_prices;
 mod tolerances;
 
 use std::sync::Arc;

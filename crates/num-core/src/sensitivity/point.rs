@@ -15,7 +15,7 @@ pub(super) struct Point {
     pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
     pub(super) flow_rates: Vec<f64>,
-    /// Of every link.
+    /// Load of every link.
     pub(super) loads: Vec<f64>,
     /// U' and σ = −U'' of every flow.
     pub(super) marginals: Vec<f64>,
@@ -118,16 +118,15 @@ impl Point {
         block.utility.saturation(flow - block.flows.start)
     }
 
-    /// What a flow pays per rate on the paths that it uses.
+    /// The price that a flow pays on the paths that it uses.
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
-        let moving = level(problem, &self.active, flow, &self.path_prices);
-        moving.unwrap_or(self.marginals[flow])
+        held_level(problem, &self.active, flow, &self.path_prices).unwrap_or(self.marginals[flow])
     }
 }
 
-/// What a flow whose rate is held pays per rate: the price of the paths that move, the cheapest where none does. `None`
-/// for other flows, which pay U'.
-pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_prices: &[f64]) -> Option<f64> {
+/// The price that a flow pays whose rate is held: that of the paths that move, the cheapest where none does. `None` for
+/// other flows, which pay U'.
+pub(super) fn held_level(problem: &Presolved, active: &ActiveSet, flow: usize, path_prices: &[f64]) -> Option<f64> {
     if !active.holds(flow) {
         return None;
     }

@@ -5,8 +5,9 @@
 pub(super) struct Scales {
     /// U' of every flow.
     pub(super) marginals: Vec<f64>,
-    /// Of the rate of every path that of its flow, and of the price of every link.
+    /// Per path: the rate of its flow.
     pub(super) rates: Vec<f64>,
+    /// Per link: the least that a path through it pays.
     pub(super) prices: Vec<f64>,
 }
 

@@ -31,7 +31,7 @@ pub(super) const UNSETTLED: f64 = 1e3;
 /// The rounding of a multiplier of the last active set: a drift has six digits.
 pub(super) const MULTIPLIER: f64 = 1e-5;
 
-/// Θ⁻¹ per stiffness, and D per diagonal entry (`equations.rs`).
+/// Θ⁻¹ per stiffness, and D per diagonal entry (`equations/`).
 pub(super) const PROXIMAL: f64 = 1e-3;
 pub(super) const RAISED: f64 = 1e-8;
 /// Factor on the diagonal of a link that is not active, which takes it out of the system.

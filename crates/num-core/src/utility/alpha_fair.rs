@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::power::{Logs, Power, Powers, as_power, laws, map, map_laws};
+use super::power::{Logs, Power, Powers, as_power, laws, map};
 use super::spec::{column, parameter};
 use super::{CHUNK, Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ use crate::registry::OptionInfo;
 pub struct AlphaFair {
     alpha: Parameter,
     weight: Parameter,
-    /// What was given in place of the weight.
+    /// The scale s, given in place of the weight.
     scale: Option<Parameter>,
 }
 
@@ -50,7 +50,7 @@ pub(super) const FAMILY: Family = Family {
 pub(super) const MAX_MIN: Family =
     Family { name: "max_min", summary: "weighted max-min fairness", options: || vec![WEIGHT], make: from_specs };
 
-/// What is expected of the α of one utility object: it bends in one way.
+/// The condition on the α of one utility object, which bends in one way.
 pub(super) const ONE_LIMIT: &str = "all finite or all infinite within one utility";
 
 impl AlphaFair {
@@ -70,7 +70,7 @@ impl AlphaFair {
         Ok(Self { alpha, weight, scale: None })
     }
 
-    /// The same by the textbook's factor s = w^α > 0: s x^(1−α)/(1−α). α is finite here, since max-min only has
+    /// α-fairness by the textbook's factor s = w^α > 0: s x^(1−α)/(1−α). α is finite here, since max-min only has
     /// weights; for α = 0 use [`Linear`](super::Linear), whose weight is a scale.
     ///
     /// # Errors

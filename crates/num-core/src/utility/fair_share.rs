@@ -1,4 +1,4 @@
-//! What max-min fairness compares: the rate that a flow gets at a common fair share.
+//! The rate that a flow gets at a common fair share, which max-min fairness compares.
 
 use super::bandwidth_function::Curve;
 
@@ -26,7 +26,7 @@ impl<'a> FairShare<'a> {
         Self { kind: Kind::Curve(curve), most: f64::INFINITY }
     }
 
-    /// The same, but no more than a rate.
+    /// Cut at a rate.
     pub(crate) fn at_most(self, most: f64) -> Self {
         if most < self.saturation() { Self { most, ..self } } else { self }
     }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::power::{Logs, Power, Powers, as_power, laws, map, map_laws};
+use super::power::{Logs, Power, Powers, as_power, laws, map};
 use super::spec::{column, parameter};
 use super::{CHUNK, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::Result;

@@ -255,7 +255,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
-    /// What price methods ask of a block: the demand, at most `ceilings[i]`, and a *curvature* −dx/dq > 0 for the
+    /// The answer to a price method: the demand, at most `ceilings[i]`, and a *curvature* −dx/dq > 0 for the
     /// step length. Where the demand is flat the curvature is floored, so that a price can still leave that piece.
     #[doc(hidden)]
     fn respond_into(

@@ -56,7 +56,7 @@ impl Power {
         self.gain_over(from, to, to - from)
     }
 
-    /// The same where the change is known more exactly than by subtracting.
+    /// U(x') − U(x), given x' − x, which may be more exact than the difference.
     pub(super) fn gain_over(self, from: f64, to: f64, change: f64) -> f64 {
         match change == 0.0 || (from != 0.0 && to != 0.0) {
             true => self.gain_between(from, to, change),
@@ -113,20 +113,6 @@ macro_rules! laws {
 }
 pub(super) use laws;
 
-/// A function of the power laws of consecutive flows of a family and of their rates.
-macro_rules! map_laws {
-    ($family:expr, $flows:expr, $rates:expr, $out:expr, $function:ident) => {{
-        let mut powers = [Power::default(); CHUNK];
-        let pieces = $rates.chunks(CHUNK).zip($out.chunks_mut(CHUNK));
-        for (start, (rates, out)) in $flows.step_by(CHUNK).zip(pieces) {
-            let powers = &mut powers[..rates.len()];
-            laws!($family, start.., powers);
-            map!(powers, rates, out, $function);
-        }
-    }};
-}
-pub(super) use map_laws;
-
 /// The functions of [`Utility`] that a family gets by saying which power law a flow has, in two steps:
 /// `fn parameters(&self, flow) -> Power` has a number in place of log k, and `fn law(&self, parameters) -> Power` finds
 /// log k from it, for many flows in vector instructions.
@@ -152,10 +138,17 @@ macro_rules! as_power {
             self.law(self.parameters(flow)).gain(from, to)
         }
         fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            map_laws!(self, flows, rates, out, value);
+            let mut powers = [Power::default(); CHUNK];
+            let pieces = rates.chunks(CHUNK).zip(out.chunks_mut(CHUNK));
+            for (start, (rates, out)) in flows.step_by(CHUNK).zip(pieces) {
+                let powers = &mut powers[..rates.len()];
+                laws!(self, start.., powers);
+                map!(powers, rates, out, value);
+            }
         }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            map_laws!(self, flows, rates, out, log_marginal);
+            let flows: Vec<u32> = flows.map(|flow| flow as u32).collect();
+            self.log_marginal_at(&flows, rates, out);
         }
         fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
             let mut powers = [Power::default(); CHUNK];
@@ -192,7 +185,7 @@ macro_rules! as_power {
 }
 pub(super) use as_power;
 
-/// Many flows of the same shape, in natural units.
+/// The power laws of many flows, in natural units.
 #[derive(Debug)]
 pub(super) struct Powers {
     pub(super) flows: Vec<Power>,
@@ -205,17 +198,8 @@ impl Utility for Powers {
     fn marginal(&self, flow: usize, rate: f64) -> f64 {
         self.flows[flow].marginal(rate)
     }
-    fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.flows[flow].demand(price)
-    }
-    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        self.flows[flow].demand_slope(price)
-    }
     fn alpha(&self, flow: usize) -> Option<f64> {
         Some(self.flows[flow].alpha)
-    }
-    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        self.flows[flow].gain(from, to)
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         map!(self.flows[flows], rates, out, log_marginal);
@@ -301,17 +285,8 @@ impl Utility for Logs {
     fn marginal(&self, flow: usize, rate: f64) -> f64 {
         self.weights[flow] / rate
     }
-    fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.weights[flow] / price
-    }
-    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        -self.weights[flow] / (price * price)
-    }
     fn alpha(&self, _flow: usize) -> Option<f64> {
         Some(1.0)
-    }
-    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.weights[flow] * ln_ratio(from, to, to - from) }
     }
     fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
@@ -321,16 +296,6 @@ impl Utility for Logs {
     fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
         // Demand and marginal are each other's mirror.
         self.marginal_into(flows, prices, out);
-    }
-    fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        vectorized(
-            #[inline(always)]
-            || {
-                for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
-                    *out = weight * ln(rate);
-                }
-            },
-        );
     }
     fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         vectorized(

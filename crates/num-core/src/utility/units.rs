@@ -89,17 +89,6 @@ impl Utility for Rescaled {
     fn marginal(&self, flow: usize, rate: f64) -> f64 {
         self.inner.marginal(self.flow(flow), rate * self.units.rate) / self.units.price()
     }
-    fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.inner.demand(self.flow(flow), price * self.units.price()) / self.units.rate
-    }
-    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        let units = self.units;
-        self.inner.demand_slope(self.flow(flow), price * units.price()) * units.price() / units.rate
-    }
-    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        let units = self.units;
-        self.inner.gain(self.flow(flow), from * units.rate, to * units.rate) / (units.rate * units.price())
-    }
     fn flows(&self) -> Option<usize> {
         Some(self.flows.len())
     }
@@ -116,9 +105,6 @@ impl Utility for Rescaled {
     fn saturation(&self, flow: usize) -> f64 {
         self.inner.saturation(self.flow(flow)) / self.units.rate
     }
-    fn value_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.ask(<dyn Utility>::value_into, (rates, self.units.rate), (out, self.units.rate * self.units.price()));
-    }
     fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         self.ask(<dyn Utility>::marginal_into, (rates, self.units.rate), (out, self.units.price()));
     }
@@ -131,13 +117,6 @@ impl Utility for Rescaled {
     }
     fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
         self.ask(<dyn Utility>::demand_into, (prices, self.units.price()), (out, self.units.rate));
-    }
-    fn demand_slope_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        self.ask(
-            <dyn Utility>::demand_slope_into,
-            (prices, self.units.price()),
-            (out, self.units.rate / self.units.price()),
-        );
     }
     fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let (from, to) = (self.spread(from, self.units.rate), self.spread(to, self.units.rate));

@@ -78,8 +78,6 @@ struct Scratch {
     price_step: Vec<f64>,
     /// The steps of the round before.
     last: (Vec<f64>, Vec<f64>),
-    /// Per path, of [`Equations::is_solved`].
-    of_paths: [Vec<f64>; 2],
 }
 
 /// A solution, and by how much a round changes the prices where it drifts.
@@ -139,7 +137,6 @@ impl Equations {
                 excess: vec![0.0; links],
                 price_step: vec![0.0; links],
                 last: (vec![0.0; paths], vec![0.0; links]),
-                of_paths: [vec![0.0; paths], vec![0.0; paths]],
             },
         }
     }
@@ -202,7 +199,7 @@ impl Equations {
         }
     }
 
-    /// The changes of rates and prices in one round, for a_p and the changes of loads. Returns them in these lists.
+    /// The changes of rates and prices in one round, for a_p and the changes of loads.
     pub(super) fn step(&mut self, problem: &Presolved, forces: Forces<'_>, targets: &[f64]) -> (&[f64], &[f64]) {
         self.take(problem, forces);
         self.scratch.excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
@@ -210,7 +207,7 @@ impl Equations {
         (&self.scratch.step, &self.scratch.price_step)
     }
 
-    /// Solves for a and g, from rates of paths that do not move (and of held flows in all) as they are to be.
+    /// Solves for a and g, from the final rates of paths that do not move, and of held flows in all.
     ///
     /// # Errors
     /// [`Error::NoSensitivity`] where rounding leaves nothing of the solution; [`Error::Stopped`].
@@ -307,7 +304,7 @@ impl Equations {
         self.total(problem, &solved.rates, &solved.totals, flow)
     }
 
-    /// That of a flow, from a list of paths and one of flows with several.
+    /// The value of a flow, from a list of paths and one of flows with several.
     fn total(&self, problem: &Presolved, of_paths: &[f64], of_several: &[f64], flow: usize) -> f64 {
         match self.several[flow] {
             ABSENT => of_paths[problem.paths_of(flow).start],
@@ -407,9 +404,6 @@ impl Equations {
     }
 
     /// Links whose prices are not unique: they are full by the same flows.
-    ///
-    /// # Errors
-    /// Those of [`solve`](Self::solve).
     pub(super) fn tied(&mut self, problem: &Presolved, scales: &Scales) -> Result<Vec<u32>> {
         // A null vector v leaves a pivot of at most D |v|²/v_i², the diagonal entries of its links being alike to 1e6.
         let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > RAISED / NOISE);

@@ -48,14 +48,14 @@ impl Equations {
 
     /// Whether a solution satisfies every row of the equations without what regularizes them.
     pub(super) fn is_solved(
-        &mut self,
+        &self,
         problem: &Presolved,
         scales: &Scales,
         given: Given<'_>,
         solved: &Solved,
         Allowed { rounding, most, drifting: [rates_drift, prices_drift] }: Allowed,
     ) -> bool {
-        let [mut path_prices, mut magnitudes] = std::mem::take(&mut self.scratch.of_paths);
+        let [mut path_prices, mut magnitudes] = [(); 2].map(|()| vec![0.0; self.moves.len()]);
         let Solved { rates, totals, prices, .. } = solved;
         let System { routing, weights, multipath, .. } = &self.system;
         let Scratch { step, price_step, .. } = &self.scratch;
@@ -126,12 +126,11 @@ impl Equations {
         multipath.scatter_all(routing, &sizes_of_paths, &absolute(totals), &mut sizes);
         let stays = |&link: &usize| self.active[link] && !drifts(price_step[link], scales.prices[link], prices_drift);
         let mut of_links = (0..targets.len()).filter(stays);
-        is_solved &= of_links.all(|link| {
-            let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
-            holds(left, terms, most * problem.capacities[link] + opposed[link])
-        });
-        self.scratch.of_paths = [path_prices, sizes_of_paths];
         is_solved
+            && of_links.all(|link| {
+                let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
+                holds(left, terms, most * problem.capacities[link] + opposed[link])
+            })
     }
 }
 
