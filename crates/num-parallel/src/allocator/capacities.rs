@@ -13,9 +13,8 @@ use super::link_flows::LinkFlows;
 pub(super) struct CapacityChange {
     /// By link.
     pub(super) capacities: FxHashMap<u32, f64>,
-    /// The flows over these links, by slot, and their floors.
-    pub(super) flows: Vec<FlowId>,
-    floors: Vec<f64>,
+    /// The flows over these links, by slot, with their floors.
+    pub(super) flows: Vec<(FlowId, f64)>,
 }
 
 impl Engine {
@@ -44,17 +43,16 @@ impl Engine {
             }
         }
         let flows = self.flows_over(links)?;
-        let floors = self.floors(&flows, &changed)?;
-        Ok(CapacityChange { capacities: changed, flows, floors })
+        let flows = self.with_floors(&flows, &changed)?;
+        Ok(CapacityChange { capacities: changed, flows })
     }
 
     /// Makes a change, planned with nothing else in between.
     pub(super) fn commit_capacities(&mut self, change: CapacityChange) -> Result<()> {
-        let CapacityChange { capacities, flows, floors } = change;
-        for (id, floor) in flows.into_iter().zip(floors) {
+        for (id, floor) in change.flows {
             self.flows.set_floor(self.table.slots[id.slot()].spot, floor);
         }
-        for (link, capacity) in capacities {
+        for (link, capacity) in change.capacities {
             self.links.set_capacity(link, capacity)?;
             if capacity > 0.0 {
                 self.nominal[link as usize] = capacity;
@@ -97,23 +95,23 @@ impl Engine {
         Ok(flows)
     }
 
-    /// The floors of these flows where some capacities are others.
-    fn floors(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<f64>> {
+    /// The floors of flows at these capacities of some links.
+    fn with_floors(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<(FlowId, f64)>> {
         let capacity = |link: u32| changed.get(&link).copied().unwrap_or(self.links.capacities()[link as usize]);
         let nominal = |link: u32| match changed.get(&link) {
             Some(&capacity) if capacity > 0.0 => capacity,
             _ => self.nominal[link as usize],
         };
-        let (mut floors, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
+        let (mut found, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
         for &id in flows {
             let slot = self.table.slots[id.slot()];
             let path = self.flows.path(slot.spot);
             let largest = self.flows.precision().largest();
             slot.utility.check_range(id.to_bits() as usize, least_working(&path, nominal), largest)?;
             let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
-            floors.push(slot.utility.floor(smallest));
+            found.push((id, slot.utility.floor(smallest)));
             pacer.did(path.len())?;
         }
-        Ok(floors)
+        Ok(found)
     }
 }

@@ -24,8 +24,8 @@ pub(super) struct Flow<'a> {
     pub(super) id: FlowId,
     pub(super) path: &'a [u32],
     pub(super) utility: PowerLaw,
-    pub(super) rate: f64,
-    pub(super) feasible: f64,
+    /// As demanded, and as the last normalizer left it.
+    pub(super) rates: [f64; 2],
 }
 
 /// A price iteration over flows that start and end: a step at a time, prices staying where they are in between.
@@ -115,7 +115,7 @@ impl Engine {
     /// Starts a flow that has been [checked](Self::check).
     pub(super) fn start_checked(&mut self, path: &[u32], utility: PowerLaw) -> FlowId {
         let demand = utility.over(self.smallest(path));
-        let spot = self.flows.add(self.table.next_slot(), path, &demand);
+        let spot = self.flows.add(self.table.next_slot(), path, &demand, [0.0; 2]);
         let id = self.table.start(spot, utility);
         self.enter_links(id, path);
         id
@@ -225,10 +225,9 @@ impl Engine {
             self.leave_links(id);
         }
         self.take_out(spot);
-        self.table.slots[id.slot()].utility = utility;
         let stays = path.is_none_or(|path| path == before);
-        let [rate, feasible] = rates.map(|rate| if stays { rate.min(utility.cap) } else { 0.0 });
-        self.place(Flow { id, path: path.unwrap_or(&before), utility, rate, feasible });
+        let rates = rates.map(|rate| if stays { rate.min(utility.cap) } else { 0.0 });
+        self.place(Flow { id, path: path.unwrap_or(&before), utility, rates });
         self.enter_links(id, path.unwrap_or_default());
     }
 
@@ -325,7 +324,7 @@ impl Engine {
                 }
                 self.flows.normalize(&self.fractions);
             }
-            other => self.normalize_what(&other, |flow, _| flow.rate),
+            other => self.normalize_what(&other, |flow, _| flow.rates[0]),
         }
     }
 
@@ -383,9 +382,8 @@ impl Engine {
         let sample = Sample::of(self.links(), paths.len(), |path| paths.links(path))?;
         let mut flows = LiveFlows::new(self.links(), &sample, self.flows.precision(), self.threads)?;
         let mut spots = Vec::with_capacity(self.flows());
-        self.each_flow(|Flow { id, path, utility, rate, feasible }| {
-            let spot = flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)));
-            flows.set_rates(spot, rate, feasible);
+        self.each_flow(|Flow { id, path, utility, rates }| {
+            let spot = flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)), rates);
             spots.push((id, spot));
             pacer.did(2 * path.len())
         })?;
@@ -398,10 +396,10 @@ impl Engine {
     }
 
     /// Puts a flow that has a slot where the layout says.
-    pub(super) fn place(&mut self, Flow { id, path, utility, rate, feasible }: Flow<'_>) {
-        let spot = self.flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)));
-        self.flows.set_rates(spot, rate, feasible);
-        self.table.slots[id.slot()].spot = spot;
+    pub(super) fn place(&mut self, Flow { id, path, utility, rates }: Flow<'_>) {
+        let spot = self.flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)), rates);
+        let slot = &mut self.table.slots[id.slot()];
+        (slot.spot, slot.utility) = (spot, utility);
     }
 
     /// Number of links.
@@ -410,15 +408,15 @@ impl Engine {
     }
 
     /// Calls a function with every flow: its rate as demanded and as the last normalizer left it. O(flows).
-    pub(super) fn each_rate(&self, mut look: impl FnMut(FlowId, f64, f64)) {
-        self.flows.each_rate(|slot, rate, feasible| look(self.table.id(slot), rate, feasible));
+    pub(super) fn each_rate(&self, mut look: impl FnMut(FlowId, [f64; 2])) {
+        self.flows.each_rate(|slot, rates| look(self.table.id(slot), rates));
     }
 
     /// Calls a function with every flow, block by block, until one is refused.
     pub(super) fn each_flow<E>(&self, mut look: impl FnMut(Flow<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.flows.each_flow(|slot, path, rate, feasible| {
+        self.flows.each_flow(|slot, path, rates| {
             let utility = self.table.slots[slot as usize].utility;
-            look(Flow { id: self.table.id(slot), path, utility, rate, feasible })
+            look(Flow { id: self.table.id(slot), path, utility, rates })
         })
     }
 }

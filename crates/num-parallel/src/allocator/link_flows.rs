@@ -8,13 +8,15 @@
 //! the flows on its link, uses that have gone stale are passed once, and the whole is dropped, to be made again when
 //! it is next needed, once most of it is stale. Without changes of capacities it costs nothing.
 
+use std::num::NonZeroUsize;
+
 use super::FlowId;
 
 /// The flows of every link, and some that have left it.
 #[derive(Debug)]
 pub(super) struct LinkFlows {
-    /// Per link its latest use.
-    latest: Vec<usize>,
+    /// Per link one more than the place of its latest use.
+    latest: Vec<Option<NonZeroUsize>>,
     uses: Vec<Use>,
     /// Uses whose flow has left the link, at least.
     stale: usize,
@@ -25,15 +27,12 @@ pub(super) struct LinkFlows {
 struct Use {
     id: FlowId,
     /// The use before, of the same link.
-    before: usize,
+    before: Option<NonZeroUsize>,
 }
-
-/// Where a list ends.
-const END: usize = usize::MAX;
 
 impl LinkFlows {
     pub(super) fn new(links: usize) -> Self {
-        Self { latest: vec![END; links], uses: Vec::new(), stale: 0 }
+        Self { latest: vec![None; links], uses: Vec::new(), stale: 0 }
     }
 
     /// A flow is on these links now.
@@ -41,7 +40,7 @@ impl LinkFlows {
         for &link in path {
             let latest = &mut self.latest[link as usize];
             self.uses.push(Use { id, before: *latest });
-            *latest = self.uses.len() - 1;
+            *latest = NonZeroUsize::new(self.uses.len());
         }
     }
 
@@ -51,15 +50,15 @@ impl LinkFlows {
         (2 * self.stale <= self.uses.len() + self.latest.len()).then_some(self)
     }
 
-    /// Appends the flows of a link, of the uses that `is_current` confirms; the others are removed. A flow that has left
-    /// and come back may be there twice.
+    /// Appends the flows of a link, of the uses that `is_current` confirms; the others are removed. A flow that left
+    /// and came back may be there twice.
     pub(super) fn append(&mut self, link: u32, flows: &mut Vec<FlowId>, is_current: impl Fn(FlowId) -> bool) {
         let (mut at, mut kept) = (self.latest[link as usize], None);
-        while at != END {
-            let Use { id, before } = self.uses[at];
+        while let Some(place) = at {
+            let Use { id, before } = self.uses[place.get() - 1];
             if is_current(id) {
                 flows.push(id);
-                kept = Some(at);
+                kept = Some(place.get() - 1);
             } else {
                 match kept {
                     Some(kept) => self.uses[kept].before = before,

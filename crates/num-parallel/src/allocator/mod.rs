@@ -74,8 +74,8 @@ pub struct Allocator {
     settings: AllocatorSettings,
     /// Of every link, as given.
     capacities: Vec<f64>,
-    /// Links that carried nothing at the last tick, and the prices there by the flows that have come since; below 0 where
-    /// the capacity has changed before a flow ended.
+    /// Links that carried nothing at the last tick, and the prices there by the flows that have come since; below 0
+    /// where the capacity has changed before a flow ended.
     fresh: FxHashMap<u32, f64>,
     /// By slot, the last rate sent to the flow's endpoint; 0 before the first.
     sent: Vec<f64>,
@@ -130,9 +130,9 @@ impl Allocator {
     ///
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
-    /// path 0 and flow 0; the latter also for a flow whose prices its [`Precision`] could not hold, be it over a link
-    /// that has failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take, [`Error::Setting`]
-    /// for more flows than can be numbered. Nothing has changed then.
+    /// path 0 and flow 0; the latter also for a flow whose prices its [`Precision`](crate::Precision) could not hold,
+    /// be it over a link that has failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take,
+    /// [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.table.check_room(1)?;
         self.engine.check(0, path, &utility)?;
@@ -177,7 +177,7 @@ impl Allocator {
         if !self.fresh.is_empty() {
             for &id in ids {
                 let (path, utility) = (self.path(id)?, self.utility(id)?);
-                self.price_fresh(&mut prices, &path, &utility, -1.0);
+                self.price_fresh(&mut prices, &path, &utility, -1.0, |link| self.used(link));
                 pacer.did(4 * path.len())?;
             }
         }
@@ -218,9 +218,11 @@ impl Allocator {
             self.engine.check_change(place, id, path, utility.as_ref())?;
             let (old_path, old_utility) = (self.path(id)?, self.utility(id)?);
             if !self.fresh.is_empty() {
-                self.price_fresh(&mut prices, &old_path, &old_utility, -1.0);
+                self.price_fresh(&mut prices, &old_path, &old_utility, -1.0, |link| self.used(link));
             }
-            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &utility.unwrap_or(old_utility), 1.0);
+            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &utility.unwrap_or(old_utility), 1.0, |link| {
+                self.used(link)
+            });
             pacer.did(8 + 4 * old_path.len())?;
         }
         self.fresh.extend(prices);
@@ -380,14 +382,13 @@ impl Allocator {
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn rate(&self, id: FlowId) -> Result<f64> {
-        let [demand, feasible] = self.engine.rates(id)?;
-        Ok(self.settings.given(demand, feasible))
+        Ok(self.settings.given(self.engine.rates(id)?))
     }
 
     /// Id and rate of every flow. O(flows).
     pub fn rates(&self) -> Vec<(FlowId, f64)> {
         let mut all = Vec::with_capacity(self.engine.flows());
-        self.engine.each_rate(|id, rate, feasible| all.push((id, self.settings.given(rate, feasible))));
+        self.engine.each_rate(|id, rates| all.push((id, self.settings.given(rates))));
         all
     }
 
@@ -397,8 +398,8 @@ impl Allocator {
         let threshold = self.settings.update_threshold;
         let (settings, sent) = (self.settings, &mut self.sent);
         let mut updates = Vec::new();
-        self.engine.each_rate(|id, rate, feasible| {
-            let (now, sent) = (settings.given(rate, feasible), &mut sent[id.slot()]);
+        self.engine.each_rate(|id, rates| {
+            let (now, sent) = (settings.given(rates), &mut sent[id.slot()]);
             if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) {
                 *sent = now;
                 updates.push((id, now));
@@ -451,15 +452,14 @@ impl Allocator {
         snapshot::to_json(self)
     }
 
-    /// Adds to these prices (or takes off again) those that a flow alone pays for the links of its path that carry
-    /// nothing as yet.
-    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], utility: &PowerLaw, sign: f64) {
-        let capacity = |link: u32| self.engine.links.capacities()[link as usize];
-        self.price_fresh_at(prices, path, utility, sign, capacity);
+    /// The part of a link's capacity that rates may fill.
+    fn used(&self, link: u32) -> f64 {
+        self.engine.links.capacities()[link as usize]
     }
 
-    /// Adds to these prices at such capacities.
-    fn price_fresh_at(
+    /// Adds to these prices (or takes off again) those that a flow alone pays for the links of its path that carry
+    /// nothing as yet, at such capacities.
+    fn price_fresh(
         &self,
         prices: &mut FxHashMap<u32, f64>,
         path: &[u32],
@@ -509,7 +509,7 @@ impl Allocator {
     ) -> Result<Vec<FlowId>> {
         let mut prices = FxHashMap::default();
         for (path, utility) in flows.clone() {
-            self.price_fresh(&mut prices, path, &utility, 1.0);
+            self.price_fresh(&mut prices, path, &utility, 1.0, |link| self.used(link));
             pacer.did(path.len())?;
         }
         let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.links.has_started());
@@ -531,14 +531,13 @@ impl Allocator {
     /// links of their paths that no other flow has used.
     fn price_returned(&self, change: &CapacityChange) -> Result<FxHashMap<u32, f64>> {
         let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
-        let capacities = self.engine.links.capacities();
-        let capacity = |link: u32| change.capacities.get(&link).copied().unwrap_or(capacities[link as usize]);
-        let returns = |&link: &u32| capacities[link as usize] == 0.0 && capacity(link) > 0.0;
+        let capacity = |link: u32| change.capacities.get(&link).copied().unwrap_or_else(|| self.used(link));
+        let returns = |&link: &u32| self.used(link) == 0.0 && capacity(link) > 0.0;
         if change.capacities.keys().any(returns) {
-            for &id in &change.flows {
+            for &(id, _) in &change.flows {
                 let (path, utility) = (self.path(id)?, self.utility(id)?);
                 if path.iter().any(returns) {
-                    self.price_fresh_at(&mut prices, &path, &utility, 1.0, capacity);
+                    self.price_fresh(&mut prices, &path, &utility, 1.0, capacity);
                 }
                 pacer.did(4 * path.len())?;
             }

@@ -28,7 +28,7 @@ impl Allocator {
         ranks.max(&mut all)?;
         let [changed, fresh, starts] = all;
         if changed > 0.0 {
-            self.check_capacities(&ranks)?;
+            ranks.check_same_links(&self.capacities, "capacity")?;
             self.agreed = true;
         }
         if fresh > 0.0 {
@@ -53,10 +53,6 @@ impl Allocator {
         self.fresh.drain().try_for_each(|(link, price)| self.engine.links.set_price(link, price.max(0.0)))
     }
 
-    fn check_capacities(&self, ranks: &Ranks) -> Result<()> {
-        ranks.check_same_links(&self.capacities, "capacity")
-    }
-
     /// # Errors
     /// As [`over`](Self::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
@@ -79,7 +75,7 @@ impl Allocator {
             format!("flows have numbers of {}", if settings.precision == Precision::F32 { "f32" } else { "f64" }),
         ])?;
         ranks.check_same(&option_facts(rule))?;
-        self.check_capacities(ranks)?;
+        ranks.check_same_links(&self.capacities, "capacity")?;
         ranks.check_same_links(self.engine.prices(), "price")
     }
 }

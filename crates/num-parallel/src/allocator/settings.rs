@@ -65,8 +65,8 @@ impl AllocatorSettings {
     }
 
     /// A flow's rate, from its demand and the part of that which the normalizer leaves.
-    pub(super) fn given(&self, asked: f64, feasible: f64) -> f64 {
-        if self.normalizer.is_none() { asked } else { feasible }
+    pub(super) fn given(&self, [demand, feasible]: [f64; 2]) -> f64 {
+        if self.normalizer.is_none() { demand } else { feasible }
     }
 
     /// The part of a link that rates may fill.

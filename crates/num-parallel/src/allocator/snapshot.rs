@@ -89,7 +89,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
     fresh.sort_unstable_by_key(|&(link, _)| link);
     let (prices, mut pacer) = (engine.links.save()?, Pacer::new());
     let mut flows = Vec::with_capacity(engine.flows());
-    engine.each_flow(|Flow { id, path, utility, rate, feasible }| {
+    engine.each_flow(|Flow { id, path, utility, rates: [rate, feasible] }| {
         pacer.did(8 + path.len())?;
         let (slot, generation, path) = (id.slot() as u32, id.generation(), path.to_vec());
         flows.push(SavedFlow { slot, generation, path, utility, rate, feasible });
@@ -132,8 +132,7 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
         let id = FlowId::new(*slot, *generation);
         let checked = engine.check(id.to_bits() as usize, path, utility);
         checked.map_err(|error| Error::Snapshot(format!("flows: {error}")))?;
-        engine.table.slots[id.slot()].utility = *utility;
-        engine.place(Flow { id, path, utility: *utility, rate: *rate, feasible: *feasible });
+        engine.place(Flow { id, path, utility: *utility, rates: [*rate, *feasible] });
         pacer.did(8 + path.len())?;
     }
     free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));

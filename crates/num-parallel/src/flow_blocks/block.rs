@@ -21,7 +21,7 @@ pub(crate) struct FlowBlock<R> {
     vacant: Vec<u32>,
     /// The buckets by law and windows, the last window first, so that consecutive buckets share cache lines.
     order: BTreeMap<Box<[u32]>, u32>,
-    /// Their numbers, for look-up: with thousands of buckets, every branch of a binary search is mispredicted half the time.
+    /// Their numbers, for look-up: among thousands, every branch of a binary search is mispredicted half the time.
     numbers: FxHashMap<Box<[u32]>, u32>,
     /// The key that is looked up: law and windows, the last one first.
     key: Vec<u32>,
@@ -87,9 +87,7 @@ impl<R: Real> FlowBlock<R> {
     pub(super) fn bucket_of(&mut self, is_log: bool, entries: &[Entry]) -> u32 {
         entries.iter().filter_map(|entry| entry.table).for_each(|table| self.use_table(table));
         let windows = || self.windows.of(entries);
-        self.key.clear();
-        self.key.push(u32::from(!is_log));
-        self.key.extend(windows().rev());
+        write_key(&mut self.key, is_log, windows());
         match self.numbers.get(&*self.key) {
             Some(&bucket) => bucket,
             None => {
@@ -117,9 +115,7 @@ impl<R: Real> FlowBlock<R> {
         let bucket = &mut self.buckets[spot.bucket as usize];
         let moved = bucket.swap_remove(spot.place as usize);
         if bucket.flows().is_empty() {
-            self.key.clear();
-            self.key.push(u32::from(!bucket.is_log()));
-            self.key.extend(bucket.windows().iter().rev());
+            write_key(&mut self.key, bucket.is_log(), bucket.windows().iter().copied());
             self.order.remove(&*self.key);
             self.numbers.remove(&*self.key);
             *bucket = Bucket::new(bucket.is_log(), Vec::new());
@@ -150,6 +146,12 @@ impl<R: Real> FlowBlock<R> {
             self.buckets[bucket as usize].normalize(fractions);
         }
     }
+}
+
+fn write_key(key: &mut Vec<u32>, is_log: bool, windows: impl DoubleEndedIterator<Item = u32>) {
+    key.clear();
+    key.push(u32::from(!is_log));
+    key.extend(windows.rev());
 }
 
 #[cfg(test)]

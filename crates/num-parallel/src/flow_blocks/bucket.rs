@@ -15,16 +15,14 @@ use netnum_core::internal::PowerDemand;
 use netnum_core::internal::numerics::{exp, ln, vectorized};
 
 use super::real::Real;
-use super::windows::{ABREAST, Abreast, View, WindowView, add_to, window};
-
-/// Flows that are gathered, then responded to, then scattered, where that is long.
-const POWERS: usize = 64;
+use super::sizes::{ABREAST, POWERS};
+use super::windows::{Abreast, View, WindowView, add_to, window};
 
 /// exp of this is still a number, also after ten million of them are added, and that of its negative still normal.
 const LARGEST_EXPONENT: f64 = 690.0;
 
-/// Numbers of some flows that a response reads and writes, side by side in memory: a rate is stored in a line that was just
-/// read. A store to a line of its own waits for that line, and all later stores wait with it.
+/// Numbers of some flows that a response reads and writes, side by side in memory: a rate is stored in a line that was
+/// just read. A store to a line of its own waits for that line, and all later stores wait with it.
 #[derive(Debug, Clone, Copy)]
 struct Rows<R> {
     scales: [R; ABREAST],
@@ -87,17 +85,20 @@ impl<R: Real> Bucket<R> {
         &self.flows
     }
 
-    pub(crate) fn rate(&self, place: usize) -> R {
+    fn rate(&self, place: usize) -> R {
         self.rows[place / ABREAST].rates[place % ABREAST]
     }
 
-    pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
-        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+    /// Rate of a flow as demanded last, and after the last normalizer; 0 if it came later.
+    pub(crate) fn rates(&self, place: usize) -> [f64; 2] {
+        [self.rate(place), self.feasible.get(place).copied().unwrap_or(R::ZERO)].map(R::wide)
     }
 
-    /// Rate of a flow after the last normalizer; 0 if it came later.
-    pub(crate) fn feasible(&self, place: usize) -> R {
-        self.feasible.get(place).copied().unwrap_or(R::ZERO)
+    pub(crate) fn set_rates(&mut self, place: usize, [rate, feasible]: [f64; 2]) {
+        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+        if feasible > 0.0 {
+            self.set_feasible(place, feasible);
+        }
     }
 
     pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {

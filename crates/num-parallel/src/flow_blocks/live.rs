@@ -6,7 +6,7 @@ use netnum_core::Result;
 use netnum_core::internal::{PowerDemand, Respond};
 use serde::{Deserialize, Serialize};
 
-use super::{FlowBlocks, Sample, Spot};
+use super::{FlowBlocks, Partition, Sample, Spot};
 
 /// The numbers that are kept of flows: weights, rates, and their sums within a block. Prices and loads of links are f64
 /// in both.
@@ -47,12 +47,15 @@ macro_rules! blocks {
 }
 
 impl LiveFlows {
+    /// Blocks without flows, laid out for paths like these.
+    ///
     /// # Errors
-    /// Those of [`FlowBlocks::new`].
+    /// [`Error::Threads`](netnum_core::Error::Threads), [`Error::Stopped`](netnum_core::Error::Stopped).
     pub(crate) fn new(links: usize, sample: &Sample, precision: Precision, threads: NonZeroUsize) -> Result<Self> {
+        let partition = Partition::new(links, sample)?;
         Ok(match precision {
-            Precision::F64 => Self::F64(FlowBlocks::new(links, sample, threads)?),
-            Precision::F32 => Self::F32(FlowBlocks::new(links, sample, threads)?),
+            Precision::F64 => Self::F64(FlowBlocks::new(partition, threads)?),
+            Precision::F32 => Self::F32(FlowBlocks::new(partition, threads)?),
         })
     }
 
@@ -67,8 +70,8 @@ impl LiveFlows {
         blocks!(self, flows => flows.pin());
     }
 
-    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand) -> Spot {
-        blocks!(self, flows => flows.add(flow, path, demand))
+    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand, rates: [f64; 2]) -> Spot {
+        blocks!(self, flows => flows.add(flow, path, demand, rates))
     }
 
     pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
@@ -79,10 +82,6 @@ impl LiveFlows {
         blocks!(self, flows => flows.rates(spot))
     }
 
-    pub(crate) fn set_rates(&mut self, spot: Spot, rate: f64, feasible: f64) {
-        blocks!(self, flows => flows.set_rates(spot, rate, feasible));
-    }
-
     pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
         blocks!(self, flows => flows.set_floor(spot, floor));
     }
@@ -91,11 +90,11 @@ impl LiveFlows {
         blocks!(self, flows => flows.path(spot))
     }
 
-    pub(crate) fn each_rate(&self, look: impl FnMut(u32, f64, f64)) {
+    pub(crate) fn each_rate(&self, look: impl FnMut(u32, [f64; 2])) {
         blocks!(self, flows => flows.each_rate(look));
     }
 
-    pub(crate) fn each_flow<E>(&self, look: impl FnMut(u32, &[u32], f64, f64) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn each_flow<E>(&self, look: impl FnMut(u32, &[u32], [f64; 2]) -> Result<(), E>) -> Result<(), E> {
         blocks!(self, flows => flows.each_flow(look))
     }
 

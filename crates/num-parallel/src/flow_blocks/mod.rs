@@ -20,6 +20,7 @@
 //! | `tables.rs` | links → pairs → flows → pairs → links |
 //! | `windows.rs` | the part of a table that alike flows read and add to |
 //! | `real.rs` | the numbers of a block: f64 or f32 |
+//! | `sizes.rs` | how many flows, links and entries go together |
 //! | `live.rs` | flows that come and go, in blocks of either |
 
 mod block;
@@ -28,9 +29,11 @@ mod live;
 mod of_problem;
 mod partition;
 mod real;
+mod sizes;
 mod tables;
 mod windows;
 
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -95,15 +98,11 @@ enum Task {
 }
 
 impl<R: Real> FlowBlocks<R> {
-    /// Blocks without flows, laid out for paths like these.
+    /// Blocks without flows.
     ///
     /// # Errors
-    /// [`Error::Threads`](netnum_core::Error::Threads), [`Error::Stopped`](netnum_core::Error::Stopped).
-    pub(crate) fn new(links: usize, sample: &Sample, threads: NonZeroUsize) -> Result<Self> {
-        Self::laid_out(Partition::new(links, sample)?, threads)
-    }
-
-    fn laid_out(partition: Partition, threads: NonZeroUsize) -> Result<Self> {
+    /// [`Error::Threads`](netnum_core::Error::Threads).
+    fn new(partition: Partition, threads: NonZeroUsize) -> Result<Self> {
         // A worker without a block would only be woken.
         let team = Team::new(threads.min(partition.blocks()))?;
         let blocks = (0..partition.blocks().get()).map(|_| RwLock::new(FlowBlock::new(&partition))).collect();
@@ -125,13 +124,17 @@ impl<R: Real> FlowBlocks<R> {
         self.team.pin();
     }
 
-    /// Adds a flow by its number.
-    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand) -> Spot {
+    /// Adds a flow by its number, with its rates of an earlier response and normalization.
+    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand, rates: [f64; 2]) -> Spot {
         let partition = &self.shared.partition;
         partition.entries_of(path, &mut self.scratch);
-        let block = partition.block_of(path);
-        let place = own(&mut self.blocks[block]).add(flow, &self.scratch, demand);
-        Spot { block: block as u32, place }
+        let number = partition.block_of(path);
+        let block = own(&mut self.blocks[number]);
+        let place = block.add(flow, &self.scratch, demand);
+        if rates != [0.0; 2] {
+            block.buckets_mut()[place.bucket as usize].set_rates(place.place as usize, rates);
+        }
+        Spot { block: number as u32, place }
     }
 
     /// Takes a flow out; returns the number of the one that is in its spot now, if there is one.
@@ -145,30 +148,16 @@ impl<R: Real> FlowBlocks<R> {
         look(&block.buckets()[place.bucket as usize], place.place as usize)
     }
 
-    fn with_mut(&mut self, Spot { block, place }: Spot, change: impl FnOnce(&mut Bucket<R>, usize)) {
-        let block = own(&mut self.blocks[block as usize]);
-        change(&mut block.buckets_mut()[place.bucket as usize], place.place as usize);
-    }
-
     /// Rate of a flow as it demanded in the last response, and as it was last normalized; 0 for one that came after
     /// these.
     pub(crate) fn rates(&self, spot: Spot) -> [f64; 2] {
-        self.with(spot, |bucket, place| [bucket.rate(place), bucket.feasible(place)].map(R::wide))
-    }
-
-    /// Puts rates of an earlier response and normalization in place.
-    pub(crate) fn set_rates(&mut self, spot: Spot, rate: f64, feasible: f64) {
-        self.with_mut(spot, |bucket, place| {
-            bucket.set_rate(place, rate);
-            if feasible > 0.0 {
-                bucket.set_feasible(place, feasible);
-            }
-        });
+        self.with(spot, Bucket::rates)
     }
 
     /// Changes the price below which a flow's rate does not grow.
-    pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
-        self.with_mut(spot, |bucket, place| bucket.set_floor(place, floor));
+    pub(crate) fn set_floor(&mut self, Spot { block, place }: Spot, floor: f64) {
+        let block = own(&mut self.blocks[block as usize]);
+        block.buckets_mut()[place.bucket as usize].set_floor(place.place as usize, floor);
     }
 
     /// The links of a flow.
@@ -183,26 +172,29 @@ impl<R: Real> FlowBlocks<R> {
         })
     }
 
-    /// Number, rate and feasible rate of every flow, block by block.
-    pub(crate) fn each_rate(&self, mut look: impl FnMut(u32, f64, f64)) {
-        for block in &self.blocks {
-            for bucket in read(block).in_order() {
-                for (place, &flow) in bucket.flows().iter().enumerate() {
-                    look(flow, bucket.rate(place).wide(), bucket.feasible(place).wide());
-                }
-            }
-        }
+    /// Number and [rates](Self::rates) of every flow, block by block.
+    pub(crate) fn each_rate(&self, mut look: impl FnMut(u32, [f64; 2])) {
+        let Ok(()) = self.each_place::<Infallible>(|flow, bucket, place| {
+            look(flow, bucket.rates(place));
+            Ok(())
+        });
     }
 
-    /// Number, path, rate and feasible rate of every flow, block by block, until one is refused.
-    pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(u32, &[u32], f64, f64) -> Result<(), E>) -> Result<(), E> {
+    /// Number, path and [rates](Self::rates) of every flow, block by block, until one is refused.
+    pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(u32, &[u32], [f64; 2]) -> Result<(), E>) -> Result<(), E> {
         let mut path = Vec::new();
+        self.each_place(|flow, bucket, place| {
+            path.clear();
+            path.extend(self.links_of(bucket, place));
+            look(flow, &path, bucket.rates(place))
+        })
+    }
+
+    fn each_place<E>(&self, mut look: impl FnMut(u32, &Bucket<R>, usize) -> Result<(), E>) -> Result<(), E> {
         for block in &self.blocks {
             for bucket in read(block).in_order() {
                 for (place, &flow) in bucket.flows().iter().enumerate() {
-                    path.clear();
-                    path.extend(self.links_of(bucket, place));
-                    look(flow, &path, bucket.rate(place).wide(), bucket.feasible(place).wide())?;
+                    look(flow, bucket, place)?;
                 }
             }
         }
@@ -277,7 +269,7 @@ impl<R: Real> Respond for FlowBlocks<R> {
     }
 
     fn rates_into(&self, rates: &mut [f64]) {
-        self.each_rate(|flow, rate, _| rates[flow as usize] = rate);
+        self.each_rate(|flow, [rate, _]| rates[flow as usize] = rate);
     }
 }
 

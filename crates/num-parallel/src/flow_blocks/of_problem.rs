@@ -12,16 +12,14 @@ use netnum_core::{Paths, Result, Workers};
 use super::block::FlowBlock;
 use super::partition::{Entry, Partition, Sample, Windows};
 use super::real::Real;
+use super::sizes::{FEWEST_FLOWS, PIECE, REMEMBERED};
 use super::{FlowBlocks, own};
-
-/// Below this many flows the tables cost more than they save.
-const FEWEST_FLOWS: usize = 5000;
 
 /// Blocks of the flows of a problem for so many threads, filled by these workers; none where the loop over rows is
 /// faster.
 ///
 /// # Errors
-/// Those of [`FlowBlocks::new`].
+/// [`Error::Threads`](netnum_core::Error::Threads), [`Error::Stopped`](netnum_core::Error::Stopped).
 pub(crate) fn of_problem(
     links: usize,
     paths: &Paths,
@@ -38,7 +36,7 @@ pub(crate) fn of_problem(
     if partition.are_links_scattered() {
         return Ok(None);
     }
-    let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
+    let mut blocks = FlowBlocks::<f64>::new(partition, threads)?;
     blocks.add_all(paths, demands, workers)?;
     Ok(Some(Box::new(blocks)))
 }
@@ -74,9 +72,6 @@ impl<R: Real> FlowBlocks<R> {
         for_each(workers, shares, work).map(|_| ())
     }
 }
-
-/// Consecutive flows that are sorted by block at a time: their links stay in the second-level cache.
-const PIECE: usize = 1 << 14;
 
 /// Sorts consecutive flows by block, as far as the blocks are those of one thread.
 struct Sorter {
@@ -223,11 +218,8 @@ struct Finder {
 }
 
 impl Finder {
-    /// How many are remembered for each block, about.
-    const PER_BLOCK: usize = 1 << 8;
-
     fn new(windows: Windows, blocks: usize) -> Self {
-        let size = (Self::PER_BLOCK * blocks).next_power_of_two();
+        let size = (REMEMBERED * blocks).next_power_of_two();
         // No key that fits in has only ones.
         Self { bits: windows.bits(), last: vec![(u64::MAX, 0, 0); size] }
     }

@@ -23,7 +23,9 @@ use netnum_core::internal::{LinkEnds, spread};
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::windows::{LINE, WINDOW};
+use super::sizes::{
+    ENTRIES_OF_LINES, FEW_PAIRS, FLOWS_PER_BLOCK, LOOKED_AT, MOST_BLOCKS, MOST_PAIRS, MOST_SCATTERED, SAMPLE, WINDOW,
+};
 
 /// Pairs of one node.
 #[derive(Debug)]
@@ -104,28 +106,10 @@ struct InTable {
 /// Places of a link in no table. They differ, so that two such links share no table.
 const NOWHERE: [InTable; 2] = [InTable { table: u32::MAX, at: 0 }, InTable { table: u32::MAX - 1, at: 0 }];
 
-/// So many pairs, with their sums 3 MB, are worth their place in the caches. With twice as many, and 4 to 11 flows for
-/// each, a response takes 1.1 to 1.4 times as long as link by link, with eight times as many 1.3 to 1.7.
-const MOST_PAIRS: usize = 1 << 17;
-/// Beyond so many links, whether paths share few pairs of links tells that links are in no order.
-const MOST_SCATTERED: usize = 1 << 14;
-const FEW_PAIRS: f64 = 1.5;
-/// Paths that are looked at for each link, and for each combination of windows.
-const SAMPLE: usize = 8;
-/// A block has at least this many flows; where there are more than two, at least twice as many as entries, of which it
-/// keeps a copy.
-const FLOWS_PER_BLOCK: usize = 20_000;
 /// Flows stand together whose entries lie in the same windows, the smaller the better as long as there are so many of
-/// them for each combination, on average. 1024 entries are in the first-level cache with what
-/// is put there, 8192 in the second.
+/// them for each combination, on average. 1024 entries and their sums are in the first-level cache, 8192 in the second.
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
-/// The most paths whose windows are looked at.
-const LOOKED_AT: usize = 8192;
-/// A table of as many pairs begins where a line of the caches does.
-const ENTRIES_OF_LINES: usize = LINE / size_of::<f32>();
-/// More threads than that have nothing to do.
-pub(crate) const MOST_BLOCKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// Some of many paths, from which a layout is made.
 #[derive(Debug, Clone)]
@@ -213,7 +197,7 @@ impl Partition {
             this.forget_pairs();
         }
         if paths >= 2 * FLOWS_PER_BLOCK && !sample.is_empty() {
-            this.blocks = (paths / FLOWS_PER_BLOCK).min((paths / this.entries / 2).max(2)).min(MOST_BLOCKS.get());
+            this.blocks = (paths / FLOWS_PER_BLOCK).min((paths / this.entries / 2).max(2)).min(MOST_BLOCKS);
             this.share_out(sampled().map(|links| links[0]));
         }
         // Every n-th, and not the first: paths may be sorted.

@@ -13,7 +13,8 @@ use netnum_core::internal::numerics::vectorized;
 
 use super::partition::{PairTable, Partition};
 use super::real::Real;
-use super::windows::{Lines, View, WINDOW, add};
+use super::sizes::{TAKEN, WINDOW};
+use super::windows::{Lines, View, add};
 
 /// One entry per link, then one per link pair, then a window that is never used.
 #[derive(Debug)]
@@ -241,6 +242,4 @@ fn strip_mut<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WID
     row[first..].first_chunk_mut().expect(WITHIN)
 }
 
-/// Links whose sums are taken, then cleared while they are in the first-level cache.
-const TAKEN: usize = 256;
 const WITHIN: &str = "strips are within the row";

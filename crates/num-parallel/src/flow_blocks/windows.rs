@@ -4,14 +4,7 @@ use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
 use super::real::Real;
-
-/// Flows whose numbers stand together, and are gathered, responded to and scattered together.
-pub(super) const ABREAST: usize = 4;
-/// Bytes of a cache line.
-pub(super) const LINE: usize = 64;
-/// Entries that 16 bits can number. Tables end with so many more than are used: a window that begins at any entry is
-/// whole, and no entry in it needs a check.
-pub(crate) const WINDOW: usize = 1 << u16::BITS;
+use super::sizes::{ABREAST, LINE, WINDOW};
 
 /// A table that begins with a cache line: a vector over two of them takes twice as long.
 #[derive(Debug)]

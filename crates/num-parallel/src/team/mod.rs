@@ -96,9 +96,7 @@ impl Team {
         NonZeroUsize::new(self.workers.len() + 1).expect("the caller is one")
     }
 
-    /// Keeps each worker on a core of its own from now on, so that its part of the data stays in that core's caches;
-    /// the caller is never moved. On Linux only, and only where there are enough cores beside the caller's. It helps a
-    /// process that has the machine to itself, and slows down one whose teams would share those cores.
+    /// Keeps each worker on a core of its own from now on, where there are enough cores beside the caller's.
     pub(crate) fn pin(&mut self) {
         self.pinned = true;
         if self.workers.is_empty() {

@@ -49,11 +49,11 @@ fn every_worker_does_the_job_once_on_a_thread_that_stays_the_same_and_the_caller
 fn no_worker_passes_a_barrier_before_all_have_come() {
     // Eight share the cores of whatever machine this is.
     for threads in [1, 2, 3, 8] {
-        const MEETINGS: usize = 2000;
+        let meetings = 2000;
         let notes: Arc<Vec<AtomicUsize>> = Arc::new((0..threads).map(|_| AtomicUsize::new(0)).collect());
         let told = notes.clone();
         team(threads).run(Arc::new(move |worker| {
-            for meeting in 1..=MEETINGS {
+            for meeting in 1..=meetings {
                 told[worker.number()].store(meeting, Ordering::Relaxed);
                 worker.wait();
                 for note in told.iter() {
@@ -63,7 +63,7 @@ fn no_worker_passes_a_barrier_before_all_have_come() {
                 }
             }
         }));
-        assert!(notes.iter().all(|note| note.load(Ordering::Relaxed) == MEETINGS));
+        assert!(notes.iter().all(|note| note.load(Ordering::Relaxed) == meetings));
     }
 }
 

@@ -396,3 +396,24 @@ fn what_is_stopped_on_the_way_has_changed_nothing() {
         assert_eq!(allocator.flows(), 0);
     }
 }
+
+/// The flows whose start was stopped had been entered on their links.
+#[test]
+fn capacities_change_after_a_start_that_was_stopped() {
+    let links = 100_000u32;
+    let paths = Paths::from_lists((0..20_000).map(|flow| [2 * flow, 2 * flow + 1]));
+    let worths = vec![PowerLaw::log(1.0); paths.len()];
+    let mut allocator = made(vec![10.0; links as usize], "ned", Normalization::FNorm);
+    allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
+    // From here on the flows of links are known.
+    allocator.set_capacity(0, 5.0).unwrap();
+    let (links, capacities): (Vec<u32>, Vec<f64>) = (0..links).map(|link| (link, 10.0)).unzip();
+    let mut looks = 0;
+    while stops_after(looks).scope(|| allocator.start_all(&paths, &worths)).is_err() {
+        allocator.set_capacities(&links, &capacities).unwrap();
+        assert_eq!(allocator.flows(), 1);
+        looks += 1;
+    }
+    assert!(looks > 4, "it was looked at {looks} times");
+    allocator.set_capacities(&links, &capacities).unwrap();
+}
