@@ -11,11 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::solve::price::{LARGEST_PRICE, PowerDemand};
-
-/// Rates are cut at this multiple of the path's smallest capacity: at a ceiling of the capacity itself the
-/// overload would not show by how much the path is too cheap.
-pub(crate) const CEILING: f64 = 2.0;
+use crate::solve::price::{CEILING, LARGEST_PRICE, PowerDemand};
 
 /// A marginal utility U'(x) = (w/x)^α, up to a cap.
 ///

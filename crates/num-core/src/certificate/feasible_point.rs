@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Certificate;
-use super::numerical_saturation::NumericalSaturation;
+use super::numerical_saturation::{self, NumericalSaturation};
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
@@ -26,7 +26,7 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) loads: Vec<f64>,
     pub(crate) relative_loads: Vec<f64>,
     /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
-    pub(super) numerical_saturation: OnceLock<Vec<NumericalSaturation>>,
+    numerical_saturation: OnceLock<Vec<NumericalSaturation>>,
 }
 
 impl<'a> FeasiblePoint<'a> {
@@ -86,6 +86,15 @@ impl<'a> FeasiblePoint<'a> {
     /// ŷ_f of every flow.
     pub(crate) fn flow_rates(&self) -> &[f64] {
         if self.problem.is_single_path() { &self.rates } else { &self.totals }
+    }
+
+    /// The numerical saturation of every flow; empty without user-defined utilities.
+    pub(super) fn numerical_saturation(&self) -> Result<&[NumericalSaturation]> {
+        if self.numerical_saturation.get().is_none() {
+            let found = numerical_saturation::find(self.problem, self.flow_rates())?;
+            self.numerical_saturation.get_or_init(|| found);
+        }
+        Ok(self.numerical_saturation.get().expect("it was found"))
     }
 
     /// The proof for x̂ and the prices, with the overload that the rates had before.

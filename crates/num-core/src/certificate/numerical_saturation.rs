@@ -16,10 +16,10 @@
 //!
 //! The rate of a numerically saturated flow is never too small. It is too large only on links with a price to others. A
 //! link whose price is below the rounding of U' of every path need not be full.
-use super::FeasiblePoint;
 use super::tolerances::{LEAST_PART, NEGLIGIBLE};
 use crate::error::Result;
 use crate::interrupt;
+use crate::presolve::Presolved;
 
 /// Of a numerically saturated flow: the largest marginal that is rounding, and R. Otherwise both 0.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,47 +35,37 @@ impl NumericalSaturation {
     }
 }
 
-impl FeasiblePoint<'_> {
-    /// The numerical saturation of every flow; empty without user-defined utilities.
-    pub(super) fn numerical_saturation(&self) -> Result<&[NumericalSaturation]> {
-        if self.numerical_saturation.get().is_none() {
-            let found = self.find_numerical_saturation()?;
-            self.numerical_saturation.get_or_init(|| found);
-        }
-        Ok(self.numerical_saturation.get().expect("it was found"))
-    }
-
-    pub(super) fn find_numerical_saturation(&self) -> Result<Vec<NumericalSaturation>> {
-        let mut numerical_saturation = Vec::new();
-        for block in self.problem.blocks.iter().filter(|block| block.is_user_defined) {
-            numerical_saturation.resize(self.problem.flows(), NumericalSaturation::default());
-            let (places, flows) = (block.places(&block.flows), block.flows.clone());
-            let marginals_at = |factor: f64| {
-                let rates: Vec<f64> = self.flow_rates()[flows.clone()].iter().map(|rate| rate * factor).collect();
-                let mut marginals = vec![0.0; rates.len()];
-                block.utility.marginal_into(places.clone(), &rates, &mut marginals);
-                marginals
-            };
-            let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
-            let mut goes_on: Vec<bool> = self.flow_rates()[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
-            // If half the rate is numerically saturated, so is the rate.
-            while goes_on.contains(&true) && factor > LEAST_PART {
-                interrupt::check()?;
-                factor *= 0.5;
-                let half = marginals_at(factor);
-                for (place, flow) in flows.clone().enumerate() {
-                    goes_on[place] &= is_negligible(half[place], now[place], twice[place]);
-                    if goes_on[place] && half[place] > 0.0 {
-                        let (rounding, revenue) =
-                            (NEGLIGIBLE * half[place], factor * self.flow_rates()[flow] * half[place]);
-                        numerical_saturation[flow] = NumericalSaturation { rounding, revenue };
-                    }
+/// The numerical saturation of every flow; empty without user-defined utilities.
+pub(super) fn find(problem: &Presolved, flow_rates: &[f64]) -> Result<Vec<NumericalSaturation>> {
+    let mut found = Vec::new();
+    for block in problem.blocks.iter().filter(|block| block.is_user_defined) {
+        found.resize(problem.flows(), NumericalSaturation::default());
+        let (places, flows, given) =
+            (block.places(&block.flows), block.flows.clone(), &flow_rates[block.flows.clone()]);
+        let marginals_at = |factor: f64| {
+            let rates: Vec<f64> = given.iter().map(|rate| rate * factor).collect();
+            let mut marginals = vec![0.0; rates.len()];
+            block.utility.marginal_into(places.clone(), &rates, &mut marginals);
+            marginals
+        };
+        let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
+        let mut goes_on: Vec<bool> = given.iter().map(|&rate| rate > 0.0).collect();
+        // If half the rate is numerically saturated, so is the rate.
+        while goes_on.contains(&true) && factor > LEAST_PART {
+            interrupt::check()?;
+            factor *= 0.5;
+            let half = marginals_at(factor);
+            for (place, flow) in flows.clone().enumerate() {
+                goes_on[place] &= is_negligible(half[place], now[place], twice[place]);
+                if goes_on[place] && half[place] > 0.0 {
+                    let (rounding, revenue) = (NEGLIGIBLE * half[place], factor * given[place] * half[place]);
+                    found[flow] = NumericalSaturation { rounding, revenue };
                 }
-                (twice, now) = (now, half);
             }
+            (twice, now) = (now, half);
         }
-        Ok(numerical_saturation)
     }
+    Ok(found)
 }
 
 /// Whether a marginal, with those of half and of twice the rate, is on a tail that falls as an exponential does, or

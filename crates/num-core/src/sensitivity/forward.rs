@@ -7,7 +7,7 @@ use super::changes::entry;
 use super::equations::{Forces, Given, Solved};
 use super::point::held_level;
 use super::tied_prices::TiedPrices;
-use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS, WEAK};
+use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS};
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -130,8 +130,7 @@ impl Sensitivity {
                 1 => right.caps[own.start],
                 _ => entry(&change.flow_caps, caller) / presolved.units.rate,
             };
-            let is_saturated =
-                (point.saturation(presolved, flow) - point.flow_rates[flow]).abs() <= WEAK * point.flow_rates[flow];
+            let is_saturated = point.is_saturated(presolved, flow);
             let least = SOLVED * (terms + cap.abs());
             let is_bent = is_saturated || point.is_at_jump(presolved, flow);
             if total > cap + least || is_saturated && cap > least || is_bent && total > least {

@@ -148,7 +148,7 @@ pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: 
     let (caller, rate) = (presolved.caller.flows[flow] as usize, point.flow_rates[flow]);
     let own = presolved.paths_of(flow);
     let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
-    let is_bent = || is_near(point.saturation(presolved, flow)) || point.is_at_jump(presolved, flow);
+    let is_bent = || point.is_saturated(presolved, flow) || point.is_at_jump(presolved, flow);
     if own.len() == 1 {
         return is_near(presolved.bounds.caps[own.start]) && is_bent();
     }

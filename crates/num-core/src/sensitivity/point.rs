@@ -112,10 +112,10 @@ impl Point {
         jumps(problem, flow).into_iter().any(|(at, _)| (at - rate).abs() <= WEAK * rate)
     }
 
-    /// The rate that saturates the utility of a flow, whatever its caps.
-    pub(super) fn saturation(&self, problem: &Presolved, flow: usize) -> f64 {
-        let block = block_of(problem, flow);
-        block.utility.saturation(flow - block.flows.start)
+    /// Whether a flow is at the rate that saturates its utility, whatever its caps.
+    pub(super) fn is_saturated(&self, problem: &Presolved, flow: usize) -> bool {
+        let (block, rate) = (block_of(problem, flow), self.flow_rates[flow]);
+        (block.utility.saturation(flow - block.flows.start) - rate).abs() <= WEAK * rate
     }
 
     /// The price that a flow pays on the paths that it uses.

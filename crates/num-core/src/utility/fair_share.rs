@@ -1,6 +1,6 @@
 //! The rate that a flow gets at a common fair share, which max-min fairness compares.
 
-use super::bandwidth_function::Curve;
+use super::curve::Curve;
 
 /// A flow's rate as a function of the fair share f that all flows have in common: not decreasing, piecewise linear.
 #[derive(Debug, Clone, Copy)]

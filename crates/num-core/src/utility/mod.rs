@@ -12,6 +12,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+mod curve;
 mod fair_share;
 pub mod inverse;
 mod laws;

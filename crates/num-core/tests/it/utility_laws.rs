@@ -30,6 +30,25 @@ proptest! {
     }
 
     #[test]
+    fn every_kind_that_a_file_may_name_keeps_the_laws_wherever_it_takes_its_parameters(
+        which in 0usize..100, values in prop::collection::vec(prop_oneof![0.05f64..0.95, 0.05f64..12.0], 4),
+    ) {
+        let families: Vec<_> = FAMILIES.iter().collect();
+        let family = families[which % families.len()];
+        let parameters = (family.options)().into_iter().filter(|parameter| parameter.name != "scale").zip(values);
+        let spec = parameters.fold(Spec::of_kind(family.name), |spec, (parameter, value)| match parameter.name {
+            Cow::Borrowed("breakpoints") => spec.with_breakpoints(vec![[0.0, 0.0], [1.0, value]]),
+            Cow::Borrowed(name) => spec.with(name, value),
+            Cow::Owned(name) => panic!("{name} of {}", family.name),
+        });
+        match (family.make)(&[spec]) {
+            Ok(utility) => prop_assert_eq!(utility_laws(&*utility, 0, 1.0), Ok(()), "{}", family.name),
+            Err(Error::Parameter { .. }) => return Err(TestCaseError::reject("out of range")),
+            Err(error) => prop_assert!(false, "{}: {error}", family.name),
+        }
+    }
+
+    #[test]
     fn a_users_own_keeps_the_laws(weight in decades(-6, 6), scale in decades(-6, 6)) {
         prop_assert_eq!(utility_laws(&Logarithmic { weight, scale }, 0, scale), Ok(()));
     }

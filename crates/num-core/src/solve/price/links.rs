@@ -56,6 +56,10 @@ pub const LARGEST_SUM: f64 = 1e250;
 /// Prices beyond this are cut, so that sums over long paths stay finite.
 pub const LARGEST_PRICE: f64 = 1e200;
 
+/// Rates are cut at this multiple of the path's smallest capacity: at a ceiling of the capacity itself the
+/// overload would not show by how much the path is too cheap.
+pub(crate) const CEILING: f64 = 2.0;
+
 /// A price cut to 0 … [`LARGEST_PRICE`]; NaN stays NaN.
 pub(in crate::solve) fn cut(price: f64) -> f64 {
     price.clamp(0.0, LARGEST_PRICE)

@@ -9,13 +9,12 @@
 
 use std::ops::{Deref, Range};
 
-use super::links::{LARGEST_PRICE, at_least};
+use super::links::{CEILING, LARGEST_PRICE, at_least};
 use super::path_split::{Bounds, PathSplit, singles};
 use super::respond::{PowerDemands, Respond};
 use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
-use crate::power_law::CEILING;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::CHUNK;
 
