@@ -89,10 +89,10 @@ pub mod price {
     };
 }
 
-/// What the other crates of netnum and tests reach below the public face. It may change at any time.
+/// Items that the other crates of netnum and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::error::{check_capacity, check_price, check_rate, did_you_mean, expected_below};
+    pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::solve::price::{
         LARGEST_PRICE, LARGEST_SUM, LinkPrices, Links, PowerDemand, PowerDemands, PricesSnapshot, Reduced, Respond,

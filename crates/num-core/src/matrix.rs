@@ -3,7 +3,7 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::problem::Problem;
@@ -72,10 +72,7 @@ impl Problem {
         matrix: ArrayView2<'_, f64>,
         utilities: impl Into<Utilities>,
     ) -> Result<Self> {
-        let (found, expected) = (matrix.nrows(), capacities.len());
-        if found != expected {
-            return Err(Error::Length { what: "routing matrix".into(), found, expected, per: "link" });
-        }
+        check_length("routing matrix", matrix.nrows(), capacities.len(), "link")?;
         Self::new(capacities.to_vec(), Paths::from_matrix(matrix)?, utilities)
     }
 }

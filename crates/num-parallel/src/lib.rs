@@ -28,7 +28,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-/// For benchmarks and tests, below the public face. It may change at any time.
+/// Items that benchmarks and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::allocator::Engine;

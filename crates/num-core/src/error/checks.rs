@@ -1,4 +1,4 @@
-//! Numbers that a link or a path can have.
+//! Numbers that a link or a path can have, and how many there are.
 
 use super::{Error, Result};
 
@@ -27,6 +27,14 @@ pub fn check_price(link: usize, value: f64) -> Result<()> {
 #[inline]
 pub fn check_rate(path: usize, value: f64) -> Result<()> {
     if is_amount(value) { Ok(()) } else { Err(Error::Rate { path, value }) }
+}
+
+/// Checks how many entries a list has, of which there is one per something.
+///
+/// # Errors
+/// [`Error::Length`] unless there are so many.
+pub fn check_length(what: &str, found: usize, expected: usize, per: &'static str) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what: what.into(), found, expected, per }) }
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! What can be wrong with an input. Every variant names the place; nothing is repaired silently.
+//! Errors of the input. Every variant names the place; nothing is repaired silently.
 //!
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
@@ -7,7 +7,7 @@ mod checks;
 mod did_you_mean;
 
 pub(crate) use cause::Cause;
-pub use checks::{check_capacity, check_price, check_rate};
+pub use checks::{check_capacity, check_length, check_price, check_rate};
 pub use did_you_mean::did_you_mean;
 
 /// Bad input, naming the link, path, flow or option that is wrong.
@@ -74,7 +74,7 @@ pub enum Error {
         position: usize,
         /// The offset found there.
         value: i64,
-        /// What would have been right.
+        /// The right value, in words.
         expected: String,
     },
     /// An array whose length does not fit the others.
@@ -97,7 +97,7 @@ pub enum Error {
         /// How many flows the group numbers imply.
         flows: usize,
     },
-    /// A negative flow number, or one beyond what can be indexed.
+    /// A flow number that is negative or has no path.
     #[error("group[{path}] is {value}, expected a flow number >= 0 and below the number of paths")]
     Group {
         /// Index of the path.
@@ -138,9 +138,9 @@ pub enum Error {
     BandwidthFunction {
         /// Index of the flow.
         flow: usize,
-        /// What is wrong, with the place.
+        /// The error, with the place.
         what: String,
-        /// What would have been right.
+        /// The right value, in words.
         expected: &'static str,
     },
     /// Plain data of a utility that lacks a field.
@@ -180,7 +180,7 @@ pub enum Error {
     /// A name that does not exist.
     #[error("unknown {kind} {name:?}{nearest}; known: {known}")]
     UnknownName {
-        /// What was named: a method, a kind of utility, a normalizer, a policy, a routing, sizes.
+        /// The kind of thing: a method, a kind of utility, a normalizer, a policy, a routing, sizes.
         kind: &'static str,
         /// The name that was given.
         name: String,
@@ -235,7 +235,7 @@ pub enum Error {
         name: String,
         /// The value that was given.
         value: String,
-        /// What would have been right.
+        /// The right value, in words.
         expected: String,
     },
     /// A problem that a method cannot take.
@@ -243,7 +243,7 @@ pub enum Error {
     Unsupported {
         /// The method.
         method: String,
-        /// What the problem has that the method cannot take.
+        /// The part of the problem that the method cannot take.
         what: String,
         /// Which method can.
         instead: &'static str,
@@ -251,9 +251,9 @@ pub enum Error {
     /// A solution, a problem or a parameter without derivatives.
     #[error("no sensitivity of {what}; {instead}")]
     NoSensitivity {
-        /// What has no derivatives.
+        /// The thing that has no derivatives.
         what: String,
-        /// What to use instead, or why.
+        /// A remedy, or the reason.
         instead: &'static str,
     },
     /// A derivative where the optimum has none.
@@ -265,7 +265,7 @@ pub enum Error {
     /// A problem, or a solution, of other paths than those of the problem that it is to change or to start.
     #[error("{name} does not fit the problem: {what}")]
     OtherPaths {
-        /// What was given: `start` or `update`.
+        /// The argument: `start` or `update`.
         name: &'static str,
         /// What differs.
         what: String,
@@ -313,9 +313,9 @@ pub enum Error {
     /// More of something than memory holds.
     #[error("no memory for {what}, {bytes} bytes")]
     Memory {
-        /// What there are too many of, with their number.
+        /// The things that are too many, with their number.
         what: String,
-        /// What they would take.
+        /// Their size.
         bytes: u128,
     },
     /// A rank that could not go on with a call of all ranks.
@@ -356,7 +356,7 @@ pub enum Error {
     },
 }
 
-/// What was expected of an index: `expected a link from 0 to 7`, in words that read well for any number of them.
+/// The indices that exist, in words: `expected a link from 0 to 7`.
 pub fn expected_below(what: &str, count: usize) -> String {
     match count {
         0 => format!("but there are no {what}s"),
@@ -389,12 +389,17 @@ impl Error {
         Self::Option { of: of.into(), option: option.into(), value, expected }
     }
 
+    /// [`Setting`](Self::Setting).
+    pub fn setting(name: &str, value: impl ToString, expected: impl ToString) -> Self {
+        Self::Setting { name: name.into(), value: value.to_string(), expected: expected.to_string() }
+    }
+
     /// Threads that the system did not start, and why.
     pub fn threads(threads: std::num::NonZeroUsize, refusal: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads { threads: threads.get(), source: Cause::new(refusal) }
     }
 
-    /// The same error, with the nearest of the caller's settings where an unknown option is near no other: settings and
+    /// This error, with the nearest of the caller's settings where an unknown option is near no other: settings and
     /// options are often given side by side.
     pub fn or_setting(mut self, settings: &[&str]) -> Self {
         if let Self::UnknownOption { name, nearest, .. } = &mut self
@@ -405,7 +410,7 @@ impl Error {
         self
     }
 
-    /// The same error, where `auto` has chosen this method.
+    /// This error, of a method that `auto` has chosen.
     pub(crate) fn of_auto(self, method: &'static str) -> Self {
         match self {
             Self::UnknownOption { name, nearest, known, .. } => Self::OptionOfAuto { method, name, nearest, known },
@@ -413,7 +418,7 @@ impl Error {
         }
     }
 
-    /// The same error, where only methods that move prices by a rule are there: no other one takes the problem.
+    /// This error, where no method but those that move prices by a rule may be used.
     pub(crate) fn of_part(self) -> Self {
         match self {
             Self::Unsupported { method, what, .. } => {
@@ -423,7 +428,7 @@ impl Error {
         }
     }
 
-    /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.
+    /// This error about flow `flows[i]`, where it was about flow `i` of one utility.
     pub(crate) fn at_flows(mut self, flows: &[u32]) -> Self {
         if let Self::Parameter { flow, .. } | Self::BandwidthFunction { flow, .. } | Self::MissingField { flow, .. } =
             &mut self

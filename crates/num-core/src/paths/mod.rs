@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
-use crate::interrupt::Pacer;
+use crate::interrupt::{PIECE, Pacer};
 pub(crate) use passes::Row;
 pub(crate) use runs::with_length;
 use runs::{Run, runs};
@@ -38,9 +38,6 @@ impl PartialEq for Paths {
 impl Eq for Paths {}
 
 impl Paths {
-    /// Entries between two checks whether to stop.
-    const CHUNK: usize = 4096;
-
     /// Paths from row offsets (one more than there are paths) and link indices.
     ///
     /// # Errors
@@ -135,11 +132,10 @@ impl Paths {
     /// than can be numbered, [`Error::Stopped`].
     pub fn transpose(&self, links: usize) -> Result<Self> {
         if links > u32::MAX as usize {
-            let (name, value) = ("links".into(), links.to_string());
-            return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
+            return Err(Error::setting("links", links, format!("at most {}", u32::MAX)));
         }
         let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
-        for chunk in self.indices.chunks(Self::CHUNK) {
+        for chunk in self.indices.chunks(PIECE) {
             pacer.did(chunk.len())?;
             for &link in chunk {
                 match indptr.get_mut(link as usize + 1) {
@@ -166,7 +162,7 @@ impl Paths {
         Ok(Self::of(indptr, indices))
     }
 
-    /// The same paths, some of which cross one more link.
+    /// A copy in which some paths cross one more link.
     pub(crate) fn extended(&self, by: &[Option<u32>]) -> Self {
         let mut extended = Self::with_capacity(self.len(), self.indices.len() + by.len());
         for (links, more) in self.iter().zip(by) {

@@ -13,7 +13,7 @@ const MOST: usize = 64;
 
 /// Paths or flows of a part, at least: beside them its start is no cost.
 pub(crate) const PATHS: usize = 1 << 14;
-/// The same for each link, where a part has a list of all links.
+/// Paths of a part for each link, at least, where a part has a list of all links.
 pub(crate) const PER_LINK: usize = 4;
 
 /// Consecutive pieces of a list, of these lengths.

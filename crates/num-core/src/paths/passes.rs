@@ -23,14 +23,8 @@ use super::Paths;
 use super::parts::{self, split_mut};
 use super::runs::{Run, clipped, runs, with_length};
 use crate::error::Result;
-use crate::interrupt::Pacer;
+use crate::interrupt::{PIECE, Pacer};
 use crate::work::{Workers, for_each};
-
-/// Paths between two checks whether to stop.
-pub(crate) const CHECKED: usize = 1 << 14;
-
-/// Paths that are copied at a time.
-const COPIED: usize = 1 << 12;
 
 /// The links of a path: what a pass does with them.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +122,7 @@ impl Paths {
         for run in clipped(self.runs(), which) {
             let (mut start, end) = (run.paths.start, run.paths.end);
             while start < end {
-                let some = start..end.min(start + CHECKED);
+                let some = start..end.min(start + PIECE);
                 let links = self.links_of(&some);
                 start = some.end;
                 with_length!(run.length, LENGTH => {
@@ -213,7 +207,7 @@ impl Paths {
     ) -> Result<()> {
         let mut pacer = Pacer::new();
         for Run { paths: run, length } in clipped(runs, range) {
-            for some in paths[run].chunks(COPIED) {
+            for some in paths[run].chunks(PIECE) {
                 let crossed = some.iter().map(|&path| self.indptr[path as usize + 1] - self.indptr[path as usize]);
                 let (out, after) = rest.split_at_mut(length.map_or_else(|| crossed.sum(), |each| each * some.len()));
                 rest = after;

@@ -1,10 +1,9 @@
 //! The active problem: the open paths, and the links that they use.
 
 use crate::error::Result;
-use crate::interrupt::{Pacer, check};
+use crate::interrupt::{PIECE, Pacer, check};
 use crate::paths::Paths;
 use crate::paths::parts;
-use crate::paths::passes::CHECKED;
 use crate::problem::Problem;
 use crate::work::{Workers, for_each};
 
@@ -60,13 +59,13 @@ fn own_uses(problem: &Problem, paths: &[u32], workers: &dyn Workers) -> Result<V
         let mut uses = vec![0u32; problem.links()];
         if is_whole {
             let indptr = problem.paths().indptr();
-            for some in problem.paths().indices()[indptr[range.start]..indptr[range.end]].chunks(CHECKED) {
+            for some in problem.paths().indices()[indptr[range.start]..indptr[range.end]].chunks(PIECE) {
                 some.iter().for_each(|&link| uses[link as usize] += 1);
                 check()?;
             }
             return Ok(uses);
         }
-        for some in paths[range].chunks(CHECKED) {
+        for some in paths[range].chunks(PIECE) {
             for &path in some {
                 problem.paths().links(path as usize).iter().for_each(|&link| uses[link as usize] += 1);
             }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::active::{has_own_open_paths, open_paths};
 use super::flow_paths::FlowPaths;
 use crate::error::Result;
-use crate::interrupt::check;
+use crate::interrupt::{PIECE, check};
 use crate::paths::Paths;
-use crate::paths::passes::CHECKED;
 use crate::problem::{Block, Problem};
 
 /// Which paths and flows are kept, and in which order.
@@ -42,7 +41,7 @@ impl Order {
             Some(open) => {
                 let (mut paths, mut starts) = (Vec::with_capacity(open.indices().len()), vec![0]);
                 starts.reserve(flows.len());
-                for some in flows.chunks(CHECKED) {
+                for some in flows.chunks(PIECE) {
                     for &flow in some {
                         paths.extend_from_slice(open.links(flow as usize));
                         starts.push(paths.len());
@@ -90,7 +89,7 @@ fn longest(paths: &Paths) -> usize {
 /// The places of some flows in the order of their keys, and how many keys are below a given one.
 fn counting_sort(flows: &[u32], key: impl Fn(u32) -> usize, below: usize) -> Result<(Vec<u32>, usize)> {
     let mut next: Vec<usize> = Vec::new();
-    for some in flows.chunks(CHECKED) {
+    for some in flows.chunks(PIECE) {
         for &flow in some {
             let key = key(flow);
             if next.len() <= key {
@@ -106,10 +105,10 @@ fn counting_sort(flows: &[u32], key: impl Fn(u32) -> usize, below: usize) -> Res
     }
     let kept = next.get(below).copied().unwrap_or(total);
     let mut places = vec![0; flows.len()];
-    for (number, some) in flows.chunks(CHECKED).enumerate() {
+    for (number, some) in flows.chunks(PIECE).enumerate() {
         for (place, &flow) in some.iter().enumerate() {
             let at = &mut next[key(flow)];
-            places[*at] = (number * CHECKED + place) as u32;
+            places[*at] = (number * PIECE + place) as u32;
             *at += 1;
         }
         check()?;

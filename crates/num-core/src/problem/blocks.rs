@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::interrupt::Pacer;
 use crate::utility::{FAMILIES, Spec, Units, Utilities, Utility};
 
@@ -24,10 +24,10 @@ impl Block {
 /// The blocks of a problem's utilities: those of one kind merged, flows that share an object together.
 pub(super) fn of(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
     let parts: Vec<Part> = match utilities {
-        Utilities::Shared(utility) => match utility.flows() {
-            Some(found) if found != flows => return Err(wrong_flows("utility".into(), found, flows)),
-            _ => return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]),
-        },
+        Utilities::Shared(utility) => {
+            check_length("utility", utility.flows().unwrap_or(flows), flows, "flow")?;
+            return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]);
+        }
         Utilities::PerFlow(list) => {
             let mut pacer = Pacer::new();
             let part = |utility| pacer.did(8).and_then(|()| Part::of(utility));
@@ -35,9 +35,7 @@ pub(super) fn of(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
         }
         Utilities::Specs(list) => list.into_iter().map(Part::Spec).collect(),
     };
-    if parts.len() != flows {
-        return Err(wrong_flows("utility".into(), parts.len(), flows));
-    }
+    check_length("utility", parts.len(), flows, "flow")?;
     let (mut groups, mut places): (Vec<Group>, HashMap<Key, usize>) = (Vec::new(), HashMap::new());
     let mut pacer = Pacer::new();
     for (flow, part) in parts.into_iter().enumerate() {
@@ -51,10 +49,6 @@ pub(super) fn of(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
     groups.into_iter().map(Group::into_block).collect()
 }
 
-fn wrong_flows(what: String, found: usize, expected: usize) -> Error {
-    Error::Length { what, found, expected, per: "flow" }
-}
-
 /// One flow's utility.
 enum Part {
     /// Plain data, which merges with others of its kind.
@@ -63,7 +57,7 @@ enum Part {
     Object(Arc<dyn Utility>),
 }
 
-/// What the parts of one block have in common.
+/// The property that the parts of one block share.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Kind(String),
@@ -78,7 +72,10 @@ enum Key {
 impl Part {
     fn of((flow, utility): (usize, Arc<dyn Utility>)) -> Result<Self> {
         match utility.flows() {
-            Some(found) if found != 1 => Err(wrong_flows(format!("the utility of flow {flow}"), found, 1)),
+            Some(found) if found != 1 => {
+                let what = format!("the utility of flow {flow}");
+                Err(Error::Length { what, found, expected: 1, per: "flow" })
+            }
             _ => Ok(utility.spec(0).map_or(Self::Object(utility), Self::Spec)),
         }
     }

@@ -3,70 +3,55 @@
 use std::sync::Arc;
 
 use super::{Problem, blocks, check_capacities};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::utility::Utilities;
 
 impl Problem {
-    /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
+    /// This problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
     /// failed link is.
     ///
     /// # Errors
     /// [`Error::RateCap`], or [`Error::Length`] unless there is one cap per path.
     pub fn with_rate_caps(mut self, rate_caps: Vec<f64>) -> Result<Self> {
-        if rate_caps.len() != self.paths.len() {
-            return Err(Error::Length {
-                what: "rate_cap".into(),
-                found: rate_caps.len(),
-                expected: self.paths.len(),
-                per: "path",
-            });
-        }
+        check_length("rate_cap", rate_caps.len(), self.paths.len(), "path")?;
         // Invariant 4: caps are not negative.
         if let Some(path) = rate_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::RateCap { path, value: rate_caps[path] });
         }
-        self.rate_caps =
-            if rate_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(rate_caps) };
+        self.rate_caps = Arc::new(if rate_caps.iter().all(|cap| cap.is_infinite()) { vec![] } else { rate_caps });
         Ok(self)
     }
 
-    /// The same problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped
+    /// This problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped
     /// at 0 gets nothing, as one that no path is open to. All else is shared.
     ///
     /// # Errors
     /// [`Error::FlowCap`], or [`Error::Length`] unless there is one cap per flow.
     pub fn with_flow_caps(mut self, flow_caps: Vec<f64>) -> Result<Self> {
-        let (found, expected) = (flow_caps.len(), self.flows);
-        if found != expected {
-            return Err(Error::Length { what: "flow_cap".into(), found, expected, per: "flow" });
-        }
+        check_length("flow_cap", flow_caps.len(), self.flows, "flow")?;
         // Invariant 4: caps are not negative.
         if let Some(flow) = flow_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::FlowCap { flow, value: flow_caps[flow] });
         }
-        self.flow_caps =
-            if flow_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(flow_caps) };
+        self.flow_caps = Arc::new(if flow_caps.iter().all(|cap| cap.is_infinite()) { vec![] } else { flow_caps });
         Ok(self)
     }
 
-    /// The same problem with other capacities; 0 for a link that has failed. All else is shared.
+    /// This problem with other capacities; 0 for a link that has failed. All else is shared.
     ///
     /// # Errors
     /// [`Error::Capacity`], or [`Error::Length`] unless there is one capacity per link.
     pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
-        let (found, expected) = (capacities.len(), self.capacities.len());
-        if found != expected {
-            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
-        }
+        check_length("capacities", capacities.len(), self.capacities.len(), "link")?;
         check_capacities(&capacities)?;
         self.capacities = Arc::new(capacities);
         Ok(self)
     }
 
-    /// The same problem with other utilities, one per flow. All else is shared.
+    /// This problem with other utilities, one per flow. All else is shared.
     ///
     /// # Errors
-    /// [`Error::Length`] when there are utilities for another number of flows, and what is wrong with a utility;
+    /// [`Error::Length`] when there are utilities for another number of flows, and the errors of a utility;
     /// [`Error::Stopped`].
     pub fn with_utility(mut self, utilities: impl Into<Utilities>) -> Result<Self> {
         // Invariant 5: one utility per flow.
@@ -74,7 +59,7 @@ impl Problem {
         Ok(self)
     }
 
-    /// The same problem with some more paths closed: their caps become 0. A flow without an open path
+    /// This problem with some more paths closed: their caps become 0. A flow without an open path
     /// gets nothing, as one whose links have failed. All else is shared.
     ///
     /// # Errors

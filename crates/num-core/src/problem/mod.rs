@@ -7,16 +7,13 @@ mod json;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{Error, Result, check_capacity, check_price};
-use crate::interrupt;
+use crate::error::{Error, Result, check_capacity, check_length, check_price};
+use crate::interrupt::{self, PIECE};
 use crate::paths::Paths;
 use crate::paths::parts;
 use crate::utility::{Curvature, Utilities, Utility};
 use crate::work::{Ranks, Workers, for_each};
 pub(crate) use blocks::Block;
-
-/// Paths that are looked at before a loop may end.
-const PIECE: usize = 1024;
 
 /// A network utility maximization problem, checked.
 ///
@@ -72,9 +69,7 @@ impl Problem {
         paths.check(capacities.len())?;
         // Invariant 3: every flow owns a path.
         interrupt::check()?;
-        if group.len() != paths.len() {
-            return Err(Error::Length { what: "group".into(), found: group.len(), expected: paths.len(), per: "path" });
-        }
+        check_length("group", group.len(), paths.len(), "path")?;
         if let Some(path) = group.iter().position(|&flow| flow as usize >= paths.len()) {
             return Err(Error::Group { path, value: i64::from(group[path]) });
         }
@@ -226,10 +221,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Length`] unless there is one rate per flow.
     pub fn values(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
-        let (found, expected) = (flow_rates.len(), self.flows);
-        if found != expected {
-            return Err(Error::Length { what: "flow_rates".into(), found, expected, per: "flow" });
-        }
+        check_length("flow_rates", flow_rates.len(), self.flows, "flow")?;
         Ok(self.values_by(flow_rates, &Ranks::alone()))
     }
 
@@ -355,22 +347,12 @@ impl Problem {
 
     /// One rate per path.
     pub(crate) fn check_rates(&self, rates: &[f64]) -> Result<()> {
-        if rates.len() == self.paths.len() {
-            return Ok(());
-        }
-        Err(Error::Length { what: "rates".into(), found: rates.len(), expected: self.paths.len(), per: "path" })
+        check_length("rates", rates.len(), self.paths.len(), "path")
     }
 
     /// One finite price that is not negative per link.
     pub(crate) fn check_prices(&self, prices: &[f64]) -> Result<()> {
-        if prices.len() != self.links() {
-            return Err(Error::Length {
-                what: "prices".into(),
-                found: prices.len(),
-                expected: self.links(),
-                per: "link",
-            });
-        }
+        check_length("prices", prices.len(), self.links(), "link")?;
         prices.iter().enumerate().try_for_each(|(link, &price)| check_price(link, price))
     }
 }

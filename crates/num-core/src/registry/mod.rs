@@ -1,4 +1,4 @@
-//! What is known by name: methods, normalizers, kinds of utilities, policies, routings. Each has a [`Registry`].
+//! Things that have names: methods, normalizers, kinds of utilities, policies, routings. Each kind has a [`Registry`].
 //!
 //! An entry states its name, its options with their defaults, and how it is made. A name or an option that does not
 //! exist is one kind of error everywhere, which lists those that do, the nearest first. Options that are numbers alone
@@ -71,7 +71,7 @@ pub struct OptionInfo {
     pub default: OptionValue,
     /// The values it may have, of an option that is one of [`Numbers`].
     pub range: Option<OptionRange>,
-    /// What it does, in one line; empty where the documentation of the entry says it.
+    /// Its meaning, in one line; empty where the documentation of the entry says it.
     pub summary: &'static str,
 }
 
@@ -115,10 +115,7 @@ impl OptionRange {
     /// # Errors
     /// [`Error::Setting`] with this name for a value out of the range.
     pub fn check(self, name: &str, value: f64) -> Result<()> {
-        if self.holds(value) {
-            return Ok(());
-        }
-        Err(Error::Setting { name: name.into(), value: value.to_string(), expected: self.to_string() })
+        if self.holds(value) { Ok(()) } else { Err(Error::setting(name, value, self)) }
     }
 }
 
@@ -139,7 +136,7 @@ impl fmt::Display for OptionRange {
 pub struct Entry<Make> {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub summary: &'static str,
     /// Its options.
     pub options: fn() -> Vec<OptionInfo>,
@@ -220,7 +217,7 @@ impl<Make> Registry<Make> {
         Ok(numbers)
     }
 
-    /// The entry of a name, and what it is made from: options that it has, of finite numbers.
+    /// The entry of a name, and the options that it is made from: known ones, of finite numbers.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`].

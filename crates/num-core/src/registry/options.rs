@@ -29,7 +29,7 @@ impl Given<'_> {
         self.read_over(T::default())
     }
 
-    /// The same with other defaults.
+    /// The options as the fields of a struct, with these defaults for the others.
     ///
     /// # Errors
     /// [`Error::Option`] for a value of another type.

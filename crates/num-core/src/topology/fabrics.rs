@@ -115,7 +115,7 @@ impl Topology {
     /// [`Error::Capacity`] as in [`new`](Self::new).
     pub fn fat_tree(k: usize, capacity: f64) -> Result<Self> {
         if k < 2 || k % 2 == 1 {
-            return Err(setting("k", k, "an even number >= 2"));
+            return Err(Error::setting("k", k, "an even number >= 2"));
         }
         let m = k / 2;
         let (ports, half) = (k as u128, m as u128);
@@ -157,7 +157,7 @@ impl Topology {
         let mut plan = Plan::new("graph");
         let mut nodes: HashMap<&str, usize> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
-            plan.pacer.did(NAME)?;
+            plan.pacer.did(1)?;
             let wrong = |what: String| Err(Error::Topology(format!("line {}: {what}", number + 1)));
             let fields: Vec<&str> = line.split_whitespace().collect();
             if fields.first().is_none_or(|field| field.starts_with('#')) {
@@ -211,7 +211,7 @@ impl Plan {
     fn nodes(&mut self, kind: &str, count: usize, tier: u8) -> Result<()> {
         for number in 0..count {
             self.names.push(format!("{kind} {number}"));
-            self.pacer.did(NAME)?;
+            self.pacer.did(1)?;
         }
         self.tiers.extend(std::iter::repeat_n(tier, count));
         Ok(())
@@ -239,11 +239,7 @@ fn grid(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> + C
 }
 
 fn at_least(least: usize, name: &str, value: usize) -> Result<()> {
-    if value < least { Err(setting(name, value, &format!("at least {least}"))) } else { Ok(()) }
-}
-
-fn setting(name: &str, value: usize, expected: &str) -> Error {
-    Error::Setting { name: name.into(), value: value.to_string(), expected: expected.into() }
+    if value < least { Err(Error::setting(name, value, format!("at least {least}"))) } else { Ok(()) }
 }
 
 /// Refuses counts that a `u32` or memory cannot hold, before anything of that size is built.
@@ -253,13 +249,6 @@ fn fits(nodes: u128, links: u128) -> Result<()> {
             return Err(too_many(what, count));
         }
     }
-    memory::check(&format!("a network of {nodes} nodes and {links} links"), nodes * NODE_BYTES + links * LINK_BYTES)
+    // A node takes some 150 bytes, its two names included, and a link 48.
+    memory::check(&format!("a network of {nodes} nodes and {links} links"), nodes * 150 + links * 48)
 }
-
-/// What a node takes: its name, and its places in the lists of a topology.
-const NODE_BYTES: u128 = 100;
-/// What a link takes.
-const LINK_BYTES: u128 = 48;
-
-/// A name is made, or a line read, in the time of so many units of work.
-const NAME: usize = 8;

@@ -19,9 +19,6 @@ use crate::work::{Ranks, Workers, for_each, memory};
 /// The largest k.
 const MOST: usize = 100_000;
 
-/// Links on paths, in all, between two checks that memory holds what is found: 256 MiB.
-const CHECKED: usize = 1 << 26;
-
 /// Pairs of one target that are one job: enough of them that the cost of its tree is small relative to theirs.
 const JOB: usize = 256;
 
@@ -70,7 +67,7 @@ impl<'a> KShortest<'a> {
     }
 }
 
-/// What a job has found.
+/// The paths that a job has found.
 struct Found {
     /// By pair of the job: how many paths it has.
     counts: Vec<usize>,
@@ -117,21 +114,18 @@ impl Topology {
     ) -> Result<(Paths, Vec<u32>)> {
         let KShortest { k, weight, max_stretch, disjoint, workers } = *what;
         if k == 0 || k > MOST {
-            let expected = format!("an integer from 1 to {MOST}");
-            return Err(Error::Setting { name: "k".into(), value: k.to_string(), expected });
+            return Err(Error::setting("k", k, format!("an integer from 1 to {MOST}")));
         }
         if let Some(stretch) = max_stretch.filter(|&stretch| stretch.is_nan() || stretch < 1.0) {
-            let (name, expected) = ("max_stretch".into(), "a number >= 1".into());
-            return Err(Error::Setting { name, value: stretch.to_string(), expected });
+            return Err(Error::setting("max_stretch", stretch, "a number >= 1"));
         }
         self.check_pairs(sources, destinations)?;
         let lengths = Lengths::new(self, weight)?;
 
-        let (starts, order) = self.by_target(destinations)?;
-        let of_target = |target: usize| order[starts[target]..starts[target + 1]].chunks(JOB);
-        let jobs: Vec<(u32, &[usize])> = (0..self.node_names.len())
-            .flat_map(|target| of_target(target).map(move |job| (target as u32, job)))
-            .collect();
+        let by_target = self.by_target(destinations)?;
+        let targets = 0..self.node_names.len() as u32;
+        let jobs: Vec<(u32, &[u32])> =
+            targets.flat_map(|target| by_target.of(target).chunks(JOB).map(move |job| (target, job))).collect();
         let (crossed, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let search = |job: usize| {
             let (target, pairs) = jobs[job];
@@ -140,7 +134,7 @@ impl Topology {
             let mut found = Found { counts: Vec::with_capacity(pairs.len()), paths: Paths::with_capacity(0, 0) };
             let (mut yen, mut apart) = (Yen::new(self, &lengths, &tree), Disjoint::new(self, &lengths, &tree));
             let mut path = Vec::new();
-            for &pair in pairs {
+            for pair in pairs.iter().map(|&pair| pair as usize) {
                 let (before, crossed_before) = (found.paths.len(), found.paths.indices().len());
                 let (first, last) = (self.attachment(sources[pair]), self.attachment(destinations[pair]));
                 let (up, down) = (first.up_down.map(|(up, _)| up), last.up_down.map(|(_, down)| down));
@@ -166,9 +160,10 @@ impl Topology {
                 found.counts.push(found.paths.len() - before);
                 let more = found.paths.indices().len() - crossed_before;
                 let sum = crossed.fetch_add(more, Ordering::Relaxed) + more;
-                if sum / CHECKED > (sum - more) / CHECKED {
+                let bytes = |links: usize| links as u128 * size_of::<u32>() as u128;
+                if bytes(sum) / memory::SMALL > bytes(sum - more) / memory::SMALL {
                     // As much again, for all of them in order.
-                    memory::check(&format!("paths of {sum} links in all"), sum as u128 * size_of::<u32>() as u128)?;
+                    memory::check(&format!("paths of {sum} links in all"), bytes(sum))?;
                 }
             }
             Ok(found)
@@ -186,7 +181,7 @@ impl Topology {
         for (job, (&(_, pairs), found)) in jobs.iter().zip(&found).enumerate() {
             let mut first = 0;
             for (&pair, &count) in pairs.iter().zip(&found.counts) {
-                places[pair] = (job, first, count);
+                places[pair as usize] = (job, first, count);
                 first += count;
                 pacer.did(1)?;
             }
@@ -218,11 +213,11 @@ impl Topology {
     pub fn has_path(&self, sources: &[usize], destinations: &[usize]) -> Result<Vec<bool>> {
         self.check_pairs(sources, destinations)?;
         let lengths = Lengths::new(self, None)?;
-        let (starts, order) = self.by_target(destinations)?;
+        let by_target = self.by_target(destinations)?;
         let (mut have, mut pacer) = (vec![false; sources.len()], Pacer::new());
-        for (target, bounds) in starts.windows(2).enumerate().filter(|(_, bounds)| bounds[0] < bounds[1]) {
-            let tree = Tree::new(self, &lengths, target as u32)?;
-            for &pair in &order[bounds[0]..bounds[1]] {
+        for target in (0..self.node_names.len() as u32).filter(|&target| !by_target.of(target).is_empty()) {
+            let tree = Tree::new(self, &lengths, target)?;
+            for pair in by_target.of(target).iter().map(|&pair| pair as usize) {
                 let (first, last) = (self.attachment(sources[pair]), self.attachment(destinations[pair]));
                 let ends = [first.up_down.map(|(up, _)| up), last.up_down.map(|(_, down)| down)];
                 have[pair] = tree.to_go(first.node).is_some()

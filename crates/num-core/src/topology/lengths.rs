@@ -6,7 +6,7 @@
 //! links. So of two paths with equal weight the one with fewer links is shorter, and every link makes a path longer.
 
 use super::Topology;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::interrupt::Pacer;
 
 /// The length of a link or of a path.
@@ -32,10 +32,7 @@ impl Lengths {
         let (mut pacer, mut avoids) = (Pacer::new(), false);
         let mut largest = 1.0f64;
         if let Some(weight) = weight {
-            if weight.len() != net.links.len() {
-                let (found, expected) = (weight.len(), net.links.len());
-                return Err(Error::Length { what: "weight".into(), found, expected, per: "link" });
-            }
+            check_length("weight", weight.len(), net.links.len(), "link")?;
             largest = 0.0;
             for (link, &value) in weight.iter().enumerate() {
                 pacer.did(1)?;

@@ -1,4 +1,4 @@
-//! Networks by name: which links there are, what they join, and the paths between two ends.
+//! Networks: nodes with names, the links that join them, and the paths between two ends.
 //!
 //! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). This file is the type
 //! and its invariants; the others build and search it:
@@ -21,10 +21,11 @@ mod yen;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, check_capacity, expected_below};
+use crate::error::{Error, Result, check_capacity, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 pub use k_shortest::KShortest;
 use routes::Routing;
@@ -36,7 +37,7 @@ pub struct Link {
     pub from: u32,
     /// The node that receives from it.
     pub to: u32,
-    /// What it carries at most, in the caller's unit. Zero is a link that has failed.
+    /// Its capacity, in the caller's unit. Zero is a link that has failed.
     pub capacity: f64,
 }
 
@@ -47,7 +48,7 @@ pub struct Link {
 /// switch, 2 for aggregation or spine, 3 for core; in generic graphs it is 0 throughout. It is there to be drawn;
 /// routing ignores it.
 ///
-/// What holds of every `Topology`, however it was made (deserialized ones pass the same checks):
+/// Invariants of every `Topology`, also of one that was deserialized:
 ///
 /// 1. there are at least two ends, and no more than there are nodes;
 /// 2. every node has a tier and a name, and no two share a name;
@@ -64,20 +65,23 @@ pub struct Link {
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Plain", into = "Plain")]
+#[serde(try_from = "Plain")]
 pub struct Topology {
     name: String,            // (given)
     node_names: Vec<String>, // (given)
     ends: usize,             // (given)
     tiers: Vec<u8>,          // (given) by node
     links: Vec<Link>,        // (given)
-    capacities: Vec<f64>,    // (derived) those of `links`
-    by_name: Vec<u32>,       // (derived) the nodes, in the order of their names
-    routing: Routing,        // (derived) the graph as routing walks it
+    #[serde(skip)]
+    capacities: Vec<f64>, // (derived) those of `links`
+    #[serde(skip)]
+    by_name: Arc<HashMap<String, u32>>, // (derived) the node of every name
+    #[serde(skip)]
+    routing: Routing, // (derived) the graph as routing walks it
 }
 
-/// What of a topology is written down; the rest follows.
-#[derive(Serialize, Deserialize)]
+/// A topology as it is read, unchecked.
+#[derive(Deserialize)]
 struct Plain {
     name: String,
     node_names: Vec<String>,
@@ -89,13 +93,13 @@ struct Plain {
 impl Topology {
     /// A network from its nodes and links.
     ///
-    /// - `name`: what to call the network when it is shown.
+    /// - `name`: the name of the network.
     /// - `node_names`: one name per node.
     /// - `ends`: how many nodes, counted from the first, are ends.
     /// - `tiers`: one per node, see [`Topology`].
     /// - `links`: link `l` of every path is `links[l]`.
     ///
-    /// O(links + nodes log nodes).
+    /// O(links + nodes).
     ///
     /// # Errors
     /// - [`Error::Length`] unless there is one tier per node.
@@ -124,18 +128,14 @@ impl Topology {
             )));
         }
         // Invariant 2: one tier per node, and a name of its own.
-        if tiers.len() != nodes {
-            return Err(Error::Length { what: "tiers".into(), found: tiers.len(), expected: nodes, per: "node" });
-        }
-        let by_name = by_name(&node_names)?;
-        for pair in by_name.windows(2) {
-            let (one, other) = (pair[0] as usize, pair[1] as usize);
-            if node_names[one] == node_names[other] {
-                let shared = &node_names[one];
-                return Err(Error::Topology(format!("nodes {one} and {other} are both named {shared:?}")));
+        check_length("tiers", tiers.len(), nodes, "node")?;
+        let (mut by_name, mut pacer) = (HashMap::with_capacity(nodes), Pacer::new());
+        for (node, name) in node_names.iter().enumerate() {
+            pacer.did(1)?;
+            if let Some(first) = by_name.insert(name.clone(), node as u32) {
+                return Err(Error::Topology(format!("nodes {first} and {node} are both named {name:?}")));
             }
         }
-        let mut pacer = Pacer::new();
         for (link, &Link { from, to, capacity }) in links.iter().enumerate() {
             pacer.did(1)?;
             // Invariant 3: links join two different nodes.
@@ -153,24 +153,21 @@ impl Topology {
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
         let routing = Routing::new(nodes, ends, &links)?;
-        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
+        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name: Arc::new(by_name), routing })
     }
 
-    /// The same network under another name: `Topology::from_edges(text)?.named("Abilene")`.
+    /// This network under another name: `Topology::from_edges(text)?.named("Abilene")`.
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
-    /// The same network with other capacities, one per link.
+    /// This network with other capacities, one per link.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative, infinite or not a
     /// number.
     pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
-        if capacities.len() != self.links.len() {
-            let (found, expected) = (capacities.len(), self.links.len());
-            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
-        }
+        check_length("capacities", capacities.len(), self.links.len(), "link")?;
         for (link, (&capacity, ends)) in capacities.iter().zip(&mut self.links).enumerate() {
             check_capacity(link, capacity)?;
             ends.capacity = capacity;
@@ -178,7 +175,7 @@ impl Topology {
         Ok(Self { capacities, ..self })
     }
 
-    /// The same network with some links failed: their capacity is 0. They keep their numbers, and so do the others.
+    /// This network with some links failed: their capacity is 0. All links keep their numbers.
     ///
     /// # Errors
     /// [`Error::UnknownLink`] for a link that does not exist.
@@ -191,7 +188,7 @@ impl Topology {
         Ok(self)
     }
 
-    /// What the network is called.
+    /// The name of the network.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -233,7 +230,7 @@ impl Topology {
         self.ends
     }
 
-    /// The end of that name; `None` if no node has it, or one that is not an end. O(log nodes).
+    /// The end of that name; `None` if no node has it, or one that is not an end.
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
@@ -245,10 +242,9 @@ impl Topology {
         self.node(name).filter(|&node| node < self.ends)
     }
 
-    /// The node of that name; `None` if there is none. O(log nodes).
+    /// The node of that name; `None` if there is none.
     pub fn node(&self, name: &str) -> Option<usize> {
-        let place = self.by_name.binary_search_by(|&node| self.node_names[node as usize].as_str().cmp(name)).ok()?;
-        Some(self.by_name[place] as usize)
+        self.by_name.get(name).map(|&node| node as usize)
     }
 
     /// The name of a node that is most like a text that names none, if one is near: letters' cases do not matter.
@@ -285,46 +281,6 @@ impl TryFrom<Plain> for Topology {
     fn try_from(plain: Plain) -> Result<Self> {
         Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)
     }
-}
-
-impl From<Topology> for Plain {
-    fn from(net: Topology) -> Self {
-        let Topology { name, node_names, ends, tiers, links, .. } = net;
-        Self { name, node_names, ends, tiers, links }
-    }
-}
-
-/// The nodes in the order of their names.
-fn by_name(names: &[String]) -> Result<Vec<u32>> {
-    // Sorted in pieces that are then merged: a sort of millions of names would not check whether to stop.
-    const PIECE: usize = 1 << 15;
-    let name = |node: u32| &names[node as usize];
-    let mut nodes: Vec<u32> = (0..names.len() as u32).collect();
-    for piece in nodes.chunks_mut(PIECE) {
-        interrupt::check()?;
-        piece.sort_by_key(|&node| name(node));
-    }
-    let (mut width, mut pacer) = (PIECE, Pacer::new());
-    while width < nodes.len() {
-        let mut merged = Vec::with_capacity(nodes.len());
-        for two in nodes.chunks(2 * width) {
-            let (mut one, mut other) = two.split_at(width.min(two.len()));
-            while let (Some((&first, ones)), Some((&second, others))) = (one.split_first(), other.split_first()) {
-                pacer.did(4)?;
-                if name(second) < name(first) {
-                    merged.push(second);
-                    other = others;
-                } else {
-                    merged.push(first);
-                    one = ones;
-                }
-            }
-            merged.extend_from_slice(one);
-            merged.extend_from_slice(other);
-        }
-        (nodes, width) = (merged, 2 * width);
-    }
-    Ok(nodes)
 }
 
 fn too_many(what: &str, count: impl fmt::Display) -> Error {

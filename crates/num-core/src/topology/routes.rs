@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Link, Topology};
-use crate::error::{Error, Result, expected_below};
+use crate::error::{Error, Result, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
 use crate::work::memory;
@@ -46,8 +46,8 @@ impl Routing {
     /// # Errors
     /// [`Error::Stopped`].
     pub(super) fn new(nodes: usize, ends: usize, links: &[Link]) -> Result<Self> {
-        let leaving = ByNode::new(nodes, links, |link| Some(link.from))?;
-        let entering = ByNode::new(nodes, links, |link| Some(link.to))?;
+        let leaving = ByNode::new(nodes, links.len(), |link| Some(links[link].from))?;
+        let entering = ByNode::new(nodes, links.len(), |link| Some(links[link].to))?;
         let attachments: Vec<Attachment> = (0..ends)
             .map(|end| {
                 let itself = Attachment { node: end as u32, up_down: None };
@@ -62,46 +62,50 @@ impl Routing {
             })
             .collect();
         let hangs = |node: u32| attachments.get(node as usize).is_some_and(|end| end.up_down.is_some());
-        let on_trunk = |link: &Link| !hangs(link.from) && !hangs(link.to);
-        let leaving = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.from))?;
-        let entering = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.to))?;
+        let on_trunk = |link: usize| Some(&links[link]).filter(|link| !hangs(link.from) && !hangs(link.to));
+        let leaving = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.from))?;
+        let entering = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.to))?;
         let trunk_nodes = nodes - attachments.iter().filter(|end| end.up_down.is_some()).count();
         Ok(Self { attachments, trunk_nodes, leaving, entering })
     }
 }
 
-/// Some links of every node, in increasing order, as compressed rows.
+/// The links, or the pairs, of every node, in increasing order, as compressed rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ByNode {
     starts: Vec<usize>,
-    links: Vec<u32>,
+    items: Vec<u32>,
 }
 
 impl ByNode {
-    /// Lists every link at its key; one without a key is left out.
+    /// Lists every item at its node; one without a node is left out.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    fn new(nodes: usize, links: &[Link], key: impl Fn(&Link) -> Option<u32>) -> Result<Self> {
-        interrupt::check()?;
-        let mut starts = vec![0; nodes + 1];
-        for node in links.iter().filter_map(&key) {
-            starts[node as usize + 1] += 1;
+    fn new(nodes: usize, items: usize, node_of: impl Fn(usize) -> Option<u32>) -> Result<Self> {
+        let (mut starts, mut pacer) = (vec![0; nodes + 1], Pacer::new());
+        for item in 0..items {
+            if let Some(node) = node_of(item) {
+                starts[node as usize + 1] += 1;
+            }
+            pacer.did(1)?;
         }
         for node in 0..nodes {
             starts[node + 1] += starts[node];
         }
-        let mut free = starts.clone();
-        let mut listed = vec![0; starts[nodes]];
-        for (link, node) in links.iter().enumerate().filter_map(|(link, ends)| Some((link, key(ends)?))) {
-            listed[free[node as usize]] = link as u32;
-            free[node as usize] += 1;
+        let (mut free, mut listed) = (starts.clone(), vec![0; starts[nodes]]);
+        for item in 0..items {
+            if let Some(node) = node_of(item) {
+                listed[free[node as usize]] = item as u32;
+                free[node as usize] += 1;
+            }
+            pacer.did(1)?;
         }
-        Ok(Self { starts, links: listed })
+        Ok(Self { starts, items: listed })
     }
 
     pub(super) fn of(&self, node: u32) -> &[u32] {
-        &self.links[self.starts[node as usize]..self.starts[node as usize + 1]]
+        &self.items[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 }
 
@@ -173,20 +177,16 @@ impl Topology {
     pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
         self.check_pairs(sources, destinations)?;
         let attachments = &self.routing.attachments;
-        let (starts, order) = self.by_target(destinations)?;
+        let pairs = self.by_target(destinations)?;
         let streams = ChaCha8Rng::seed_from_u64(seed);
         let (mut routes, mut pacer) = (Routes::new(self), Pacer::new());
         let mut spans = vec![(0, 0); sources.len()]; // by pair, where its path lies in `found`
         let mut found: Vec<u32> = Vec::new();
         let mut lost: Option<usize> = None;
-        for (target, bounds) in starts.windows(2).enumerate() {
-            let (target, group) = (target as u32, &order[bounds[0]..bounds[1]]);
-            if group.is_empty() {
-                continue;
-            }
+        for target in (0..self.node_names.len() as u32).filter(|&target| !pairs.of(target).is_empty()) {
             routes.aim(target);
             pacer.did(routes.reached.len())?;
-            for &pair in group {
+            for pair in pairs.of(target).iter().map(|&pair| pair as usize) {
                 let (first, last) = (attachments[sources[pair]], attachments[destinations[pair]]);
                 if routes.hops(first.node).is_none() {
                     lost = Some(lost.map_or(pair, |earlier| earlier.min(pair)));
@@ -222,25 +222,10 @@ impl Topology {
         Ok(paths)
     }
 
-    /// The pairs by the node that their routes lead to: those of node n are `order[starts[n]..starts[n + 1]]`.
-    pub(super) fn by_target(&self, destinations: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
-        let node = |destination: usize| self.routing.attachments[destination].node as usize;
-        let (mut starts, mut pacer) = (vec![0; self.node_names.len() + 1], Pacer::new());
-        for &destination in destinations {
-            starts[node(destination) + 1] += 1;
-            pacer.did(1)?;
-        }
-        for node in 1..starts.len() {
-            starts[node] += starts[node - 1];
-        }
-        let (mut free, mut order) = (starts.clone(), vec![0; destinations.len()]);
-        for (pair, &destination) in destinations.iter().enumerate() {
-            let place = &mut free[node(destination)];
-            order[*place] = pair;
-            *place += 1;
-            pacer.did(1)?;
-        }
-        Ok((starts, order))
+    /// The pairs by the node that their routes lead to.
+    pub(super) fn by_target(&self, destinations: &[usize]) -> Result<ByNode> {
+        let target = |pair: usize| Some(self.attachment(destinations[pair]).node);
+        ByNode::new(self.node_names.len(), destinations.len(), target)
     }
 
     /// `count` pairs of two different ends, as (sources, destinations), uniform among all such pairs. The same seed
@@ -280,14 +265,7 @@ impl Topology {
 
     /// Checks that there are as many sources as destinations, and every pair.
     pub(super) fn check_pairs(&self, sources: &[usize], destinations: &[usize]) -> Result<()> {
-        if sources.len() != destinations.len() {
-            return Err(Error::Length {
-                what: "destinations".into(),
-                found: destinations.len(),
-                expected: sources.len(),
-                per: "source",
-            });
-        }
+        check_length("destinations", destinations.len(), sources.len(), "source")?;
         let mut pacer = Pacer::new();
         for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
             let checked = self.check_pair(source, destination);

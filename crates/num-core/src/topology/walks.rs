@@ -3,9 +3,12 @@
 //! A walk enters every node as often as it leaves it, but for its first and its last, and hangs together; that is all
 //! there is to it (Euler). So the links of a path may be listed in any order.
 
+use std::collections::HashMap;
+
 use super::Topology;
 use crate::error::{Error, Result, expected_below};
 use crate::interrupt::Pacer;
+use crate::link_ends::LinkEnds;
 use crate::paths::Paths;
 
 impl Topology {
@@ -26,7 +29,6 @@ impl Topology {
     /// [`Error::LinkOutOfRange`] for a link that the network does not have, [`Error::Stopped`].
     pub fn check_walks(&self, paths: &Paths) -> Result<()> {
         let (mut pacer, links) = (Pacer::new(), self.links.len());
-        let mut balance = Balance::default();
         for (path, row) in paths.iter().enumerate() {
             pacer.did(row.len())?;
             if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
@@ -35,7 +37,7 @@ impl Topology {
             let ends = |link: u32| (self.links[link as usize].from, self.links[link as usize].to);
             let breaks = |pair: &[u32]| ends(pair[0]).1 != ends(pair[1]).0;
             let Some(at) = row.windows(2).position(breaks) else { continue };
-            if !balance.is_walk(row.iter().map(|&link| ends(link))) {
+            if !make_a_walk(&row.iter().map(|&link| ends(link)).collect::<Vec<_>>()) {
                 let (one, other) = (self.shown(row[at]), self.shown(row[at + 1]));
                 return Err(Error::NoWalk { path, what: format!("{one} does not lead to {other}") });
             }
@@ -98,45 +100,22 @@ impl Topology {
     }
 }
 
-/// How often a set of links leaves every node and enters it.
-#[derive(Default)]
-struct Balance {
-    /// The nodes, in order.
-    nodes: Vec<u32>,
-    /// By place in `nodes`: times left less times entered.
-    excess: Vec<i64>,
-    /// By place in `nodes`: a node of the same part, itself for one of them.
-    part: Vec<usize>,
-}
-
-impl Balance {
-    fn is_walk(&mut self, links: impl Iterator<Item = (u32, u32)> + Clone) -> bool {
-        self.nodes.clear();
-        self.nodes.extend(links.clone().flat_map(|(from, to)| [from, to]));
-        self.nodes.sort_unstable();
-        self.nodes.dedup();
-        self.excess.clear();
-        self.excess.resize(self.nodes.len(), 0);
-        self.part.clear();
-        self.part.extend(0..self.nodes.len());
-        let mut parts = self.nodes.len();
-        for (from, to) in links {
-            let [from, to] = [from, to].map(|node| self.nodes.binary_search(&node).unwrap_or_default());
-            self.excess[from] += 1;
-            self.excess[to] -= 1;
-            let (one, other) = (self.root(from), self.root(to));
-            parts -= usize::from(one != other);
-            self.part[one] = other;
+/// Whether links, given by their two nodes, make a walk in some order.
+fn make_a_walk(links: &[(u32, u32)]) -> bool {
+    let mut parts = LinkEnds::new(links.len());
+    // By node: an end there, and how often it is left less how often it is entered.
+    let mut nodes: HashMap<u32, (usize, i64)> = HashMap::new();
+    for (head, &(from, to)) in links.iter().enumerate() {
+        let tail = links.len() + head;
+        parts.unite(head, tail);
+        for (node, end, step) in [(from, tail, 1), (to, head, -1)] {
+            let (first, excess) = nodes.entry(node).or_insert((end, 0));
+            parts.unite(*first, end);
+            *excess += step;
         }
-        // The excesses add up to 0: with one node of 1 there is one of -1.
-        parts == 1 && self.excess.iter().map(|excess| excess.abs()).sum::<i64>() <= 2
     }
-
-    fn root(&mut self, mut node: usize) -> usize {
-        while self.part[node] != node {
-            self.part[node] = self.part[self.part[node]];
-            node = self.part[node];
-        }
-        node
-    }
+    let whole = parts.node(0);
+    // The excesses add up to 0: with one node of 1 there is one of -1.
+    (0..links.len()).all(|head| parts.node(head) == whole)
+        && nodes.values().map(|(_, excess)| excess.abs()).sum::<i64>() <= 2
 }

@@ -307,7 +307,7 @@ impl Marks {
     }
 }
 
-/// What a search has come by.
+/// The nodes that a search has reached.
 struct Search {
     reached: Marks,
     so_far: Vec<Length>,

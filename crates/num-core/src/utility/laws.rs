@@ -22,8 +22,7 @@ use crate::utility::{Curvature, Utility};
 pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()> {
     let broken = |what: String| Err(Error::Utility { flow, what });
     if !(scale.is_finite() && scale > 0.0) {
-        let (name, value) = ("scale".into(), scale.to_string());
-        return Err(Error::Setting { name, value, expected: "a finite number > 0".into() });
+        return Err(Error::setting("scale", scale, "a finite number > 0"));
     }
     if utility.curvature() == Curvature::MaxMin {
         return Ok(());

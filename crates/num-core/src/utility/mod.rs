@@ -138,8 +138,8 @@ pub trait Utility: fmt::Debug + Send + Sync {
         if cancels(before, after) { self.marginal(flow, from) * (to - from) } else { after - before }
     }
 
-    /// The derivative of log U'(x) in one of the flow's parameters, for [`Sensitivity`](crate::sensitivity::Sensitivity); `None`
-    /// where it has no such parameter.
+    /// The derivative of log U'(x) in one of the flow's parameters, for
+    /// [`Sensitivity`](crate::sensitivity::Sensitivity); `None` where it has no such parameter.
     fn log_marginal_slope(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<f64> {
         None
     }

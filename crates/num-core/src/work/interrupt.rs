@@ -183,6 +183,9 @@ pub fn check() -> Result<()> {
     if tokens.iter().any(StopToken::is_stopped) { Err(Error::Stopped) } else { Ok(()) }
 }
 
+/// Items that a loop without branches works through between two checks.
+pub(crate) const PIECE: usize = 1 << 12;
+
 /// Calls [`check`] once per so many units of work, so that a loop may ask at every turn.
 #[derive(Debug, Clone, Default)]
 pub struct Pacer {

@@ -8,9 +8,6 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::interrupt::Pacer;
 
-/// The cost of an entry in units of a [`Pacer`].
-const UNITS: usize = 64;
-
 /// Writes the list.
 ///
 /// # Errors
@@ -19,7 +16,7 @@ pub fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Resu
     let (mut entries, mut pacer) = (serializer.serialize_seq(Some(list.len()))?, Pacer::new());
     for entry in list {
         entries.serialize_element(entry)?;
-        pacer.did(UNITS).map_err(S::Error::custom)?;
+        pacer.did(1).map_err(S::Error::custom)?;
     }
     entries.end()
 }
@@ -41,7 +38,7 @@ pub fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
             let (mut list, mut pacer) = (Vec::new(), Pacer::new());
             while let Some(entry) = entries.next_element()? {
                 list.push(entry);
-                pacer.did(UNITS).map_err(A::Error::custom)?;
+                pacer.did(1).map_err(A::Error::custom)?;
             }
             Ok(list)
         }

@@ -7,8 +7,8 @@ use std::fs::read_to_string;
 
 use crate::error::{Error, Result};
 
-/// Requests below this are not compared with the free memory.
-const SMALL: u128 = 1 << 28;
+/// Requests of fewer bytes are not compared with the free memory.
+pub(crate) const SMALL: u128 = 1 << 28;
 
 /// Checks that a number of bytes can be allocated.
 ///

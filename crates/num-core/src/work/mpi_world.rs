@@ -30,7 +30,7 @@ use crate::work::AllReduce;
 /// ```
 #[derive(Debug, Default)]
 pub struct MpiWorld {
-    /// What this rank has, while the result is written over it.
+    /// The values of this rank, while the result is written over them.
     own: Vec<f64>,
 }
 

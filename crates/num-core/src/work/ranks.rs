@@ -1,6 +1,6 @@
 //! Flows of one problem in several processes: each rank holds some of them, over the same links.
 //!
-//! A flow's response is its own; what is of all flows are sums over links and a few numbers. Wherever one is found, the
+//! A flow's response is its own; only sums over links and a few numbers are of all flows. Wherever one is found, the
 //! ranks add up theirs ([`Ranks::sum`]) or take the largest ([`Ranks::max`]), so that all go on with the same number
 //! and decide alike. With one rank nothing is exchanged.
 //!
@@ -142,7 +142,7 @@ fn votes(failed: f64, place: Option<[f64; 3]>) -> [f64; VOTES + WITH_VOTES] {
     votes
 }
 
-/// What is reduced; the votes have it, so that ranks which differ do not mix their numbers.
+/// The reduction that a rank is at; the votes have it, so that ranks which differ do not mix their numbers.
 #[derive(Clone, Copy)]
 enum Step {
     Sum(usize),
@@ -304,7 +304,7 @@ impl Ranks {
         self.group().map_or(Ok(()), |mut group| group.end(error))
     }
 
-    /// The first place at which the ranks do not have the same number, and what each of them has there.
+    /// The first place at which the ranks do not have the same number, and the number of each.
     fn first_that_differs(&self, values: &[f64]) -> Result<Option<(usize, Vec<f64>)>> {
         if self.are_alone() {
             return Ok(None);

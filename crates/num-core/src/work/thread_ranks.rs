@@ -9,7 +9,7 @@ use crate::error::Result;
 /// A communicator of threads.
 struct Threads {
     rank: usize,
-    /// What every rank adds.
+    /// The values of every rank.
     slots: Arc<Vec<Mutex<Vec<f64>>>>,
     barrier: Arc<Barrier>,
 }
@@ -56,7 +56,7 @@ pub fn thread_ranks(ranks: usize) -> Vec<Ranks> {
     (0..ranks).map(|rank| Ranks::new(Threads { rank, slots: slots.clone(), barrier: barrier.clone() })).collect()
 }
 
-/// Does the work of every rank on a thread, and returns what each has returned.
+/// Does the work of every rank on a thread, and returns the results.
 ///
 /// # Panics
 /// If the work panics on a rank.

@@ -1,7 +1,7 @@
 //! Who does the work of a solve: threads, and the ranks that share the problem.
 //!
-//! How a work is cut into parts depends on its size and never on threads, and what the parts found is added up in their
-//! order: the bits of an answer do not depend on who did them.
+//! Work is cut into parts by its size and never by the number of threads, and the results of the parts are added up in
+//! their order: the bits of an answer do not depend on the workers.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +46,7 @@ impl Workers for Ranks {
     }
 }
 
-/// Does a work for every item. Returns what was found for each, in their order.
+/// Does a work for every item. Returns the results in the order of the items.
 ///
 /// # Errors
 /// That of the first item that has one.
