@@ -15,10 +15,12 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 use crate::detach;
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
-use crate::paths;
-use crate::ranks::{self, fail, with_link_name};
-use crate::solve::{options_of, threads_of};
+use crate::numbers::threads_of;
+use crate::ranks::{self, fail};
+use crate::solve::options_of;
 use crate::topology::Topology;
+use crate::topology::with_link_name;
+use crate::{path_forms, paths};
 
 /// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
 ///
@@ -548,8 +550,8 @@ impl Allocator {
     fn links_by_nodes(&self, link: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
         let is_list = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
         let is_name = link.is_instance_of::<PyString>();
-        let is_pair = is_list(link) && paths::names_nodes(link)?;
-        let names = |entry: &Bound<'_, PyAny>| is_list(entry) && paths::names_nodes(entry).unwrap_or(false);
+        let is_pair = is_list(link) && path_forms::names_nodes(link)?;
+        let names = |entry: &Bound<'_, PyAny>| is_list(entry) && path_forms::names_nodes(entry).unwrap_or(false);
         let has_pairs = is_list(link) && link.try_iter()?.any(|entry| entry.is_ok_and(|entry| names(&entry)));
         if !(is_name || is_pair || has_pairs) {
             return Ok(None);
@@ -576,7 +578,7 @@ impl Allocator {
                 return Err(ProblemError::new_err(message));
             }
         }
-        let paths = paths::paths(paths, links, net)?;
+        let paths = path_forms::paths(paths, links, net)?;
         detach::run(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
         Ok(paths)
     }

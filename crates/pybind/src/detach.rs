@@ -3,8 +3,8 @@
 //!
 //! The Rust crates are independent of Python exceptions. Python code that is called back (a utility, a callback, a
 //! progress bar) keeps its exception in a slot of the thread that runs the call, and returns NaN or "stop". A stop
-//! token checks for signals while the call runs, wherever the call checks for tokens, and keeps the exception of a signal
-//! handler in the same slot. The call then ends, and the kept exception is raised.
+//! token checks for signals while the call runs, wherever the call checks for tokens, and keeps the exception of a
+//! signal handler in the same slot. The call then ends, and the kept exception is raised.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};

@@ -4,7 +4,7 @@ use netnum_core::Error;
 use netnum_core::internal::FAMILIES;
 use netnum_sim::Error as SimError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -142,5 +142,11 @@ pub(crate) fn about(py: Python<'_>, what: &str, number: usize, error: PyErr) -> 
 
 /// The exception for a setting out of its range, in the words of the core.
 pub(crate) fn setting(name: &str, value: impl ToString, expected: &str) -> PyErr {
-    raise(Error::Setting { name: name.into(), value: value.to_string(), expected: expected.into() })
+    raise(Error::setting(name, value, expected))
+}
+
+/// The exception for a value of another type than one that is expected.
+pub(crate) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let kind = value.get_type().name().map_or_else(|_| "that".into(), |kind| kind.to_string());
+    PyTypeError::new_err(format!("{what} must be {expected}, not {kind}"))
 }

@@ -1,12 +1,13 @@
 //! The Python interface of netnum: conversions only. A formula here is in the wrong crate.
 //!
-//! | file | what it converts |
+//! | file | conversions |
 //! |---|---|
 //! | `error.rs` | core errors → Python exceptions |
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
 //! | `plain.rs` | options of policies, routings and methods as Python objects, and back |
 //! | `progress_bar.rs` | the bar of `progress=True` |
+//! | `path_forms.rs` | lists, matrices and names of nodes as paths |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
 //! | `sensitivity.rs` | derivatives of the optimum |
 //! | `ranks.rs` | solves over the ranks of a communicator |
@@ -23,6 +24,7 @@ mod error;
 mod max_min;
 mod normalize;
 mod numbers;
+mod path_forms;
 mod paths;
 mod plain;
 mod problem;

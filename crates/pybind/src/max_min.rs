@@ -2,11 +2,10 @@
 
 use netnum_core::{MaxMin, MaxMinBasis};
 use numpy::PyArray1;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::detach;
-use crate::error::setting;
+use crate::error::{setting, wrong_type};
 use crate::problem::Problem;
 
 /// The start of a next search, kept by Python.
@@ -72,8 +71,7 @@ pub(crate) fn max_min<'py>(
     if let Some(start) = start
         && !start.is_instance(&kind)?
     {
-        let found = start.get_type().name()?.to_string();
-        return Err(PyTypeError::new_err(format!("start must be what max_min has returned, not {found}")));
+        return Err(wrong_type("start", "what max_min has returned", start));
     }
     if start.is_some() && accuracy.is_some() {
         return Err(setting("accuracy", accuracy.unwrap_or_default(), "None beside start"));

@@ -1,16 +1,18 @@
 //! Array-likes → `Vec`, checked; `Vec` → NumPy arrays without a copy.
 
+use std::num::NonZeroUsize;
+
 use netnum_core::Parameter;
+use netnum_core::internal::expected_below;
 use numpy::{
     BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PySequence, PySlice, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyRange, PySequence, PySlice, PyTuple};
 
-use crate::error::{ProblemError, setting};
-use crate::solve::Solution;
-use crate::topology::Topology;
+use crate::error::{ProblemError, setting, wrong_type};
 
 /// Loads what arrays are made with, once and for all. At the first array it would be too late: a Ctrl-C that arrives
 /// there would come out of the middle of rust-numpy, as a panic.
@@ -78,14 +80,11 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
 
 /// The right argument, for types that are often given in place of an array.
 fn hint(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> PyResult<&'static str> {
-    Ok(if value.is_instance_of::<Topology>() {
-        ": a Topology has its capacities in net.capacities"
-    } else if value.is_instance_of::<Solution>() {
-        ": a Solution has the arrays rates (per path), flow_rates and prices"
-    } else if array.dtype().kind() == b'b' {
-        ": np.flatnonzero(mask) has the places where a mask is True"
-    } else {
-        ""
+    Ok(match &*value.get_type().name()?.to_cow()? {
+        "Topology" => ": a Topology has its capacities in net.capacities",
+        "Solution" => ": a Solution has the arrays rates (per path), flow_rates and prices",
+        _ if array.dtype().kind() == b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
+        _ => "",
     })
 }
 
@@ -262,13 +261,25 @@ pub(crate) fn float(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>, least: usize) -> PyResult<usize> {
     match value.extract::<usize>() {
         Ok(count) if count >= least => Ok(count),
-        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
-            let kind = value.get_type().name()?;
-            Err(PyTypeError::new_err(format!("{name} must be an integer, not {kind}")))
-        }
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong_type(name, "an integer", value)),
         _ if value.lt(least)? => Err(setting(name, value, &format!("at least {least}"))),
         _ => Err(setting(name, value, &format!("at most {}", usize::MAX))),
     }
+}
+
+/// How many threads; one unless given.
+pub(crate) fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
+    let threads = threads.map_or(Ok(1), |threads| count("threads", threads, 1))?;
+    Ok(NonZeroUsize::new(threads).expect("at least 1"))
+}
+
+/// The array that an object keeps once it has been asked for it.
+pub(crate) fn kept<'py, T>(
+    place: &PyOnceLock<Py<T>>,
+    py: Python<'py>,
+    make: impl FnOnce() -> PyResult<Bound<'py, T>>,
+) -> PyResult<Py<T>> {
+    Ok(place.get_or_try_init(py, || make().map(Bound::unbind))?.clone_ref(py))
 }
 
 /// The vector as a read-only NumPy array. The numbers are moved, not copied.
@@ -283,7 +294,7 @@ pub(crate) fn indices<'py, T: TryInto<i64> + Copy>(py: Python<'py>, values: &[T]
     read_only(py, values.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)).collect())
 }
 
-/// The same for many values, with checks for signals.
+/// Many indices as NumPy's index type, with checks for signals.
 pub(crate) fn long_indices<'py, T: TryInto<i64> + Copy>(
     py: Python<'py>,
     values: &[T],
@@ -294,6 +305,21 @@ pub(crate) fn long_indices<'py, T: TryInto<i64> + Copy>(
         all.extend(piece.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)));
     }
     Ok(read_only(py, all))
+}
+
+/// The place that an index of Python means, which counts from the end where it is negative.
+pub(crate) fn place(what: &str, index: isize, count: usize) -> PyResult<usize> {
+    let from_start = if index < 0 { index.saturating_add_unsigned(count) } else { index };
+    usize::try_from(from_start)
+        .ok()
+        .filter(|&place| place < count)
+        .ok_or_else(|| PyIndexError::new_err(format!("{what} {index} does not exist, {}", expected_below(what, count))))
+}
+
+/// An iterator over the entries of something, by their places.
+pub(crate) fn entries<'py>(of: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let places = PyRange::new(of.py(), 0, of.len()? as isize)?;
+    of.py().import("builtins")?.call_method1("map", (of.getattr("__getitem__")?, places))
 }
 
 /// So many of something, in words: `1 link`, `2 links`.

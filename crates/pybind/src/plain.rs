@@ -1,11 +1,10 @@
 //! Plain data: options as Python objects, and back.
 
 use netnum_core::registry::{OptionValue, Options};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::error::setting;
+use crate::error::{setting, wrong_type};
 
 /// Lists and dicts within each other, at most: one that contains itself has no end.
 const DEEPEST: usize = 16;
@@ -60,8 +59,7 @@ fn nested(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Optio
         let finite = number.is_finite().then_some(OptionValue::Number(number));
         return finite.ok_or_else(|| setting(place, number, "a finite number"));
     }
-    let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("{place} must be a number, text, a list or dict of them or None, not {kind}")))
+    Err(wrong_type(place, "a number, text, a list or dict of them or None", value))
 }
 
 pub(crate) fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {

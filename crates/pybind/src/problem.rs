@@ -10,11 +10,11 @@ use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::raise;
-use crate::numbers::{self, counted};
+use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
 use crate::utility::{Given, UserUtility};
-use crate::{detach, utility};
+use crate::{detach, path_forms, utility};
 
 /// Links with capacities, paths over them, and flows with paths and a utility.
 ///
@@ -135,7 +135,7 @@ impl Problem {
             None => numbers::floats("capacities", network)?,
         };
         let known = paths::group_of(paths);
-        let paths = paths::paths(paths, capacities.len(), topology.map(Bound::get))?;
+        let paths = path_forms::paths(paths, capacities.len(), topology.map(Bound::get))?;
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let group = group.map(|group| paths::flow_numbers(group)).transpose()?.or(known);
         let rate_cap = rate_cap.map(|rate_cap| numbers::for_each("rate_cap", rate_cap, paths.len())).transpose()?;
@@ -199,52 +199,46 @@ impl Problem {
 
     /// The `Topology` that it was made from, or else the capacities.
     #[getter]
-    fn network(&self, py: Python<'_>) -> Py<PyAny> {
+    fn network(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match &self.topology {
-            Some(topology) => topology.clone_ref(py).into_any(),
-            None => self.capacities(py).into_any(),
+            Some(topology) => Ok(topology.clone_ref(py).into_any()),
+            None => Ok(self.capacities(py)?.into_any()),
         }
     }
 
     /// Capacity of every link: array of float, shape (links,).
     #[getter]
-    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        let make = || numbers::read_only(py, self.core.capacities().to_vec()).unbind();
-        self.capacities.get_or_init(py, make).clone_ref(py)
+    fn capacities(&self, py: Python<'_>) -> PyResult<Py<PyArray1<f64>>> {
+        kept(&self.capacities, py, || Ok(numbers::read_only(py, self.core.capacities().to_vec())))
     }
 
     /// The links of every path, with the flows that they belong to: `Paths`.
     #[getter]
     fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
-        let make = || Py::new(py, Paths::grouped(self.core.shared_paths(), self.core.group()));
-        Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
+        kept(&self.paths, py, || Bound::new(py, Paths::grouped(self.core.shared_paths(), self.core.group())))
     }
 
     /// The flow of every path: array of int, shape (paths,).
     #[getter]
-    fn group(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.group.get_or_init(py, || numbers::indices(py, self.core.group()).unbind()).clone_ref(py)
+    fn group(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        kept(&self.group, py, || Ok(numbers::indices(py, self.core.group())))
     }
 
     /// Cap on the rate of every path, inf for none: array of float, shape (paths,); None if no path has one.
     #[getter]
-    fn rate_cap(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
-        if !self.core.has_rate_caps() {
-            return None;
-        }
+    fn rate_cap(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
         let caps = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
-        Some(self.rate_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
+        let array = || kept(&self.rate_cap, py, || Ok(numbers::read_only(py, caps())));
+        self.core.has_rate_caps().then(array).transpose()
     }
 
     /// Cap on the rate of every flow over all its paths, inf for none: array of float, shape (flows,); None if no flow
     /// has one.
     #[getter]
-    fn flow_cap(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
-        if !self.core.has_flow_caps() {
-            return None;
-        }
+    fn flow_cap(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
         let caps = || (0..self.core.flows()).map(|flow| self.core.flow_cap(flow)).collect();
-        Some(self.flow_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
+        let array = || kept(&self.flow_cap, py, || Ok(numbers::read_only(py, caps())));
+        self.core.has_flow_caps().then(array).transpose()
     }
 
     /// The utility of all flows, or a tuple with one per flow.
@@ -341,7 +335,7 @@ impl Problem {
         Ok(PyArray1::from_vec(py, values))
     }
 
-    /// The same problem with other capacities, and all else shared.
+    /// This problem with other capacities, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -373,7 +367,7 @@ impl Problem {
         Ok(Self { topology: self.topology.as_ref().map(renewed).transpose()?, ..self.with(py, core)? })
     }
 
-    /// The same problem with other caps on the rates of flows over all their paths, and all else shared.
+    /// This problem with other caps on the rates of flows over all their paths, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -403,7 +397,7 @@ impl Problem {
         self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
     }
 
-    /// The same problem with other caps on the rates of paths, and all else shared.
+    /// This problem with other caps on the rates of paths, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -429,7 +423,7 @@ impl Problem {
         self.with(py, self.core.clone().with_rate_caps(caps).map_err(raise)?)
     }
 
-    /// The same problem with other utilities, and all else shared.
+    /// This problem with other utilities, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -458,7 +452,7 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
-    /// The same problem with some more paths closed, and all else shared.
+    /// This problem with some more paths closed, and all else shared.
     ///
     /// Nothing passes a closed path: its `rate_cap` is 0. A flow whose paths are all closed is among the
     /// `Solution.failed_flows`, as one whose links have failed.
@@ -496,13 +490,9 @@ impl Problem {
         py: Python<'py>,
     ) -> PyResult<((Py<PyAny>, Py<Paths>, Py<PyAny>), Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
-        if let Some(rate_cap) = self.rate_cap(py) {
-            others.set_item("rate_cap", rate_cap)?;
-        }
-        if let Some(flow_cap) = self.flow_cap(py) {
-            others.set_item("flow_cap", flow_cap)?;
-        }
-        Ok(((self.network(py), self.paths(py)?, self.utility(py)?), others))
+        others.set_item("rate_cap", self.rate_cap(py)?)?;
+        others.set_item("flow_cap", self.flow_cap(py)?)?;
+        Ok(((self.network(py)?, self.paths(py)?, self.utility(py)?), others))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

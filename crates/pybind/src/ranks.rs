@@ -14,7 +14,6 @@ use pyo3::types::{PyCFunction, PyDict, PySlice, PyTuple};
 use crate::detach;
 use crate::problem::Problem;
 use crate::solve::{Keywords, Solution, solve_over};
-use crate::topology::Topology;
 
 /// So long a rank that has failed waits for the others: all are to have ended within 5 s.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -118,7 +117,7 @@ impl AllReduce for PythonComm {
     }
 }
 
-/// What a communicator keeps as an attribute.
+/// The attribute that a communicator keeps.
 #[pyclass(frozen)]
 struct Duplicate {
     comm: Py<PyAny>,
@@ -193,17 +192,6 @@ pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, error: &PyErr) {
         ranks.fail(&message);
         Ok(())
     });
-}
-
-/// The same error, where it is about a link of a network that has names with that of the link.
-pub(crate) fn with_link_name(error: Error, net: Option<&Topology>) -> Error {
-    match (error, net) {
-        (Error::RanksDiffer { link: Some(link), what }, Some(net)) => {
-            let name = &net.core.link_names()[link];
-            Error::RanksDiffer { link: None, what: format!("link {link} ({name}) has {what}") }
-        }
-        (error, _) => error,
-    }
 }
 
 /// What `solve_part` hands to `solve_with`, whose arguments are converted where the other ranks learn of an error.

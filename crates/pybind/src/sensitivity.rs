@@ -484,7 +484,7 @@ fn names_of(problem: &Problem, kinks: &[Kink]) -> Vec<String> {
     net.map_or_else(Vec::new, |net| net.get().core.link_names())
 }
 
-/// What a kink is, with the name of its link, if links have names.
+/// A kink in words, with the name of its link where links have names.
 fn describe(kink: Kink, names: &[String]) -> String {
     let text = kink.to_string();
     match kink.link().and_then(|link| Some((format!("link {link}"), names.get(link)?))) {
@@ -493,7 +493,7 @@ fn describe(kink: Kink, names: &[String]) -> String {
     }
 }
 
-/// The same error, with the names of the links whose kinks it describes.
+/// This error, with the names of the links whose kinks it describes.
 fn with_names(error: Error, kinks: &[Kink], problem: &Problem) -> Error {
     match error {
         Error::NotDifferentiable { what } => {
@@ -528,43 +528,40 @@ impl Values {
 }
 
 impl Rows {
-    /// A number for all columns, one per column, or a matrix with as many rows as the others.
+    /// A list: a number for all columns, one per column, or a matrix with as many rows as the others.
     fn read(&mut self, name: &str, value: Option<&Bound<'_, PyAny>>, columns: usize, per: &str) -> PyResult<Values> {
+        let expected = |rows: &str| format!("({columns},), one per {per}, or ({rows}, {columns})");
+        self.read_rows(name, value, &[columns], expected)
+    }
+
+    /// A number, or one per row.
+    fn read_numbers(&mut self, name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Values> {
+        self.read_rows(name, value, &[], |rows| format!("a number, or ({rows},)"))
+    }
+
+    /// Values of this shape in every row.
+    fn read_rows(
+        &mut self,
+        name: &str,
+        value: Option<&Bound<'_, PyAny>>,
+        of_row: &[usize],
+        expected: impl Fn(&str) -> String,
+    ) -> PyResult<Values> {
+        let columns = of_row.iter().product();
         let Some(value) = value else { return Ok(Values { values: Vec::new(), columns, has_rows: false }) };
         self.is_any = true;
         let (values, shape) = numbers::floats_of_any_shape(name, value)?;
         match shape[..] {
             [] => Ok(Values { values: vec![values[0]; columns], columns, has_rows: false }),
-            [found] if found == columns => Ok(Values { values, columns, has_rows: false }),
-            [rows, found] if found == columns && self.given.is_none_or(|given| given == rows) => {
+            [..] if shape == of_row => Ok(Values { values, columns, has_rows: false }),
+            [rows, ref found @ ..] if found == of_row && self.given.is_none_or(|given| given == rows) => {
                 self.given = Some(rows);
                 Ok(Values { values, columns, has_rows: true })
             }
             _ => {
                 let shape = PyTuple::new(value.py(), &shape)?;
-                let rows = self.given.map_or("rows".into(), |rows| rows.to_string());
-                Err(ProblemError::new_err(format!(
-                    "{name} has shape {shape}, expected ({columns},), one per {per}, or ({rows}, {columns})"
-                )))
-            }
-        }
-    }
-
-    /// A number, or one per row.
-    fn read_numbers(&mut self, name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Values> {
-        let Some(value) = value else { return Ok(Values { values: Vec::new(), columns: 1, has_rows: false }) };
-        self.is_any = true;
-        let (values, shape) = numbers::floats_of_any_shape(name, value)?;
-        match shape[..] {
-            [] => Ok(Values { values, columns: 1, has_rows: false }),
-            [rows] if self.given.is_none_or(|given| given == rows) => {
-                self.given = Some(rows);
-                Ok(Values { values, columns: 1, has_rows: true })
-            }
-            _ => {
-                let shape = PyTuple::new(value.py(), &shape)?;
-                let rows = self.given.map_or("rows".into(), |rows| rows.to_string());
-                Err(ProblemError::new_err(format!("{name} has shape {shape}, expected a number, or ({rows},)")))
+                let expected = expected(&self.given.map_or("rows".into(), |rows| rows.to_string()));
+                Err(ProblemError::new_err(format!("{name} has shape {shape}, expected {expected}")))
             }
         }
     }
@@ -582,7 +579,7 @@ impl Rows {
         self.given.unwrap_or(1)
     }
 
-    /// Lists as an array with the rows of what was given.
+    /// Lists as an array with the rows of the arguments.
     fn stacked<'py, 'a>(
         &self,
         py: Python<'py>,

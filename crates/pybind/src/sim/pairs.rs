@@ -10,13 +10,13 @@ use pyo3::types::{PyList, PyString};
 
 use crate::detach;
 use crate::numbers::{self, count};
-use crate::paths;
+use crate::path_forms;
 use crate::topology::{Topology, seed_of};
 
 /// Pairs from an array or a table of two columns, or from a sequence of pairs, in which ends may have names.
 pub(super) fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     let rows = numbers::rows_of(pairs)?;
-    let is_array = rows.hasattr("dtype")? && !paths::names_nodes(&rows)?;
+    let is_array = rows.hasattr("dtype")? && !path_forms::names_nodes(&rows)?;
     if is_array || rows.is_instance_of::<PyString>() || rows.try_iter().is_err() {
         return numbered_pairs(net, &rows);
     }

@@ -12,7 +12,8 @@ use pyo3::types::PyDict;
 use crate::detach;
 use crate::error::{self, ProblemError};
 use crate::numbers::{self, counted};
-use crate::paths::{self, Paths};
+use crate::path_forms;
+use crate::paths::Paths;
 use crate::topology::Topology;
 
 /// A routing over given paths with shares, such as those of a traffic-engineering solution.
@@ -73,7 +74,7 @@ impl Split {
             Err(error) => error,
         })?;
         let topology = &net.get().core;
-        let paths = paths::paths(paths, topology.links().len(), Some(net.get()))?;
+        let paths = path_forms::paths(paths, topology.links().len(), Some(net.get()))?;
         let shares = match shares {
             Some(shares) => numbers::for_each("shares", shares, paths.len())?,
             None => vec![1.0; paths.len()],

@@ -14,7 +14,7 @@ use super::pairs::pairs_of;
 use crate::detach;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
-use crate::paths;
+use crate::path_forms;
 use crate::topology::{Topology, seed_of};
 
 /// Flows with their arrival times, sources, destinations and sizes.
@@ -79,7 +79,7 @@ impl Workload {
             if let Some(net) = net {
                 return net.get().ends_of(&format!("{name}s"), values);
             }
-            if paths::names_nodes(values)? {
+            if path_forms::names_nodes(values)? {
                 let message = format!("{name}s has names of ends, which take the network: give net= as well");
                 return Err(PyTypeError::new_err(message));
             }

@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyString};
 
 use super::Solution;
 use crate::error::{MethodError, setting};
-use crate::numbers::{self, count};
+use crate::numbers::{self, count, threads_of};
 
 /// Those that are given; the others as they are by default.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Keywords<'py> {
     pub(crate) callback: Option<Bound<'py, PyAny>>,
     pub(crate) progress: bool,
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Whatever is none of them, by name.
+    /// The options of the method, by name.
     options: BTreeMap<String, f64>,
 }
 
@@ -73,7 +73,7 @@ impl<'py> Keywords<'py> {
         Self::of(given, &["callback", "progress", "trace"])
     }
 
-    /// What is asked for, over ranks if there are any.
+    /// The `Ask` of these keywords, over ranks if there are any.
     pub(crate) fn ask(&self, method: &str, ranks: Ranks) -> PyResult<Ask> {
         let threads = Threads::new(self.threads.unwrap_or(NonZeroUsize::MIN)).with_ranks(ranks);
         let ask = Ask::by(method).with_options(&self.options).with_workers(Arc::new(threads));
@@ -130,12 +130,6 @@ fn option(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     // The core raises for a name that no method has, with the names that exist, whatever the value is.
     let known = METHODS.iter().flat_map(|method| (method.options)()).any(|option| option.name == name);
     if known { numbers::float(&format!("option {name:?}"), value) } else { Ok(f64::NAN) }
-}
-
-/// How many threads; one unless given.
-pub(crate) fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
-    let threads = threads.map_or(Ok(1), |threads| count("threads", threads, 1))?;
-    Ok(NonZeroUsize::new(threads).expect("at least 1"))
 }
 
 /// The prices to start from.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use netnum_core::internal::check_length;
 use netnum_core::internal::interrupt::{self, Tokens};
 use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
 use netnum_parallel::{Batch, BatchObserver};
@@ -15,10 +16,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::solutions::{self, Row, Solutions};
+use super::solutions::{self, Solutions};
 use super::{Keywords, Solution, prices_of};
 use crate::detach::{self, PAUSE};
-use crate::error::{about, raise, setting};
+use crate::error::{about, raise, setting, wrong_type};
 use crate::numbers;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -87,7 +88,7 @@ use crate::progress_bar::ProgressBar;
 ///        [ 2., 10.],
 ///        [ 6.,  6.]])
 ///
-/// The same on any executor:
+/// On any executor:
 ///
 /// >>> from concurrent.futures import ThreadPoolExecutor
 /// >>> with ThreadPoolExecutor(2) as pool:
@@ -145,7 +146,7 @@ pub(crate) fn solve_chunk<'py>(
     how.solve(py, &work, false, Some(first))
 }
 
-/// What is to be solved.
+/// The problems of one call.
 enum Work<'py> {
     Problems(Vec<Bound<'py, Problem>>, Option<Starts>),
     /// Of one problem, with their flow caps and capacities.
@@ -214,7 +215,7 @@ impl<'a, 'py> How<'a, 'py> {
                     Some(starts) => Batch::with_starts(&problems, starts).map_err(raise)?,
                     None => Batch::new(&problems),
                 };
-                let answers = Answers::new(problems.len(), "problem", first, |solution| solution);
+                let answers = Answers::new(problems.len(), "problem", first);
                 let solutions = answers.collect(py, threads, progress, |answers| batch.solve(ask, threads, answers))?;
                 let of = |(problem, solution)| Solution::new(problem, solution, false);
                 let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
@@ -224,9 +225,9 @@ impl<'a, 'py> How<'a, 'py> {
                 let of = &problem.get().core;
                 let scenarios = scenarios(py, of, matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
-                let answers = Answers::new(scenarios.count(), "scenario", first, Row::from);
-                let rows = answers.collect(py, threads, progress, |answers| scenarios.solve(ask, threads, answers))?;
-                Ok(Py::new(py, Solutions::new(py, of, rows)?)?.into_any())
+                let answers = Answers::new(scenarios.count(), "scenario", first);
+                let solutions = answers.collect(py, threads, progress, |answers| scenarios.solve(ask, threads, answers))?;
+                Ok(Py::new(py, Solutions::new(py, of, solutions)?)?.into_any())
             }
         }
     }
@@ -249,10 +250,8 @@ impl<'a, 'py> How<'a, 'py> {
                     Starts::Same(prices) => vec![Some(array(prices)); problems.len()],
                     Starts::Each(starts) => starts.iter().map(|start| start.as_ref().map(array)).collect(),
                 });
-                if let Some(found) = starts.as_ref().map(Vec::len).filter(|&found| found != problems.len()) {
-                    let (what, expected) = ("warm_start".into(), problems.len());
-                    return Err(raise(Error::Length { what, found, expected, per: "problem" }));
-                }
+                let found = starts.as_ref().map_or(problems.len(), Vec::len);
+                check_length("warm_start", found, problems.len(), "problem").map_err(raise)?;
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
@@ -298,24 +297,23 @@ fn scenarios<'a>(
     }
 }
 
-/// What is kept of the solutions of many problems. The problems after the first that fails are left out.
-struct Answers<T> {
-    all: Mutex<Vec<Option<PyResult<T>>>>,
+/// The solutions of many problems. Those after the first that fails are left out.
+struct Answers {
+    all: Mutex<Vec<Option<PyResult<Found>>>>,
     /// The word for a problem in messages, and the number of the first.
     noun: &'static str,
     first: usize,
-    keep: fn(Found) -> T,
     done: AtomicUsize,
     /// The first problem that has failed so far. Those before it go on, so that the same one counts every time.
     failed: AtomicUsize,
     is_stopped: AtomicBool,
 }
 
-impl<T: Send> Answers<T> {
-    fn new(problems: usize, noun: &'static str, first: usize, keep: fn(Found) -> T) -> Self {
+impl Answers {
+    fn new(problems: usize, noun: &'static str, first: usize) -> Self {
         let all = Mutex::new((0..problems).map(|_| None).collect());
         let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self { all, noun, first, keep, done, failed, is_stopped: AtomicBool::new(false) }
+        Self { all, noun, first, done, failed, is_stopped: AtomicBool::new(false) }
     }
 
     /// Does the work without the GIL, with a bar over the problems. Returns all of them, or the first error among them.
@@ -325,11 +323,11 @@ impl<T: Send> Answers<T> {
         threads: NonZeroUsize,
         progress: bool,
         work: impl FnOnce(&Self) + Send,
-    ) -> PyResult<Vec<T>> {
+    ) -> PyResult<Vec<Found>> {
         let total = self.lock().len();
         let bar = ProgressBar::new(py, progress, "solve_many", (total,))?;
         let ended = detach::run(py, || self.watch(threads, &bar, work));
-        let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<T>>>();
+        let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<Found>>>();
         bar.close(py, ended.and_then(|()| found()), |_| (total,))
     }
 
@@ -359,12 +357,12 @@ impl<T: Send> Answers<T> {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Option<PyResult<T>>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<PyResult<Found>>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Send> BatchObserver for Answers<T> {
+impl BatchObserver for Answers {
     fn is_wanted(&self, problem: usize) -> bool {
         let failed = self.failed.load(Ordering::Relaxed);
         !(self.is_stopped.load(Ordering::Relaxed) || problem > failed || detach::has_raised())
@@ -378,7 +376,6 @@ impl<T: Send> BatchObserver for Answers<T> {
             true => error,
             false => Python::attach(|py| about(py, self.noun, self.first + problem, error)),
         });
-        let answer = answer.map(self.keep);
         if answer.is_err() {
             self.failed.fetch_min(problem, Ordering::Relaxed);
         }
@@ -424,9 +421,6 @@ fn is_prices(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 fn problem<'py>((number, value): (usize, PyResult<Bound<'py, PyAny>>)) -> PyResult<Bound<'py, Problem>> {
-    value?.cast_into::<Problem>().map_err(|error| {
-        let value = error.into_inner();
-        let kind = value.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
-        PyTypeError::new_err(format!("problems[{number}] must be a Problem, not {kind}"))
-    })
+    let wrong = |value: &_| wrong_type(&format!("problems[{number}]"), "a Problem", value);
+    value?.cast_into::<Problem>().map_err(|error| wrong(&error.into_inner()))
 }

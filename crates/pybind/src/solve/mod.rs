@@ -18,9 +18,9 @@ use crate::detach;
 use crate::plain::object;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
-use crate::ranks::with_link_name;
+use crate::topology::with_link_name;
 
-pub(crate) use keywords::{Keywords, options_of, prices_of, seconds, threads_of};
+pub(crate) use keywords::{Keywords, options_of, prices_of, seconds};
 pub(crate) use many::{solve_chunk, solve_many};
 pub(crate) use observer::PythonObserver;
 pub(crate) use progress::Progress;
@@ -43,9 +43,9 @@ pub(crate) use trace::Trace;
 /// tol : float
 ///     The relative tolerance that the certificate must meet for the status ``"optimal"``; > 0.
 /// stop : {"rates", "gap", "kkt"}
-///     What the tolerance applies to. ``"rates"``: the relative duality gap is at most `tol`, and the KKT residual at
-///     most 1e-3 (or `tol`, where that is larger): the sum of utilities is right to `tol`, every rate to a thousandth,
-///     or its price to a tenth of that where the utility is nearly linear.
+///     The number that the tolerance applies to. ``"rates"``: the relative duality gap is at most `tol`, and the KKT
+///     residual at most 1e-3 (or `tol`, where that is larger): the sum of utilities is right to `tol`, every rate to a
+///     thousandth, or its price to a tenth of that where the utility is nearly linear.
 ///     ``"gap"``: the gap alone, which may leave flows that matter little to the total far from their rates. ``"kkt"``:
 ///     the KKT residual is at most `tol`, so that every single rate is right to `tol`.
 /// max_iterations : int
@@ -118,7 +118,7 @@ pub(crate) fn solve<'py>(
     solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
 }
 
-/// The same over the ranks of a communicator, each with its part of the problem.
+/// Solves over the ranks of a communicator, each with its part of the problem.
 pub(crate) fn solve_over<'py>(
     problem: &Bound<'py, Problem>,
     method: &str,

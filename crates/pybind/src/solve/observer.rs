@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use netnum_core::{Cadence, Observer, Progress};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::detach::{self, PAUSE};
+use crate::error::wrong_type;
 use crate::progress_bar::ProgressBar;
 
 /// A user's callback and the progress bar.
@@ -20,8 +20,7 @@ pub(crate) struct PythonObserver<'a> {
 impl<'a> PythonObserver<'a> {
     pub(crate) fn new(callback: Option<&Bound<'_, PyAny>>, bar: &'a ProgressBar) -> PyResult<Self> {
         if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
-            let kind = callback.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
+            return Err(wrong_type("callback", "callable", callback));
         }
         let callback = callback.map(|callback| callback.clone().unbind());
         Ok(Self { callback, bar, last_check: Instant::now() })

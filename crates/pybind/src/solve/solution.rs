@@ -112,6 +112,7 @@ impl Solution {
         let summary = core.to_string();
         let trace = traced.then(|| Py::new(py, Trace::of(py, &core.trace))).transpose()?;
         let array = |values| numbers::read_only(py, values).unbind();
+        let bottlenecks = core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect();
         Ok(Self {
             status: core.status.name().into(),
             method: core.method.into(),
@@ -119,11 +120,7 @@ impl Solution {
             flow_rates: array(core.flow_rates),
             prices: array(core.prices),
             loads: array(core.loads),
-            bottlenecks: numbers::read_only(
-                py,
-                core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect(),
-            )
-            .unbind(),
+            bottlenecks: numbers::read_only(py, bottlenecks).unbind(),
             objective: core.objective,
             certificate: core.certificate.into(),
             gap: core.certificate.relative_gap,
@@ -327,12 +324,9 @@ impl Solution {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
         let (py, this) = (slf.py(), slf.get());
         let state = PyDict::new(py);
-        for name in
-            ["status", "method", "objective", "certificate", "iterations", "seconds", "failed_flows", "part", "trace"]
-        {
-            state.set_item(name, slf.getattr(name)?)?;
-        }
-        for name in ["rates", "flow_rates", "prices", "loads", "bottlenecks"] {
+        let arrays = ["rates", "flow_rates", "prices", "loads", "bottlenecks", "failed_flows"];
+        let others = ["status", "method", "objective", "certificate", "iterations", "seconds", "part", "trace"];
+        for name in arrays.into_iter().chain(others) {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("summary", &this.summary)?;

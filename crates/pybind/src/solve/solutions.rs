@@ -1,16 +1,16 @@
 //! `Solutions`: the solutions of many scenarios of one problem, as arrays.
 
-use netnum_core::internal::{expected_below, memory};
+use netnum_core::internal::memory;
 use netnum_core::{Problem, Status};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyRange, PyType};
+use pyo3::types::{PyBool, PyDict, PyType};
 
 use super::Solution;
 use crate::certificate::Certificate;
 use crate::error::raise;
-use crate::numbers::{self, counted, read_only};
+use crate::numbers::{self, counted};
 
 /// Rates, prices and their proofs, one row for each scenario of `solve_many`, in the units of the problem.
 ///
@@ -34,41 +34,41 @@ pub(crate) struct Solutions {
     status: Py<PyAny>,
     /// Whether the certificate passed: array of bool, shape (scenarios,).
     #[pyo3(get)]
-    is_optimal: Py<PyArray1<bool>>,
+    is_optimal: Py<PyAny>,
     /// Rate of every path; feasible. Array of float, shape (scenarios, paths).
     #[pyo3(get)]
-    rates: Py<PyArray2<f64>>,
+    rates: Py<PyAny>,
     /// Rate of every flow, the sum over its paths: array of float, shape (scenarios, flows).
     #[pyo3(get)]
-    flow_rates: Py<PyArray2<f64>>,
+    flow_rates: Py<PyAny>,
     /// Price of every link, as in `Solution.prices`: array of float, shape (scenarios, links).
     #[pyo3(get)]
-    prices: Py<PyArray2<f64>>,
+    prices: Py<PyAny>,
     /// Load of every link: array of float, shape (scenarios, links).
     #[pyo3(get)]
-    loads: Py<PyArray2<f64>>,
+    loads: Py<PyAny>,
     /// The link that holds every path back or -1, as in `Solution.bottlenecks`: array of int, shape (scenarios, paths).
     #[pyo3(get)]
-    bottlenecks: Py<PyArray2<i64>>,
+    bottlenecks: Py<PyAny>,
     /// Σ U_f(y_f) over the flows that are served, as in `Solution.objective`: array of float, shape (scenarios,).
     #[pyo3(get)]
-    objective: Py<PyArray1<f64>>,
+    objective: Py<PyAny>,
     /// Proven bound on the relative gap, as in `Solution.gap`: array of float, shape (scenarios,).
     #[pyo3(get)]
-    gap: Py<PyArray1<f64>>,
+    gap: Py<PyAny>,
     /// Largest violation of the optimality conditions, as in `Solution.kkt_residual`: array of float, shape
     /// (scenarios,).
     #[pyo3(get)]
-    kkt_residual: Py<PyArray1<f64>>,
+    kkt_residual: Py<PyAny>,
     /// How many flows nothing can pass, those of `Solution.failed_flows`: array of int, shape (scenarios,).
     #[pyo3(get)]
-    failed_flows: Py<PyArray1<i64>>,
+    failed_flows: Py<PyAny>,
     /// Iterations done: array of int, shape (scenarios,).
     #[pyo3(get)]
-    iterations: Py<PyArray1<i64>>,
+    iterations: Py<PyAny>,
     /// Seconds that each took on its thread: array of float, shape (scenarios,).
     #[pyo3(get)]
-    seconds: Py<PyArray1<f64>>,
+    seconds: Py<PyAny>,
     /// Flows, paths and links of the problem.
     size: [usize; 3],
     summary: Summary,
@@ -99,39 +99,6 @@ struct Summary {
     seconds: f64,
 }
 
-/// The parts of one solution that are kept.
-pub(super) struct Row {
-    status: Status,
-    /// Of paths, flows and links.
-    rates: Vec<f64>,
-    flow_rates: Vec<f64>,
-    prices: Vec<f64>,
-    loads: Vec<f64>,
-    bottlenecks: Vec<Option<u32>>,
-    /// Objective, gap, residual and time.
-    numbers: [f64; 4],
-    iterations: usize,
-    others: Others,
-}
-
-impl From<netnum_core::Solution> for Row {
-    fn from(solution: netnum_core::Solution) -> Self {
-        let (certificate, summary) = (solution.certificate, solution.to_string());
-        let (method, failed_flows) = (solution.method.into(), solution.failed_flows);
-        Self {
-            others: Others { method, overload: certificate.overload, failed_flows, summary },
-            status: solution.status,
-            numbers: [solution.objective, certificate.relative_gap, certificate.kkt_residual, solution.seconds],
-            iterations: solution.iterations,
-            rates: solution.rates,
-            flow_rates: solution.flow_rates,
-            prices: solution.prices,
-            loads: solution.loads,
-            bottlenecks: solution.bottlenecks,
-        }
-    }
-}
-
 /// Checks that the solutions of so many scenarios fit in memory.
 pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> {
     let columns = problem.flows() + 2 * problem.paths().len() + 2 * problem.links();
@@ -140,89 +107,73 @@ pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> 
 }
 
 impl Solutions {
-    pub(super) fn new(py: Python<'_>, problem: &Problem, rows: Vec<Row>) -> PyResult<Self> {
-        let (count, size) = (rows.len(), [problem.flows(), problem.paths().len(), problem.links()]);
+    pub(super) fn new(py: Python<'_>, problem: &Problem, found: Vec<netnum_core::Solution>) -> PyResult<Self> {
+        let (count, size) = (found.len(), [problem.flows(), problem.paths().len(), problem.links()]);
         let [flows, paths, links] = size;
         let matrix = |columns: usize| Vec::with_capacity(count * columns);
         let (mut rates, mut flow_rates, mut prices, mut loads) =
             (matrix(paths), matrix(flows), matrix(links), matrix(links));
         let (mut status, mut numbers, mut failed, mut iterations) = (vec![], [const { Vec::new() }; 4], vec![], vec![]);
         let (mut bottlenecks, mut others) = (Vec::with_capacity(count * paths), Vec::with_capacity(count));
-        for row in rows {
-            status.push(row.status);
-            rates.extend(row.rates);
-            flow_rates.extend(row.flow_rates);
-            prices.extend(row.prices);
-            loads.extend(row.loads);
-            bottlenecks.extend(row.bottlenecks.into_iter().map(|link| link.map_or(-1, i64::from)));
-            numbers.iter_mut().zip(row.numbers).for_each(|(column, number): (&mut Vec<f64>, _)| column.push(number));
-            failed.push(row.others.failed_flows.len() as i64);
-            iterations.push(row.iterations as i64);
-            others.push(row.others);
+        for solution in found {
+            let (certificate, summary) = (solution.certificate, solution.to_string());
+            let of_one = [solution.objective, certificate.relative_gap, certificate.kkt_residual, solution.seconds];
+            numbers.iter_mut().zip(of_one).for_each(|(column, number): (&mut Vec<f64>, _)| column.push(number));
+            status.push(solution.status);
+            rates.extend(solution.rates);
+            flow_rates.extend(solution.flow_rates);
+            prices.extend(solution.prices);
+            loads.extend(solution.loads);
+            bottlenecks.extend(solution.bottlenecks.into_iter().map(|link| link.map_or(-1, i64::from)));
+            failed.push(solution.failed_flows.len() as i64);
+            iterations.push(solution.iterations as i64);
+            let (method, failed_flows) = (solution.method.into(), solution.failed_flows);
+            others.push(Others { method, overload: certificate.overload, failed_flows, summary });
         }
-        let optimal: Vec<bool> = status.iter().map(|&status| status == Status::Optimal).collect();
-        let [objective, gap, kkt_residual, seconds] = numbers;
-        let summary = Summary::of(&optimal, &gap, &kkt_residual, &iterations, &seconds);
         let names: Vec<&str> = status.iter().map(|status| status.name()).collect();
-        let status = py.import("numpy")?.call_method1("array", (names, "U14"))?;
-        status.call_method1("setflags", (false,))?;
-        let table = |values, columns| PyResult::Ok(read_only(py, values).reshape([count, columns])?.unbind());
-        let column = |values| read_only(py, values).unbind();
-        Ok(Self {
-            status: status.unbind(),
-            is_optimal: read_only(py, optimal).unbind(),
-            rates: table(rates, paths)?,
-            flow_rates: table(flow_rates, flows)?,
-            prices: table(prices, links)?,
-            loads: table(loads, links)?,
-            bottlenecks: read_only(py, bottlenecks).reshape([count, paths])?.unbind(),
-            objective: column(objective),
-            gap: column(gap),
-            kkt_residual: column(kkt_residual),
-            failed_flows: read_only(py, failed).unbind(),
-            iterations: read_only(py, iterations).unbind(),
-            seconds: column(seconds),
-            size,
-            summary,
-            others,
-        })
+        let arrays = PyDict::new(py);
+        arrays.set_item("status", py.import("numpy")?.call_method1("array", (names, "U14"))?)?;
+        let optimal = status.iter().map(|&status| status == Status::Optimal).collect();
+        arrays.set_item("is_optimal", PyArray1::from_vec(py, optimal))?;
+        for (name, values, columns) in [
+            ("rates", rates, paths),
+            ("flow_rates", flow_rates, flows),
+            ("prices", prices, links),
+            ("loads", loads, links),
+        ] {
+            arrays.set_item(name, PyArray1::from_vec(py, values).reshape([count, columns])?)?;
+        }
+        arrays.set_item("bottlenecks", PyArray1::from_vec(py, bottlenecks).reshape([count, paths])?)?;
+        for (name, values) in ["objective", "gap", "kkt_residual", "seconds"].into_iter().zip(numbers) {
+            arrays.set_item(name, PyArray1::from_vec(py, values))?;
+        }
+        arrays.set_item("failed_flows", PyArray1::from_vec(py, failed))?;
+        arrays.set_item("iterations", PyArray1::from_vec(py, iterations))?;
+        Self::of_arrays(&arrays, size, others)
     }
 
     /// From the arrays by name, which become read-only.
     fn of_arrays(arrays: &Bound<'_, PyDict>, size: [usize; 3], others: Vec<Others>) -> PyResult<Self> {
-        let field = |name: &str| field(arrays, name);
         for name in FIELDS {
-            field(name)?.call_method1("setflags", (false,))?;
+            field(arrays, name)?.call_method1("setflags", (false,))?;
         }
-        let column = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<f64>>()?.clone());
-        let counts = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<i64>>()?.clone());
-        let table = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray2<f64>>()?.clone().unbind());
-        let is_optimal = field("is_optimal")?.cast::<PyArray1<bool>>()?.clone();
-        let (gap, kkt_residual, seconds) = (column("gap")?, column("kkt_residual")?, column("seconds")?);
-        let iterations = counts("iterations")?;
-        let summary = Summary::of(
-            &is_optimal.to_vec()?,
-            &gap.to_vec()?,
-            &kkt_residual.to_vec()?,
-            &iterations.to_vec()?,
-            &seconds.to_vec()?,
-        );
+        let array = |name: &str| field(arrays, name).map(Bound::unbind);
         Ok(Self {
-            status: field("status")?.unbind(),
-            is_optimal: is_optimal.unbind(),
-            rates: table("rates")?,
-            flow_rates: table("flow_rates")?,
-            prices: table("prices")?,
-            loads: table("loads")?,
-            bottlenecks: field("bottlenecks")?.cast::<PyArray2<i64>>()?.clone().unbind(),
-            objective: column("objective")?.unbind(),
-            gap: gap.unbind(),
-            kkt_residual: kkt_residual.unbind(),
-            failed_flows: counts("failed_flows")?.unbind(),
-            iterations: iterations.unbind(),
-            seconds: seconds.unbind(),
+            status: array("status")?,
+            is_optimal: array("is_optimal")?,
+            rates: array("rates")?,
+            flow_rates: array("flow_rates")?,
+            prices: array("prices")?,
+            loads: array("loads")?,
+            bottlenecks: array("bottlenecks")?,
+            objective: array("objective")?,
+            gap: array("gap")?,
+            kkt_residual: array("kkt_residual")?,
+            failed_flows: array("failed_flows")?,
+            iterations: array("iterations")?,
+            seconds: array("seconds")?,
             size,
-            summary,
+            summary: Summary::of(arrays)?,
             others,
         })
     }
@@ -253,18 +204,19 @@ fn field<'py>(state: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyA
 }
 
 impl Summary {
-    fn of(optimal: &[bool], gap: &[f64], kkt_residual: &[f64], iterations: &[i64], seconds: &[f64]) -> Self {
-        let scenarios = optimal.len();
-        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-        let each = |total: f64| if scenarios == 0 { 0.0 } else { total / scenarios as f64 };
-        Self {
-            scenarios,
+    fn of(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let optimal: Vec<bool> = field(arrays, "is_optimal")?.extract()?;
+        let numbers = |name: &str| field(arrays, name)?.extract::<Vec<f64>>();
+        let largest = |name: &str| PyResult::Ok(numbers(name)?.into_iter().fold(0.0, f64::max));
+        let each = |name: &str| PyResult::Ok(numbers(name)?.iter().sum::<f64>() / optimal.len().max(1) as f64);
+        Ok(Self {
+            scenarios: optimal.len(),
             optimal: optimal.iter().filter(|&&optimal| optimal).count(),
-            gap: largest(gap),
-            kkt_residual: largest(kkt_residual),
-            iterations: each(iterations.iter().sum::<i64>() as f64),
-            seconds: each(seconds.iter().sum()),
-        }
+            gap: largest("gap")?,
+            kkt_residual: largest("kkt_residual")?,
+            iterations: each("iterations")?,
+            seconds: each("seconds")?,
+        })
     }
 
     /// `4.2 ms`, `1.3 s`.
@@ -303,14 +255,7 @@ impl Solutions {
         if !key.is_instance_of::<PyBool>()
             && let Ok(place) = key.extract::<isize>()
         {
-            let from_start = if place < 0 { place.saturating_add_unsigned(count) } else { place };
-            return match usize::try_from(from_start) {
-                Ok(scenario) if scenario < count => Self::solution(slf, scenario),
-                _ => {
-                    let expected = expected_below("scenario", count);
-                    Err(PyIndexError::new_err(format!("scenario {place} does not exist, {expected}")))
-                }
-            };
+            return Self::solution(slf, numbers::place("scenario", place, count)?);
         }
         // NumPy decides which keys are valid, and raises for others.
         let places = py.import("numpy")?.call_method1("arange", (count,))?.get_item(key)?;
@@ -327,12 +272,7 @@ impl Solutions {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let range = PyRange::new(slf.py(), 0, slf.get().summary.scenarios as isize)?;
-        slf.py()
-            .import("builtins")?
-            .call_method1("map", (slf.getattr("__getitem__")?, range))?
-            .try_iter()
-            .map(Bound::into_any)
+        numbers::entries(slf)
     }
 
     fn __repr__(&self) -> String {

@@ -223,7 +223,7 @@ impl Solver {
         Ok(PyArray1::from_vec(py, self.core()?.raw_rates()))
     }
 
-    /// The same made feasible by F-NORM: array of float, shape (paths,).
+    /// The demands, made feasible by F-NORM: array of float, shape (paths,).
     #[getter]
     fn rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_vec(py, self.core()?.rates()))

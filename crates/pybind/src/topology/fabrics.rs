@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::Topology;
 use crate::detach;
-use crate::error::setting;
+use crate::error::{setting, wrong_type};
 use crate::numbers::count;
 
 fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
@@ -121,14 +121,14 @@ pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
 fn of_every_link(capacity: &Bound<'_, PyAny>) -> PyResult<f64> {
     match capacity.extract() {
         Ok(capacity) => Ok(capacity),
-        Err(_) => Err(one_expected("capacity must be a number, that of every link", capacity)?),
+        Err(_) => Err(not_one("capacity", "a number, that of every link", capacity)),
     }
 }
 
-fn one_expected(expected: &str, given: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    let kind = given.get_type().name()?;
+fn not_one(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let wrong = wrong_type(name, expected, given);
     let instead = "parking_lot(n).with_capacities(capacities) has a capacity for each link";
-    Ok(PyTypeError::new_err(format!("{expected}, not {kind}: {instead}")))
+    PyTypeError::new_err(format!("{}: {instead}", wrong.value(given.py())))
 }
 
 /// n links in a chain: link i runs from node i to node i + 1.
@@ -156,7 +156,7 @@ pub(crate) fn parking_lot(
     #[pyo3(from_py_with = of_every_link)] capacity: f64,
 ) -> PyResult<Topology> {
     if n.hasattr("__len__")? {
-        return Err(one_expected("n must be an integer, the number of links", n)?);
+        return Err(not_one("n", "an integer, the number of links", n));
     }
     let links = count("n", n, 1)?;
     made(n.py(), || Core::parking_lot(links, capacity))

@@ -5,7 +5,7 @@ mod nodes;
 
 use std::thread;
 
-use netnum_core::internal::expected_below;
+use netnum_core::internal::{check_length, expected_below};
 use netnum_core::{Error, KShortest, Link, Topology as Core};
 use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -15,10 +15,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
 use crate::detach::{self, Pacer};
-use crate::error::{ProblemError, raise, setting};
-use crate::numbers::{self, count};
+use crate::error::{ProblemError, raise, setting, wrong_type};
+use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
-use crate::solve::threads_of;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
 use nodes::Labels;
 
@@ -90,10 +89,8 @@ fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let (mut all, mut pacer) = (Vec::new(), Pacer::new(names.py()));
     for (node, name) in names.try_iter()?.enumerate() {
         let name = name?;
-        all.push(name.extract().map_err(|_| {
-            let kind = name.get_type().name().map_or_else(|_| "that".into(), |kind| kind.to_string());
-            PyTypeError::new_err(format!("the name of node {node} must be a str, not {kind}"))
-        })?);
+        let wrong = |_| wrong_type(&format!("the name of node {node}"), "a str", &name);
+        all.push(name.extract().map_err(wrong)?);
         pacer.did(1)?;
     }
     Ok(all)
@@ -121,10 +118,7 @@ impl Topology {
         let nodes = node_names.len();
         let joined = numbers::pairs("links", links)?;
         let capacities = numbers::for_each("capacities", capacities, joined.len())?;
-        if capacities.len() != joined.len() {
-            let (what, found, expected) = ("capacities".into(), capacities.len(), joined.len());
-            return Err(raise(Error::Length { what, found, expected, per: "link" }));
-        }
+        check_length("capacities", capacities.len(), joined.len(), "link").map_err(raise)?;
         let node = |link: usize, node: i64| {
             let message = format!("link {link} names node {node}, {}", expected_below("node", nodes));
             u32::try_from(node).map_err(|_| raise(Error::Topology(message)))
@@ -169,9 +163,8 @@ impl Topology {
 
     /// Capacity of every link: array of float, shape (links,).
     #[getter]
-    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        let make = || numbers::read_only(py, self.core.capacities().to_vec()).unbind();
-        self.capacities.get_or_init(py, make).clone_ref(py)
+    fn capacities(&self, py: Python<'_>) -> PyResult<Py<PyArray1<f64>>> {
+        kept(&self.capacities, py, || Ok(numbers::read_only(py, self.core.capacities().to_vec())))
     }
 
     /// The nodes that every link runs from and to: array of int, shape (links, 2).
@@ -186,8 +179,7 @@ impl Topology {
     /// A name for every link, such as "server 3 -> rack 0": list of str.
     #[getter]
     fn link_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let make = || Ok::<_, PyErr>(self.core.link_names().into_pyobject(py)?.unbind());
-        self.link_names.get_or_try_init(py, make)?.bind(py).call_method0("copy")
+        kept(&self.link_names, py, || self.core.link_names().into_pyobject(py))?.bind(py).call_method0("copy")
     }
 
     /// The name of every node, the ends first: list of str.
@@ -514,7 +506,7 @@ impl Topology {
         Ok(numbers::indices(py, &self.route_of("nodes", nodes)?))
     }
 
-    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what
+    /// This network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what
     /// they are.
     ///
     /// Parameters
@@ -541,7 +533,7 @@ impl Topology {
         self.with(self.core.clone().without(&links).map_err(raise)?)
     }
 
-    /// The same network with other capacities.
+    /// This network with other capacities.
     ///
     /// Parameters
     /// ----------
@@ -603,7 +595,7 @@ impl Topology {
     ///     What colours the links and makes them wider: the utilization of a solution or of a simulation, or any
     ///     values, such as prices. Of the two links between two nodes the larger value shows.
     /// label : str, optional
-    ///     What the values are, for the colour bar; ``"utilization"`` for a solution or a simulation.
+    ///     The name of the values, for the colour bar; ``"utilization"`` for a solution or a simulation.
     ///
     /// Returns
     /// -------
@@ -642,7 +634,7 @@ impl Topology {
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
         others.set_item("integer_names", self.integer_names())?;
-        Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
+        Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
     }
 
     fn __repr__(&self) -> String {
@@ -659,6 +651,17 @@ impl Topology {
     /// The network with another core, and the positions and integer names of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
         Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
+    }
+}
+
+/// This error, with the name of its link where the network has names.
+pub(crate) fn with_link_name(error: Error, net: Option<&Topology>) -> Error {
+    match (error, net) {
+        (Error::RanksDiffer { link: Some(link), what }, Some(net)) => {
+            let name = &net.core.link_names()[link];
+            Error::RanksDiffer { link: None, what: format!("link {link} ({name}) has {what}") }
+        }
+        (error, _) => error,
     }
 }
 

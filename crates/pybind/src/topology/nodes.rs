@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use super::Topology;
 use crate::detach::Pacer;
-use crate::error::{ProblemError, raise};
+use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers;
 
 /// How a link is given.
@@ -43,13 +43,7 @@ impl Topology {
             let name = name.to_cow()?;
             return self.core.end(&name).ok_or_else(|| self.no_name(what, &name, self.core.ends(), "ends"));
         }
-        let number: i64 = end.extract().map_err(|error: PyErr| {
-            if !error.is_instance_of::<PyTypeError>(end.py()) {
-                return self.no_end(what, end);
-            }
-            let kind = end.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("{what} must be an end's index or name, not {kind}"))
-        })?;
+        let number = whole(end, || wrong_type(what, "an end's index or name", end), || self.no_end(what, end))?;
         self.index_of(|| what.into(), number)
     }
 
@@ -91,26 +85,16 @@ impl Topology {
             let name = name.to_cow()?;
             return self.core.node(&name).ok_or_else(|| self.no_name(what, &name, nodes, "nodes"));
         }
-        let message = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
-        let number: i64 = node.extract().map_err(|error: PyErr| {
-            if !error.is_instance_of::<PyTypeError>(node.py()) {
-                return message();
-            }
-            let kind = node.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("{what} must be a node's name or number, not {kind}"))
-        })?;
+        let missing = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
+        let number = whole(node, || wrong_type(what, "a node's name or number", node), missing)?;
         let number = if self.labels.is_some() { self.index_of(|| what.into(), number)? as i64 } else { number };
-        usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(message)
+        usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(missing)
     }
 
     /// The links of the walk through nodes.
     pub(crate) fn route_of(&self, what: &str, nodes: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-        let wrong = |kind: &str| PyTypeError::new_err(format!("{what} must be a sequence of nodes, not {kind}"));
-        if nodes.is_instance_of::<PyString>() {
-            return Err(wrong("str"));
-        }
-        let kind = nodes.get_type().name()?;
-        let listed = nodes.try_iter().map_err(|_| wrong(&kind.to_string()))?;
+        let listed = nodes.try_iter().ok().filter(|_| !nodes.is_instance_of::<PyString>());
+        let listed = listed.ok_or_else(|| wrong_type(what, "a sequence of nodes", nodes))?;
         let node =
             |(place, node): (usize, PyResult<Bound<'_, PyAny>>)| self.node_of(&format!("{what}[{place}]"), &node?);
         let nodes: Vec<usize> = listed.enumerate().map(node).collect::<PyResult<_>>()?;
@@ -122,11 +106,8 @@ impl Topology {
 
     /// Links by number, or by the two nodes that they join.
     pub(crate) fn links_of(&self, what: &str, links: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        let kind = links.get_type().name()?;
-        let expected = "link numbers or pairs of nodes";
-        let listed = links
-            .try_iter()
-            .map_err(|_| PyTypeError::new_err(format!("{what} must be a sequence of {expected}, not {kind}")))?;
+        let expected = "a sequence of link numbers or pairs of nodes";
+        let listed = links.try_iter().map_err(|_| wrong_type(what, expected, links))?;
         let count = self.core.links().len();
         let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
             let (place, link) = (format!("{what}[{place}]"), link?);
@@ -148,11 +129,7 @@ impl Topology {
     pub(crate) fn link_between(&self, place: &str, pair: &Bound<'_, PyAny>) -> PyResult<usize> {
         let nodes: Vec<Bound<'_, PyAny>> =
             if pair.is_instance_of::<PyString>() { vec![] } else { pair.extract().unwrap_or_default() };
-        let [from, to] = &nodes[..] else {
-            let kind = pair.get_type().name()?;
-            let message = format!("{place} must be {ONE_LINK}, not {kind}");
-            return Err(PyTypeError::new_err(message));
-        };
+        let [from, to] = &nodes[..] else { return Err(wrong_type(place, ONE_LINK, pair)) };
         let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
         let name = |node: usize| &self.core.node_names()[node];
         let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
@@ -175,8 +152,7 @@ impl Topology {
             return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not a str")));
         }
         if ends.try_iter().is_err() {
-            let kind = ends.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not {kind}")));
+            return Err(wrong_type(what, "a sequence of ends", ends));
         }
         let mut pacer = Pacer::new(ends.py());
         if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(is_integer) {
@@ -199,6 +175,14 @@ impl Topology {
         };
         ends.try_iter()?.enumerate().map(checked).collect()
     }
+}
+
+/// A whole number; the error for another type, and for one that is too large.
+fn whole(value: &Bound<'_, PyAny>, wrong: impl Fn() -> PyErr, missing: impl Fn() -> PyErr) -> PyResult<i64> {
+    value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
+        true => wrong(),
+        false => missing(),
+    })
 }
 
 /// Whether NumPy's letter for a kind of numbers stands for integers.

@@ -141,7 +141,7 @@ fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
     one_of(value, &mut Vec::new())
 }
 
-/// The same; user-defined utilities are also added to a list.
+/// One utility; a user-defined one is also added to a list.
 fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResult<Arc<dyn Core>> {
     if let Ok(utility) = value.cast::<Utility>() {
         return Ok(Arc::clone(&utility.get().core));

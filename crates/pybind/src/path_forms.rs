@@ -1,0 +1,182 @@
+//! The forms in which paths are given: lists of links or of nodes, `Paths`, the columns of a sparse matrix.
+
+use std::sync::Arc;
+
+use netnum_core::internal::expected_below;
+use netnum_core::{Error, Paths as Core};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+use crate::detach::{self, Pacer};
+use crate::error::{ProblemError, raise, wrong_type};
+use crate::numbers;
+use crate::paths::Paths;
+use crate::topology::Topology;
+
+/// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes
+/// lists of node names.
+pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topology>) -> PyResult<Arc<Core>> {
+    if let Ok(paths) = value.cast::<Paths>() {
+        return Ok(Arc::clone(&paths.get().core));
+    }
+    if let Ok(pair) = value.cast::<PyTuple>()
+        && pair.len() == 2
+        && pair.get_item(0)?.cast::<Paths>().is_ok()
+    {
+        let message = "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: \
+                       give the first, which has its flows";
+        return Err(ProblemError::new_err(message));
+    }
+    if value.hasattr("tocsc")? {
+        return columns(value, links).map(Arc::new);
+    }
+    if value.hasattr("mask")? && value.hasattr("filled")? {
+        return Err(PyTypeError::new_err("paths are a masked array, expected plain integers"));
+    }
+    if let Some(what) = dense(value)? {
+        return Err(PyTypeError::new_err(format!("paths is {what}, expected lists of link numbers: {AS_MATRIX}")));
+    }
+    let rows = value.try_iter().map_err(|_| {
+        let expected = "a sequence of sequences of link indices, a netnum.Paths or a SciPy sparse matrix";
+        wrong_type("paths", expected, value)
+    })?;
+    let mut paths = Core::from_lists::<[u32; 0]>([]);
+    let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
+    // The first path that is no list of links 0 and 1, since no path crosses a link twice.
+    let mut like_matrix = None;
+    for (path, links_of_path) in rows.enumerate() {
+        let links_of_path = links_of_path?;
+        if let Ok(text) = links_of_path.cast::<PyString>() {
+            return Err(text_as_path(path, &text.to_cow()?, value));
+        }
+        row.clear();
+        push_row(path, &links_of_path, links, net, &mut row)?;
+        if row.len() > 1 && row.iter().all(|&link| link < 2) && (row.len() > 2 || row[0] == row[1]) {
+            like_matrix = like_matrix.or(Some(path));
+        }
+        paths.push(&row);
+        pacer.did(1 + row.len())?;
+    }
+    if let Some(path) = like_matrix {
+        let entries = paths.links(path).len();
+        let is_table = paths.iter().all(|row| row.len() == entries && row.iter().all(|&link| link < 2));
+        if is_table && (entries == links || paths.len() == links) {
+            let what = format!("path {path} has {entries} entries of 0 and 1, which are link numbers");
+            return Err(ProblemError::new_err(format!("{what}, and visits a link twice: {AS_MATRIX}")));
+        }
+    }
+    Ok(Arc::new(paths))
+}
+
+/// The error for a text in place of a path: often the nodes of one path, in a flat list.
+fn text_as_path(path: usize, text: &str, all: &Bound<'_, PyAny>) -> PyErr {
+    let nodes: Vec<String> = all.extract().unwrap_or_default();
+    let example = if matches!(nodes.len(), 2..=8) { format!(": [{nodes:?}]") } else { String::new() };
+    let expected = "expected a list of links or of node names";
+    PyTypeError::new_err(format!("path {path} is the text {text:?}, {expected}{example}"))
+}
+
+/// The hint for a routing matrix that is not sparse.
+const AS_MATRIX: &str =
+    "give a routing matrix as scipy.sparse.csc_array(matrix), one row per link, one column per path";
+
+/// The type of an argument that has no link numbers: an array of floats or bools, or a frame.
+fn dense(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if value.hasattr("iloc")? && value.hasattr("columns")? {
+        return Ok(Some(format!("a {}", value.get_type().name()?)));
+    }
+    if !(value.hasattr("dtype")? && value.hasattr("shape")?) {
+        return Ok(None);
+    }
+    let (shape, dtype) = (value.getattr("shape")?, value.getattr("dtype")?);
+    let is_number = dtype.getattr("kind")?.extract::<char>().is_ok_and(|kind| matches!(kind, 'b' | 'f'));
+    Ok((is_number && shape.len()? == 2).then(|| format!("an array of shape {shape} and dtype {dtype}")))
+}
+
+/// Appends the links of one path.
+fn push_row(
+    path: usize,
+    value: &Bound<'_, PyAny>,
+    links: usize,
+    net: Option<&Topology>,
+    row: &mut Vec<u32>,
+) -> PyResult<()> {
+    if names_nodes(value)? {
+        let net = net.ok_or_else(|| {
+            let instead = "names of nodes take a Topology as the network";
+            PyTypeError::new_err(format!("path {path} must be of integers, not str: {instead}"))
+        })?;
+        row.extend(net.route_of(&format!("path {path}"), value)?);
+        return Ok(());
+    }
+    let mut push = |link: i64| match u32::try_from(link) {
+        Ok(index) if (index as usize) < links => {
+            row.push(index);
+            Ok(())
+        }
+        _ => Err(raise(Error::LinkOutOfRange { path, link, links })),
+    };
+    if value.hasattr("dtype")? {
+        return numbers::integers(&format!("path {path}"), value)?.into_iter().try_for_each(push);
+    }
+    let wrong = |expected: &str, found: &Bound<'_, PyAny>| Err(wrong_type(&format!("path {path}"), expected, found));
+    let Ok(entries) = value.try_iter() else { return wrong("a sequence of link indices", value) };
+    for entry in entries {
+        let entry = entry?;
+        match entry.extract::<i64>() {
+            Ok(link) => push(link)?,
+            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => return wrong("of integers", &entry),
+            Err(_) => {
+                let expected = expected_below("link", links);
+                return Err(ProblemError::new_err(format!("path {path} names link {entry}, {expected}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether something is a list of nodes: its first entry is a name.
+pub(crate) fn names_nodes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(list) = value.cast::<PyList>() {
+        return Ok(list.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()));
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return Ok(tuple.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()));
+    }
+    // NumPy's letters for text and for objects.
+    let kind = |value: &Bound<'_, PyAny>| value.getattr("dtype")?.getattr("kind")?.extract::<char>();
+    Ok(value.hasattr("dtype")? && kind(value).is_ok_and(|kind| matches!(kind, 'U' | 'O')))
+}
+
+/// The columns of a routing matrix (links × paths) of ones.
+fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
+    let shape = matrix.getattr("shape")?;
+    let (rows, paths) = shape
+        .extract::<(usize, usize)>()
+        .map_err(|_| ProblemError::new_err(format!("the routing matrix has shape {shape}, expected (links, paths)")))?;
+    if rows != links {
+        if paths == links {
+            let what = format!("the routing matrix has shape ({rows}, {paths}), expected {links} rows");
+            let message = format!("{what}: one per link, one column per path, which its transpose has (matrix.T)");
+            return Err(ProblemError::new_err(message));
+        }
+        let what = format!("the routing matrix has shape ({rows}, {paths}), expected ({links}, {paths})");
+        return Err(ProblemError::new_err(format!("{what}: one row per link, one column per path")));
+    }
+    // Entries at the same place are summed and zeros dropped in a copy.
+    let matrix = matrix.call_method1("tocsc", (true,))?;
+    matrix.call_method0("sum_duplicates")?;
+    matrix.call_method0("eliminate_zeros")?;
+    let indptr = numbers::integers("indptr", &matrix.getattr("indptr")?)?;
+    let rows = numbers::integers("indices", &matrix.getattr("indices")?)?;
+    let entries = numbers::floats("the routing matrix", &matrix.getattr("data")?.call_method1("astype", ("f8",))?)?;
+    if let Some(at) = entries.iter().position(|&entry| entry != 1.0) {
+        let path = indptr.partition_point(|&start| start <= at as i64) - 1;
+        let what = format!("path {path} has entry {} at link {} of the routing matrix", entries[at], rows[at]);
+        return Err(ProblemError::new_err(format!("{what}, expected 1 where the path crosses the link")));
+    }
+    let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
+    let links = rows.into_iter().map(|row| row as u32).collect();
+    detach::run(matrix.py(), || Core::new(indptr, links))
+}
