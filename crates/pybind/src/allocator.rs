@@ -12,7 +12,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::detach;
+use crate::detach::{self, EnterRust};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::numbers::threads_of;
@@ -168,7 +168,7 @@ impl Allocator {
             let mut core = Core::by_name(capacities, &method, &options, settings, threads).map_err(raise)?;
             if !ranks.are_alone() {
                 let net = topology.map(Bound::get);
-                detach::run(py, || core.over(ranks.clone()).map_err(|error| with_link_name(error, net)))?;
+                py.enter_rust(|| core.over(ranks.clone()).map_err(|error| with_link_name(error, net)))?;
             }
             let topology = topology.map(|topology| topology.clone().unbind());
             Ok(Self {
@@ -232,7 +232,7 @@ impl Allocator {
         let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
         let utilities: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
-        let ids = detach::run(py, || core.start_all(&paths, &utilities))?;
+        let ids = py.enter_rust(|| core.start_all(&paths, &utilities))?;
         Ok(numbers_of(py, &ids))
     }
 
@@ -285,7 +285,7 @@ impl Allocator {
             (column("weight", weight)?, column("alpha", alpha)?, column("rate_cap", rate_cap)?);
         let given = weights.is_some() || alphas.is_some() || caps.is_some();
         let core = &mut *core;
-        detach::run(py, || {
+        py.enter_rust(|| {
             let utility = |(flow, &id): (usize, &FlowId)| {
                 let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
@@ -314,7 +314,7 @@ impl Allocator {
     fn end(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
         let (core, ids) = (&mut *core, flow_ids(ids)?);
-        detach::run(py, || core.end_all(&ids))
+        py.enter_rust(|| core.end_all(&ids))
     }
 
     /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets
@@ -357,7 +357,7 @@ impl Allocator {
         let capacity = column("capacity", capacity, links.len(), "link")?;
         let capacities: Vec<f64> = (0..links.len()).map(|link| capacity.of(link)).collect();
         let core = &mut *core;
-        detach::run(py, || core.set_capacities(&links, &capacities))
+        py.enter_rust(|| core.set_capacities(&links, &capacities))
     }
 
     /// Do n iterations on the current flowlets, and make the rates feasible. Ctrl-C stops between two iterations. Over
@@ -383,7 +383,7 @@ impl Allocator {
             let core = &mut *guard;
             let net = self.topology.as_ref().map(Py::get);
             let mut tick = || core.tick().map_err(|error| with_link_name(error, net));
-            detach::run(py, || (0..ticks).try_for_each(|_| tick()))
+            py.enter_rust(|| (0..ticks).try_for_each(|_| tick()))
         })
     }
 
@@ -396,7 +396,7 @@ impl Allocator {
             let mut guard = self.core()?;
             let core = &mut *guard;
             let net = self.topology.as_ref().map(Py::get);
-            detach::run(py, || core.respond().map_err(|error| with_link_name(error, net)))
+            py.enter_rust(|| core.respond().map_err(|error| with_link_name(error, net)))
         })
     }
 
@@ -488,7 +488,7 @@ impl Allocator {
     ) -> PyResult<()> {
         match exception {
             Some(exception) => fail(py, &self.ranks, &PyErr::from_value(exception.clone())),
-            None => detach::run(py, || self.ranks.together(Call::Leave, || self.ranks.agree()))?,
+            None => py.enter_rust(|| self.ranks.together(Call::Leave, || self.ranks.agree()))?,
         }
         Ok(())
     }
@@ -517,13 +517,13 @@ impl Allocator {
     fn __getstate__(&self, py: Python<'_>) -> PyResult<String> {
         let core = self.core()?;
         let core = &*core;
-        detach::run(py, || core.to_json())
+        py.enter_rust(|| core.to_json())
     }
 
     fn __setstate__(&self, py: Python<'_>, state: &str) -> PyResult<()> {
         let mut core = self.core()?;
         let threads = NonZeroUsize::new(self.threads).expect("at least one was checked");
-        let restored = detach::run(py, || Core::from_json(state, threads))?;
+        let restored = py.enter_rust(|| Core::from_json(state, threads))?;
         let (method, precision) = (restored.method(), restored.settings().precision);
         if method != self.method || precision != self.precision {
             let dtype = dtype_of(precision);
@@ -579,7 +579,7 @@ impl Allocator {
             }
         }
         let paths = path_forms::paths(paths, links, net)?;
-        detach::run(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
+        py.enter_rust(|| net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
         Ok(paths)
     }
 }

@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 
+use crate::detach::EnterRust;
+use crate::numbers;
 use crate::problem::Problem;
-use crate::{detach, numbers};
 
 /// The proof that comes with rates and prices.
 ///
@@ -109,5 +110,5 @@ pub(crate) fn certify(
     prices: &Bound<'_, PyAny>,
 ) -> PyResult<Certificate> {
     let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
-    detach::run(py, || netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
+    py.enter_rust(|| netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
 }

@@ -25,14 +25,21 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Runs the work without the GIL. `interrupt::check` within it heeds signals.
-pub(crate) fn run<T: Send, E: Raise + Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, E> + Send) -> PyResult<T> {
-    // A call within a call (a utility that solves another problem) has a separate slot and token.
-    let outer = RAISED.take();
-    let result = py.detach(|| StopToken::with_poll(PAUSE, has_raised_or_signal).scope_alone(work));
-    let result = outcome(result);
-    RAISED.set(outer);
-    result
+/// The way from Python into the Rust crates.
+pub(crate) trait EnterRust {
+    /// Runs the work without the GIL. `interrupt::check` within it heeds signals.
+    fn enter_rust<T: Send, E: Raise + Send>(self, work: impl FnOnce() -> Result<T, E> + Send) -> PyResult<T>;
+}
+
+impl EnterRust for Python<'_> {
+    fn enter_rust<T: Send, E: Raise + Send>(self, work: impl FnOnce() -> Result<T, E> + Send) -> PyResult<T> {
+        // A call within a call (a utility that solves another problem) has a separate slot and token.
+        let outer = RAISED.take();
+        let result = self.detach(|| StopToken::with_poll(PAUSE, has_raised_or_signal).scope_alone(work));
+        let result = outcome(result);
+        RAISED.set(outer);
+        result
+    }
 }
 
 /// Runs a piece of work so many times without the GIL. Ctrl-C stops between two of them.
@@ -41,7 +48,7 @@ pub(crate) fn repeat(
     times: usize,
     mut work: impl FnMut() -> netnum_core::Result<()> + Send,
 ) -> PyResult<()> {
-    run(py, || (0..times).try_for_each(|_| work().and_then(|()| interrupt::check())))
+    py.enter_rust(|| (0..times).try_for_each(|_| work().and_then(|()| interrupt::check())))
 }
 
 /// Checks for signals; whether there is a kept exception afterwards.
@@ -136,7 +143,7 @@ impl<T: Send> InTurn<T> {
         };
         *self.user() = own;
         let value: &mut T = &mut value;
-        let result = run(py, || work(value));
+        let result = py.enter_rust(|| work(value));
         *self.user() = None;
         result
     }

@@ -4,7 +4,7 @@ use netnum_core::{MaxMin, MaxMinBasis};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::{setting, wrong_type};
 use crate::problem::Problem;
 
@@ -81,7 +81,7 @@ pub(crate) fn max_min<'py>(
         None => None,
     };
     let before = basis.as_ref().map(|basis| &basis.get().0);
-    let found = detach::run(py, || match (before, accuracy) {
+    let found = py.enter_rust(|| match (before, accuracy) {
         (Some(basis), _) => MaxMin::from_basis(&problem.core, basis),
         (None, Some(accuracy)) => MaxMin::within(&problem.core, accuracy),
         (None, None) => MaxMin::of(&problem.core),

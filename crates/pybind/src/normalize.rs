@@ -4,8 +4,9 @@ use netnum_core::{FNorm, Fill, Normalizer, UNorm};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use crate::detach::EnterRust;
+use crate::numbers;
 use crate::problem::Problem;
-use crate::{detach, numbers};
 
 fn normalized<'py>(
     problem: &Problem,
@@ -14,7 +15,7 @@ fn normalized<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = rates.py();
     let rates = numbers::floats("rates", rates)?;
-    let feasible = detach::run(py, || netnum_core::normalize(&problem.core, &rates, &normalizer))?;
+    let feasible = py.enter_rust(|| netnum_core::normalize(&problem.core, &rates, &normalizer))?;
     Ok(PyArray1::from_vec(py, feasible))
 }
 

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use crate::detach::{self, Pacer};
+use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers;
 use crate::paths::Paths;
@@ -178,5 +178,5 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
     }
     let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
     let links = rows.into_iter().map(|row| row as u32).collect();
-    detach::run(matrix.py(), || Core::new(indptr, links))
+    matrix.py().enter_rust(|| Core::new(indptr, links))
 }

@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::raise;
 use crate::numbers::{self, counted, kept};
 
@@ -90,7 +90,7 @@ impl Paths {
             return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: numbers }));
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
-        let core = Arc::new(detach::run(indices.py(), || Core::new(offsets, links))?);
+        let core = Arc::new(indices.py().enter_rust(|| Core::new(offsets, links))?);
         let Some(group) = group else { return Ok(core.into()) };
         let group = flow_numbers(group)?;
         check_length("group", group.len(), core.len(), "path").map_err(raise)?;

@@ -9,12 +9,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::detach::EnterRust;
 use crate::error::raise;
 use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
 use crate::utility::{Given, UserUtility};
-use crate::{detach, path_forms, utility};
+use crate::{path_forms, utility};
 
 /// Links with capacities, paths over them, and flows with paths and a utility.
 ///
@@ -160,7 +161,7 @@ impl Problem {
                 None => Ok(core),
             }
         };
-        let core = detach::run(py, move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
+        let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
     }
@@ -184,7 +185,7 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        detach::run(py, || Core::from_json(text)).map(Into::into)
+        py.enter_rust(|| Core::from_json(text)).map(Into::into)
     }
 
     /// Write the problem as JSON text that `from_json` reads back.
@@ -194,7 +195,7 @@ impl Problem {
     /// ProblemError
     ///     Naming the first flow whose utility is Python code.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        detach::run(py, || self.core.to_json())
+        py.enter_rust(|| self.core.to_json())
     }
 
     /// The `Topology` that it was made from, or else the capacities.
@@ -331,7 +332,7 @@ impl Problem {
     /// (array([  0.,   0., -inf]), array([2]))
     fn values<'py>(&self, flow_rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (py, rates) = (flow_rates.py(), numbers::floats("flow_rates", flow_rates)?);
-        let values = detach::run(py, || self.core.values(&rates))?;
+        let values = py.enter_rust(|| self.core.values(&rates))?;
         Ok(PyArray1::from_vec(py, values))
     }
 
@@ -448,7 +449,7 @@ impl Problem {
     /// array([4., 8.])
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let core = detach::run(py, || self.core.clone().with_utility(utilities))?;
+        let core = py.enter_rust(|| self.core.clone().with_utility(utilities))?;
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyDict, PySlice, PyTuple};
 
-use crate::detach;
+use crate::detach::{self, EnterRust};
 use crate::problem::Problem;
 use crate::solve::{Keywords, Solution, solve_over};
 
@@ -188,7 +188,7 @@ pub(crate) fn together<T>(
 pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, error: &PyErr) {
     let message = detach::text_of(error);
     // Where the communicator fails too, the others learn of it from that.
-    let _ = detach::run(py, || -> netnum_core::Result<()> {
+    let _ = py.enter_rust(|| -> netnum_core::Result<()> {
         ranks.fail(&message);
         Ok(())
     });

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::detach::{self, InTurn};
+use crate::detach::{EnterRust, InTurn};
 use crate::error::{NumError, ProblemError, raise, setting};
 use crate::numbers::{self, counted};
 use crate::problem::Problem;
@@ -106,7 +106,7 @@ impl Sensitivity {
     ) -> PyResult<Self> {
         let py = problem.py();
         let held = &problem.get().core;
-        let core = detach::run(py, || Core::new(held, &Solution::kept(held, status, rates, prices)))?;
+        let core = py.enter_rust(|| Core::new(held, &Solution::kept(held, status, rates, prices)))?;
         let names = names_of(problem.get(), core.kinks());
         let kinks = PyTuple::new(py, core.kinks().iter().map(|kink| describe(*kink, &names)))?;
         let array = |values| numbers::read_only(py, values).unbind();

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use super::Workload;
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::raise;
 use crate::numbers;
 use crate::paths::Paths;
@@ -163,7 +163,7 @@ impl Flows {
             (route, cap)
         };
         let flows = self.indptr.windows(2).zip(&self.caps).map(flow);
-        let rates = detach::run(py, || fair_rates(&capacities, flows))?;
+        let rates = py.enter_rust(|| fair_rates(&capacities, flows))?;
         Ok(PyArray1::from_vec(py, rates))
     }
 

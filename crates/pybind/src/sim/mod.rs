@@ -30,7 +30,7 @@ pub(crate) use split::Split;
 pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::Workload;
 
-use crate::detach::{self, Pacer};
+use crate::detach::{EnterRust, Pacer};
 use crate::numbers::{self, count, float};
 use crate::progress_bar::ProgressBar;
 use crate::solve::seconds;
@@ -195,6 +195,6 @@ pub(crate) fn simulate(
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);
     let report =
-        detach::run(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut observer));
+        py.enter_rust(|| netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut observer));
     bar.close(py, report, |report| (report.ended(), report.time)).map(Into::into)
 }

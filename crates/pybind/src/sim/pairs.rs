@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::detach;
+use crate::detach::{self, EnterRust};
 use crate::numbers::{self, count};
 use crate::path_forms;
 use crate::topology::{Topology, seed_of};
@@ -60,7 +60,7 @@ fn columns<'py>(
     pairs: impl FnOnce(&netnum_core::Topology) -> netnum_sim::Result<Pairs> + Send,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let (py, net) = (net.py(), net.get());
-    let ends = detach::run(py, || -> netnum_sim::Result<_> {
+    let ends = py.enter_rust(|| -> netnum_sim::Result<_> {
         let Pairs::Listed(pairs) = pairs(&net.core)? else { unreachable!("only listed pairs come here") };
         let (mut ends, mut pacer) = (room("ends of pairs", 2 * pairs.len())?, Pacer::new());
         for (source, destination) in pairs {
@@ -148,7 +148,7 @@ pub(crate) fn incast<'py>(
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let net = net.get();
-    let ends = detach::run(py, || -> netnum_sim::Result<_> {
+    let ends = py.enter_rust(|| -> netnum_sim::Result<_> {
         let mut ends = room("ends of pairs", 2 * net.core.ends() * (net.core.ends() - 1))?;
         Pairs::each_to_each(&net.core, |source, destination| ends.extend([net.shown(source), net.shown(destination)]))?;
         Ok(ends)

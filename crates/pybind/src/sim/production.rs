@@ -5,7 +5,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::numbers::{self, count};
 use crate::topology::seed_of;
 
@@ -51,5 +51,5 @@ pub(crate) fn log_normal<'py>(
     })?;
     let seed = seed_of(seed)?;
     let draw = || Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed);
-    Ok(numbers::read_only(py, detach::run(py, draw)?.rates().to_vec()))
+    Ok(numbers::read_only(py, py.enter_rust(draw)?.rates().to_vec()))
 }

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::{self, ProblemError};
 use crate::numbers::{self, counted};
 use crate::path_forms;
@@ -84,7 +84,7 @@ impl Split {
             let per = "path: take the rates of a Solution of a problem with these paths";
             return Err(error::raise(Error::Length { what, found, expected, per }));
         }
-        let core = detach::run(net.py(), || Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
+        let core = net.py().enter_rust(|| Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
         Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
     }
 

@@ -11,7 +11,7 @@ use pyo3::types::{IntoPyDict, PyString};
 
 use super::Sizes;
 use super::pairs::pairs_of;
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::path_forms;
@@ -92,7 +92,7 @@ impl Workload {
         let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
-        let workload = Self::from(detach::run(py, || Core::new(arrivals, sources, destinations, sizes))?);
+        let workload = Self::from(py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -164,7 +164,7 @@ impl Workload {
             .with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let core = detach::run(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
+        let core = py.enter_rust(|| Core::poisson(net, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
@@ -199,7 +199,7 @@ impl Workload {
         let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
         let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
         let net = &net.get().core;
-        detach::run(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
+        py.enter_rust(|| Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
     /// The same flows, from applications that produce their bytes while they run.
@@ -228,7 +228,7 @@ impl Workload {
         let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
-        detach::run(py, produced).map(Into::into)
+        py.enter_rust(produced).map(Into::into)
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
@@ -285,12 +285,12 @@ impl Workload {
         };
         let net = net.map(|net| &net.get().core);
         let columns = columns.unwrap_or_default();
-        detach::run(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
+        path_or_text.py().enter_rust(|| Core::from_csv_with(&text, net, &columns)).map(Into::into)
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
     fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
-        detach::run(py, || self.core.to_csv())
+        py.enter_rust(|| self.core.to_csv())
     }
 
     /// When every flow arrives, in seconds: array of float, shape (flows,).

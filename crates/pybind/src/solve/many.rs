@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 
 use super::solutions::{self, Solutions};
 use super::{Keywords, Solution, prices_of};
-use crate::detach::{self, PAUSE};
+use crate::detach::{self, EnterRust, PAUSE};
 use crate::error::{about, raise, setting, wrong_type};
 use crate::numbers;
 use crate::problem::Problem;
@@ -226,7 +226,8 @@ impl<'a, 'py> How<'a, 'py> {
                 let scenarios = scenarios(py, of, matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
                 let answers = Answers::new(scenarios.count(), "scenario", first);
-                let solutions = answers.collect(py, threads, progress, |answers| scenarios.solve(ask, threads, answers))?;
+                let solutions =
+                    answers.collect(py, threads, progress, |answers| scenarios.solve(ask, threads, answers))?;
                 Ok(Py::new(py, Solutions::new(py, of, solutions)?)?.into_any())
             }
         }
@@ -282,7 +283,7 @@ fn scenarios<'a>(
 ) -> PyResult<Batch<'a>> {
     let scenarios = Batch::scenarios(problem, flow_caps.as_deref(), capacities.as_deref()).map_err(raise)?;
     solutions::check_memory(problem, scenarios.count())?;
-    let wrong = detach::run(py, || -> Result<_> {
+    let wrong = py.enter_rust(|| -> Result<_> {
         for scenario in 0..scenarios.count() {
             interrupt::check()?;
             if let Err(error) = scenarios.problem(scenario) {
@@ -326,7 +327,7 @@ impl Answers {
     ) -> PyResult<Vec<Found>> {
         let total = self.lock().len();
         let bar = ProgressBar::new(py, progress, "solve_many", (total,))?;
-        let ended = detach::run(py, || self.watch(threads, &bar, work));
+        let ended = py.enter_rust(|| self.watch(threads, &bar, work));
         let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<Found>>>();
         bar.close(py, ended.and_then(|()| found()), |_| (total,))
     }

@@ -14,7 +14,7 @@ use netnum_core::{METHODS, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::plain::object;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -130,7 +130,7 @@ pub(crate) fn solve_over<'py>(
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let ask = keywords.ask(method, ranks)?;
     let net = problem.get().topology.as_ref().map(Py::get);
-    let solution = detach::run(py, || {
+    let solution = py.enter_rust(|| {
         solve_on(core, &ask, &mut observer, None)
             .map(|(solution, _)| solution)
             .map_err(|error| with_link_name(error, net))

@@ -11,7 +11,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use super::observer::PythonObserver;
 use super::{Keywords, Solution, last_state, solve_bar};
 use crate::certificate::Certificate;
-use crate::detach;
+use crate::detach::{self, EnterRust};
 use crate::numbers;
 use crate::problem::Problem;
 
@@ -81,7 +81,7 @@ impl Solver {
     fn new<'py>(problem: &Bound<'py, Problem>, method: &str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let core_problem = &problem.get().core;
-        let core = detach::run(problem.py(), || Core::new(core_problem, &ask))?;
+        let core = problem.py().enter_rust(|| Core::new(core_problem, &ask))?;
         let described = Described { problem: problem.clone().unbind(), method: core.method() };
         Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }
@@ -122,7 +122,7 @@ impl Solver {
         let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let solution = detach::run(py, || core.run(settings, &mut observer));
+        let solution = py.enter_rust(|| core.run(settings, &mut observer));
         self.described().method = guard.method();
         let solution = bar.close(py, solution, last_state)?;
         let problem = self.problem(py);
@@ -180,7 +180,7 @@ impl Solver {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
         }
         let (core, changed) = (&mut *guard, &problem.get().core);
-        detach::run(py, || core.update(changed))?;
+        py.enter_rust(|| core.update(changed))?;
         let described = Described { problem, method: guard.method() };
         drop(guard);
         // A user-defined utility may use either lock when it is freed.
@@ -213,7 +213,7 @@ impl Solver {
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        detach::run(py, move || core.certificate()).map(Into::into)
+        py.enter_rust(move || core.certificate()).map(Into::into)
     }
 
     /// The demand of every path at these prices, not normalized: links may be overloaded. Array of float, shape

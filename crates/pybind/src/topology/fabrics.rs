@@ -5,12 +5,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::Topology;
-use crate::detach;
+use crate::detach::EnterRust;
 use crate::error::{setting, wrong_type};
 use crate::numbers::count;
 
 fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
-    detach::run(py, make).map(Into::into)
+    py.enter_rust(make).map(Into::into)
 }
 
 /// Racks of servers, every rack joined to every spine.

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::detach::{self, Pacer};
+use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, setting, wrong_type};
 use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
@@ -147,7 +147,7 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        let (core, labels) = detach::run(py, || -> netnum_core::Result<_> {
+        let (core, labels) = py.enter_rust(|| -> netnum_core::Result<_> {
             let core = Core::new(name, node_names, ends, tiers, links)?;
             let labels = integer_names.then(|| Labels::of(&core));
             Ok((core, labels))
@@ -246,7 +246,7 @@ impl Topology {
     ) -> PyResult<Paths> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let seed = seed_of(seed)?;
-        detach::run(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
+        py.enter_rust(|| self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
     }
 
     /// All shortest paths (fewest links) from one end to another.
@@ -268,7 +268,7 @@ impl Topology {
     ///     1 000 000 paths.
     fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
         let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        detach::run(py, || self.core.paths(source, destination)).map(Into::into)
+        py.enter_rust(|| self.core.paths(source, destination)).map(Into::into)
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -298,7 +298,7 @@ impl Topology {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
-        let (sources, destinations) = detach::run(py, || self.core.random_pairs(pairs, seed))?;
+        let (sources, destinations) = py.enter_rust(|| self.core.random_pairs(pairs, seed))?;
         let column = |ends: Vec<usize>| {
             if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
                 return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
@@ -390,7 +390,7 @@ impl Topology {
         let threads = Threads::new(threads);
         let what = KShortest::new(k).with_weight(weight.as_deref()).with_max_stretch(max_stretch);
         let what = what.with_disjoint(disjoint).with_workers(&threads);
-        let (paths, group) = detach::run(py, || self.core.k_shortest_paths(&sources, &destinations, &what))?;
+        let (paths, group) = py.enter_rust(|| self.core.k_shortest_paths(&sources, &destinations, &what))?;
         let of_pairs = numbers::long_indices(py, &group)?;
         Ok((Paths::grouped(paths.into(), &group), of_pairs))
     }
@@ -423,7 +423,7 @@ impl Topology {
         destinations: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let have = detach::run(py, || self.core.has_path(&sources, &destinations))?;
+        let have = py.enter_rust(|| self.core.has_path(&sources, &destinations))?;
         Ok(PyArray1::from_vec(py, have))
     }
 

@@ -16,7 +16,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
-use crate::detach::{self, Pacer};
+use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 
@@ -251,5 +251,5 @@ pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, 
     if !(scale.is_finite() && scale > 0.0) {
         return Err(setting("scale", scale, "a finite number > 0"));
     }
-    detach::run(utility.py(), || utility_laws(&*core, flow, scale))
+    utility.py().enter_rust(|| utility_laws(&*core, flow, scale))
 }
