@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use netnum_core::internal::check_length;
 use netnum_core::internal::solve_on;
 use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange, Sensitivity};
 use netnum_core::{Ask, Cadence, Error, Observer, Problem, Progress, Result, Solution, Solver, Workers};
@@ -159,10 +160,7 @@ impl<'a> Batch<'a> {
     /// # Errors
     /// [`Error::Length`] unless every problem has an entry.
     pub fn with_starts(problems: &'a [&'a Problem], starts: &'a [Option<&'a [f64]>]) -> Result<Self> {
-        let (found, expected) = (starts.len(), problems.len());
-        if found != expected {
-            return Err(Error::Length { what: "warm_start".into(), found, expected, per: "problem" });
-        }
+        check_length("warm_start", starts.len(), problems.len(), "problem")?;
         Ok(Self { problems: Problems::Different(problems, Some(starts)), ..Self::new(problems) })
     }
 
@@ -184,8 +182,7 @@ impl<'a> Batch<'a> {
             }
         };
         if flow_caps.is_none() && capacities.is_none() {
-            let (name, value) = ("scenarios".into(), "none".into());
-            return Err(Error::Setting { name, value, expected: "a matrix of flow caps or of capacities".into() });
+            return Err(Error::setting("scenarios", "none", "a matrix of flow caps or of capacities"));
         }
         let of_caps = flow_caps.map_or(Ok(None), |matrix| rows("flow_caps", matrix, of.flows(), "flow"))?;
         let of_capacities = capacities.map_or(Ok(None), |matrix| rows("capacities", matrix, of.links(), "link"))?;

@@ -2,7 +2,7 @@
 
 use super::Units;
 use super::power::Power;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
@@ -21,14 +21,7 @@ impl Curve {
     pub(super) fn new(flow: usize, fair_share: &[f64], bandwidth: &[f64], alpha: f64, tail_slope: f64) -> Result<Self> {
         let wrong = |what: String, expected| Err(Error::BandwidthFunction { flow, what, expected });
         let points = fair_share.len();
-        if bandwidth.len() != points {
-            return Err(Error::Length {
-                what: "bandwidth".into(),
-                found: bandwidth.len(),
-                expected: points,
-                per: "point",
-            });
-        }
+        check_length("bandwidth", bandwidth.len(), points, "point")?;
         if points < 2 {
             return wrong(format!("number of points is {points}"), "at least two");
         }

@@ -339,8 +339,9 @@ impl Answers {
         thread::scope(|scope| {
             let solve = || tokens.scope(|| stop.scope(|| work(self)));
             let all = || {
+                solve();
                 // There is no receiver any more only if this thread has panicked.
-                let _ = sender.send(solve());
+                let _ = sender.send(());
             };
             thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::threads(threads, refusal))?;
             loop {
