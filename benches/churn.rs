@@ -125,7 +125,7 @@ fn assert_that_nothing_is_lost(instance: &Instance, replacements: &[Replacement]
     let problem = problem.expect("the instance is well formed");
     let mut naive = Naive::new(&problem, vec![1.0; problem.links()]);
     naive.step(GAMMA, |flow, price| (weights[flow] / price, weights[flow] / (price * price)));
-    for (link, (price, other)) in flows.engine.prices().iter().zip(naive.prices()).enumerate() {
+    for (link, (price, other)) in flows.engine.links.prices().iter().zip(naive.prices()).enumerate() {
         assert!((price - other).abs() <= 1e-9 * other.max(1.0), "link {link}: {price:e} and {other:e}");
     }
     for (flow, &id) in flows.ids.iter().enumerate() {

@@ -41,7 +41,7 @@ fn engine(instance: &Instance, precision: Precision) -> Engine {
     for (links, &weight) in paths.iter().zip(&instance.weights) {
         engine.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
-    engine.set_prices(&solver(instance).prices()).expect("prices are finite");
+    engine.links.set_prices(&solver(instance).prices()).expect("prices are finite");
     engine
 }
 
@@ -64,7 +64,7 @@ fn assert_that_both_agree(instance: &Instance) {
     for iteration in 1..=10 {
         engine.step().expect("flows of one machine respond");
         step(&mut naive, &instance.weights);
-        let prices = engine.prices();
+        let prices = engine.links.prices();
         let dearest = prices.iter().copied().fold(0.0, f64::max);
         for (link, (price, other)) in prices.iter().zip(naive.prices()).enumerate() {
             let difference = (price - other).abs() / dearest;

@@ -39,7 +39,7 @@ fn assert_the_same_bits(instance: &Instance, numbers: &[NonZeroUsize]) {
     let prices = |&threads: &NonZeroUsize| {
         let mut engine = engine(instance, threads);
         (0..5).for_each(|_| engine.step().expect("flows of one machine respond"));
-        engine.prices().iter().map(|price| price.to_bits()).collect::<Vec<_>>()
+        engine.links.prices().iter().map(|price| price.to_bits()).collect::<Vec<_>>()
     };
     let one = prices(&NonZeroUsize::MIN);
     for threads in numbers {

@@ -38,7 +38,8 @@ pub(super) struct Flow<'a> {
 ///
 /// Flows whose rates, prices or slopes are out of the range of the [`Precision`] are refused.
 pub struct Engine {
-    pub(super) links: LinkPrices,
+    /// Prices of links, and their sums in the last step or response.
+    pub links: LinkPrices,
     pub(super) flows: LiveFlows,
     pub(super) table: FlowTable,
     /// Of every link, the last capacity above 0; 0 before it has had one. Flows are checked against these, so that a
@@ -236,14 +237,6 @@ impl Engine {
         self.table.len()
     }
 
-    /// Sets the price of every link, and has the rule start again there.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless there is one per link, [`Error::Price`].
-    pub fn set_prices(&mut self, prices: &[f64]) -> Result<()> {
-        self.links.set_prices(prices)
-    }
-
     /// One iteration. O(flows + links), and once more for every time that the rule refuses its last step.
     ///
     /// # Errors
@@ -264,16 +257,6 @@ impl Engine {
     /// Those of [`step`](Self::step).
     pub(super) fn respond(&mut self) -> Result<()> {
         self.links.respond_once(&mut Reduced::new(&mut self.flows, self.ranks.clone()))
-    }
-
-    /// Price of every link.
-    pub fn prices(&self) -> &[f64] {
-        self.links.prices()
-    }
-
-    /// Load of every link, as demanded in the last step or response.
-    pub fn loads(&self) -> Vec<f64> {
-        self.links.sums().iter().map(|sum| sum[0]).collect()
     }
 
     /// Demand of a flow in the last step or response; 0 before its first.
@@ -347,7 +330,7 @@ impl Engine {
     /// times what they can: a flow of a larger weight gets more even before prices have followed. O(crossings), and a
     /// max-min, on one thread.
     pub(super) fn fill_by_demand(&mut self) {
-        let prices = self.prices().to_vec();
+        let prices = self.links.prices().to_vec();
         self.normalize_what(&Fill, |flow, smallest| {
             let price: f64 = flow.path.iter().map(|&link| prices[link as usize]).sum();
             PowerLaw { cap: f64::INFINITY, ..flow.utility }.demand(price).min(HEAVIEST * smallest)

@@ -103,7 +103,7 @@ impl Allocator {
         let used = capacities.iter().map(|&capacity| settings.used(capacity)).collect();
         let none = Paths::from_lists([[0; 0]; 0]);
         let mut engine = Engine::new(used, &none, rule, settings.precision, threads)?;
-        engine.set_prices(&vec![0.0; capacities.len()])?;
+        engine.links.set_prices(&vec![0.0; capacities.len()])?;
         let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
         Ok(Self { engine, settings, capacities, fresh, sent, agreed })
     }
@@ -420,7 +420,7 @@ impl Allocator {
 
     /// Price of every link.
     pub fn prices(&self) -> Vec<f64> {
-        self.engine.prices().to_vec()
+        self.engine.links.prices().to_vec()
     }
 
     /// Name of the method that moves prices.

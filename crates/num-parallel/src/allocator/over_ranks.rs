@@ -76,7 +76,7 @@ impl Allocator {
         ])?;
         ranks.check_same(&option_facts(rule))?;
         ranks.check_same_links(&self.capacities, "capacity")?;
-        ranks.check_same_links(self.engine.prices(), "price")
+        ranks.check_same_links(self.engine.links.prices(), "price")
     }
 }
 

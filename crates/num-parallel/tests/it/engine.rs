@@ -66,7 +66,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
 fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) {
     let mut solver = Solver::new(&instance.problem(), &Ask::by(method)).unwrap();
     let (mut engine, ids) = instance.engine(rule, Precision::F64, 1);
-    engine.set_prices(&solver.prices()).unwrap();
+    engine.links.set_prices(&solver.prices()).unwrap();
     for step in 0..8 {
         let what = format!("{method}, step {step}");
         engine.step().unwrap();
@@ -78,11 +78,11 @@ fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) 
         engine.normalize(Normalization::UNorm);
         let uniform: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
         assert_close(&what, &uniform, &normalize(solver.problem(), &rates, &UNorm::default()).unwrap(), 1e-9);
-        assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
+        assert_close(&what, &loads(&engine), &solver.problem().loads(&rates).unwrap(), 1e-9);
         solver.step(1).unwrap();
         // Fast NED tests a step at the beginning of the next, and may refuse it.
         if method != "fast-ned" {
-            assert_close(&what, engine.prices(), &solver.prices(), 1e-9);
+            assert_close(&what, engine.links.prices(), &solver.prices(), 1e-9);
         }
     }
 }
@@ -122,10 +122,14 @@ fn f32_is_within_1e_5_of_f64() {
     }
 }
 
+fn loads(engine: &Engine) -> Vec<f64> {
+    engine.links.sums().iter().map(|&[load, _]| load).collect()
+}
+
 /// A state to compare bit by bit.
 fn bits(engine: &Engine, ids: &[FlowId]) -> Vec<u64> {
     let rates = ids.iter().map(|&id| engine.rate(id).unwrap());
-    rates.chain(engine.prices().iter().copied()).chain(engine.loads()).map(f64::to_bits).collect()
+    rates.chain(engine.links.prices().iter().copied()).chain(loads(engine)).map(f64::to_bits).collect()
 }
 
 #[test]
@@ -359,8 +363,11 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected a link from 0 to 1");
     assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
-    assert_eq!(nothing(engine.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
-    assert_eq!(nothing(engine.set_prices(&[1.0, f64::NAN])), "link 1 has price NaN, expected a finite number >= 0");
+    assert_eq!(nothing(engine.links.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
+    assert_eq!(
+        nothing(engine.links.set_prices(&[1.0, f64::NAN])),
+        "link 1 has price NaN, expected a finite number >= 0"
+    );
     assert_eq!(engine.feasible_rate(id).unwrap(), 0.0);
     assert_eq!(bits(&engine, &[id]), before);
     engine.end(id).unwrap();
@@ -443,7 +450,7 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
     // A change, so that what a rule remembers of the last steps counts for neither.
     engine.set_capacity(0, instance.capacities[0]).unwrap();
     let mut new = made(&instance.capacities);
-    new.set_prices(engine.prices()).unwrap();
+    new.links.set_prices(engine.links.prices()).unwrap();
     let add = |&(_, like): &(FlowId, usize)| new.start(instance.paths.links(like), instance.utility(like)).unwrap();
     let ids: Vec<FlowId> = flows.iter().map(add).collect();
     engine.step().unwrap();
@@ -458,7 +465,7 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
         }
     }
     prop_assert_eq!(engine.flows(), flows.len());
-    assert_close("loads", &engine.loads(), &new.loads(), 1e-12);
+    assert_close("loads", &loads(&engine), &loads(&new), 1e-12);
     Ok(())
 }
 

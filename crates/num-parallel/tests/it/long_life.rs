@@ -178,7 +178,7 @@ proptest! {
         let typical = Paths::from_lists(flows.iter().map(|(_, path, _)| path));
         let mut new =
             Engine::new(capacities, &typical, netnum_core::price::Ned::new(0.4), Precision::F64, one()).unwrap();
-        new.set_prices(engine.prices()).unwrap();
+        new.links.set_prices(engine.links.prices()).unwrap();
         let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.start(path, *worth).unwrap()).collect();
         engine.step().unwrap();
         new.step().unwrap();
