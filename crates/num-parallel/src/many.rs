@@ -186,12 +186,8 @@ impl<'a> Batch<'a> {
         }
         let of_caps = flow_caps.map_or(Ok(None), |matrix| rows("flow_caps", matrix, of.flows(), "flow"))?;
         let of_capacities = capacities.map_or(Ok(None), |matrix| rows("capacities", matrix, of.links(), "link"))?;
-        let count = match (of_caps, of_capacities) {
-            (Some(expected), Some(found)) if found != expected => {
-                return Err(Error::Length { what: "capacities".into(), found, expected, per: "row of flow_caps" });
-            }
-            (rows, other) => rows.or(other).unwrap_or(0),
-        };
+        let count = of_caps.or(of_capacities).unwrap_or(0);
+        check_length("capacities", of_capacities.unwrap_or(count), count, "row of flow_caps")?;
         let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
         Ok(Self { problems: Problems::Scenarios { of, flow_caps, capacities }, count, together })
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use netnum_core::internal::Call;
+use netnum_core::internal::{Call, check_length};
 use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
 use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;
@@ -615,12 +615,10 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Given<T> {
 /// A number for all, or one for each of so many.
 fn column(name: &'static str, given: &Bound<'_, PyAny>, count: usize, per: &'static str) -> PyResult<Parameter> {
     let parameter = numbers::parameter(name, given)?;
-    match &parameter {
-        Parameter::PerFlow(values) if values.len() != count => {
-            Err(raise(Error::Length { what: name.into(), found: values.len(), expected: count, per }))
-        }
-        _ => Ok(parameter),
+    if let Parameter::PerFlow(values) = &parameter {
+        check_length(name, values.len(), count, per).map_err(raise)?;
     }
+    Ok(parameter)
 }
 
 fn numbers_of<'py>(py: Python<'py>, ids: &[FlowId]) -> Bound<'py, PyArray1<i64>> {

@@ -1,7 +1,7 @@
 //! Capacities that change while flows are there: planned and checked first, done then, or not at all.
 
-use netnum_core::internal::check_capacity;
 use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::{check_capacity, check_length};
 use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 
@@ -30,10 +30,7 @@ impl Engine {
 
     /// A change of capacities that is allowed, and not done as yet.
     pub(super) fn plan_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<CapacityChange> {
-        if links.len() != capacities.len() {
-            let (found, expected) = (capacities.len(), links.len());
-            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
-        }
+        check_length("capacities", capacities.len(), links.len(), "link")?;
         let mut changed = FxHashMap::default();
         for (&link, &capacity) in links.iter().zip(capacities) {
             self.links.check_link(link)?;

@@ -90,8 +90,7 @@ impl FlowTable {
         if slots <= most {
             return Ok(());
         }
-        let (name, value) = ("the number of flows".into(), slots.to_string());
-        Err(Error::Setting { name, value, expected: format!("at most {most}") })
+        Err(Error::setting("the number of flows", slots, format!("at most {most}")))
     }
 
     /// The slot of the next flow.

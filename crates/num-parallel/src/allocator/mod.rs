@@ -35,7 +35,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{Call, RuleSetup, check_capacity};
+use netnum_core::internal::{Call, RuleSetup, check_capacity, check_length};
 use netnum_core::price::Rule;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -145,17 +145,14 @@ impl Allocator {
     /// Those of [`start`](Self::start), which name the path and the flow by its place; [`Error::Length`] unless every
     /// path has a utility; [`Error::Stopped`].
     pub fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
-        let (found, expected) = (utilities.len(), paths.len());
-        if found != expected {
-            return Err(Error::Length { what: "utilities".into(), found, expected, per: "path" });
-        }
-        self.engine.table.check_room(found)?;
+        check_length("utilities", utilities.len(), paths.len(), "path")?;
+        self.engine.table.check_room(paths.len())?;
         let mut pacer = Pacer::new();
         for (number, (path, utility)) in paths.iter().zip(utilities).enumerate() {
             self.engine.check(number, path, utility)?;
             pacer.did(path.len())?;
         }
-        self.start_checked((0..found).map(|flow| (paths.links(flow), utilities[flow])), &mut pacer)
+        self.start_checked((0..paths.len()).map(|flow| (paths.links(flow), utilities[flow])), &mut pacer)
     }
 
     /// Ends a flow. O(links of its path).
@@ -204,9 +201,7 @@ impl Allocator {
     pub fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()> {
         let lengths = [("paths", paths.map(Paths::len)), ("utilities", utilities.map(<[PowerLaw]>::len))];
         for (what, length) in lengths {
-            if let Some(found) = length.filter(|&found| found != ids.len()) {
-                return Err(Error::Length { what: what.into(), found, expected: ids.len(), per: "id" });
-            }
+            check_length(what, length.unwrap_or(ids.len()), ids.len(), "id")?;
         }
         let mut pacer = Pacer::new();
         self.check_ids(ids, &mut pacer)?;

@@ -58,10 +58,8 @@ impl Allocator {
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
         let (settings, rule) = (&self.settings, self.engine.links.rule());
         if settings.normalizer == Some(Normalization::Fill) && ranks.ranks() > 1 {
-            let (name, value) = ("normalizer".into(), format!("{:?}", Normalization::Fill.name()));
-            let expected =
-                "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once".into();
-            return Err(Error::Setting { name, value, expected });
+            let expected = "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once";
+            return Err(Error::setting("normalizer", format!("{:?}", Normalization::Fill.name()), expected));
         }
         ranks.check_same(&[
             format!("there are {} links", self.capacities.len()),
