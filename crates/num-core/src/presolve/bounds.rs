@@ -3,6 +3,7 @@
 use std::ops::Index;
 
 use super::Presolved;
+use super::caller::Caller;
 use super::flow_paths::FlowPaths;
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, check};
@@ -25,6 +26,35 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Bounds by capacities and caps, in natural units, given the smallest capacity along every path.
+    pub(super) fn new(
+        problem: &Problem,
+        rate: f64,
+        caller: &Caller,
+        flow_paths: &FlowPaths,
+        mut ceilings: Vec<f64>,
+    ) -> Result<Self> {
+        let (mut caps, mut flow_caps) = (Vec::new(), Vec::new());
+        if problem.has_rate_caps() || problem.has_flow_caps() {
+            caps.extend(caller.paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
+            ceilings.iter_mut().zip(&caps).for_each(|(ceiling, &cap)| *ceiling = ceiling.min(cap));
+        }
+        if problem.has_flow_caps() {
+            let mut pacer = Pacer::new();
+            for (flow, &original) in caller.flows.iter().enumerate() {
+                let (own, cap) = (flow_paths.of(flow), problem.flow_cap(original as usize) / rate);
+                pacer.did(own.len())?;
+                if own.len() == 1 {
+                    caps[own.start] = caps[own.start].min(cap);
+                    ceilings[own.start] = ceilings[own.start].min(cap);
+                } else if cap < ceilings[own].iter().sum() {
+                    flow_caps.push((flow, cap));
+                }
+            }
+        }
+        Ok(Self { caps: Limits::new(caps), ceilings, flow_caps, saturations: Limits::default() })
+    }
+
     /// The cap of a flow with several paths, where the paths could carry more.
     pub(crate) fn flow_cap(&self, flow: usize) -> Option<f64> {
         let place = self.flow_caps.binary_search_by_key(&flow, |&(flow, _)| flow).ok()?;
@@ -127,35 +157,4 @@ impl Index<usize> for Limits {
     fn index(&self, place: usize) -> &f64 {
         if self.0.is_empty() { &f64::INFINITY } else { &self.0[place] }
     }
-}
-
-/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become
-/// that path's.
-pub(super) fn flow_caps(
-    problem: &Problem,
-    rate: f64,
-    flows: &[u32],
-    flow_paths: &FlowPaths,
-    caps: &mut [f64],
-    ceilings: &mut [f64],
-) -> Result<Vec<(usize, f64)>> {
-    let mut several = Vec::new();
-    if !problem.has_flow_caps() {
-        return Ok(several);
-    }
-    let mut pacer = Pacer::new();
-    for (flow, &original) in flows.iter().enumerate() {
-        let (own, cap) = (flow_paths.of(flow), problem.flow_cap(original as usize) / rate);
-        pacer.did(own.len())?;
-        if own.len() > 1 {
-            if cap < ceilings[own].iter().sum() {
-                several.push((flow, cap));
-            }
-            continue;
-        }
-        for value in [&mut caps[own.start], &mut ceilings[own.start]] {
-            *value = value.min(cap);
-        }
-    }
-    Ok(several)
 }

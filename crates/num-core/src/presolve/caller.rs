@@ -29,23 +29,23 @@ impl Presolved {
     pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
         let unit = self.units.price();
         let convert = |price: f64| if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
-        place(&self.caller.links, self.caller.total_links, prices, convert)
+        spread(&self.caller.links, self.caller.total_links, prices, convert)
     }
 
     /// Loads of all links in the caller's units; links without open paths carry nothing.
     pub(crate) fn caller_loads(&self, loads: &[f64]) -> Vec<f64> {
-        place(&self.caller.links, self.caller.total_links, loads, |load| load * self.units.rate)
+        spread(&self.caller.links, self.caller.total_links, loads, |load| load * self.units.rate)
     }
 
     /// Rates of all paths in the caller's units; closed paths carry nothing.
     pub(crate) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
-        place(&self.caller.paths, self.caller.total_paths, rates, |rate| rate * self.units.rate)
+        spread(&self.caller.paths, self.caller.total_paths, rates, |rate| rate * self.units.rate)
     }
 
     /// Rates of all flows in the caller's units; failed flows have none.
     pub(crate) fn caller_flow_rates(&self, flow_rates: &[f64]) -> Vec<f64> {
         let total = self.flows() + self.caller.failed_flows.len();
-        place(&self.caller.flows, total, flow_rates, |rate| rate * self.units.rate)
+        spread(&self.caller.flows, total, flow_rates, |rate| rate * self.units.rate)
     }
 
     /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
@@ -106,7 +106,7 @@ impl Presolved {
 }
 
 /// Converted values in a list of `total`, each at its number there; 0 elsewhere.
-fn place(numbers: &[u32], total: usize, values: &[f64], convert: impl Fn(f64) -> f64) -> Vec<f64> {
+fn spread(numbers: &[u32], total: usize, values: &[f64], convert: impl Fn(f64) -> f64) -> Vec<f64> {
     let mut all = vec![0.0; total];
     for (&number, &value) in numbers.iter().zip(values) {
         all[number as usize] = convert(value);

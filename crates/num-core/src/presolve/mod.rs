@@ -24,8 +24,7 @@ pub(crate) use active::open_paths;
 use active::uses;
 pub(crate) use blocks::NaturalBlock;
 use blocks::natural_blocks;
-use bounds::flow_caps;
-pub(crate) use bounds::{Bounds, Limits, ROUNDING};
+pub(crate) use bounds::{Bounds, ROUNDING};
 use caller::Caller;
 use flow_paths::FlowPaths;
 use order::Order;
@@ -125,16 +124,17 @@ impl Presolved {
             scale(shares);
             Ok(())
         })?;
-        let (mut caps, mut capped_flows) = (Vec::new(), Vec::new());
-        if problem.has_rate_caps() || problem.has_flow_caps() {
-            caps.extend(original_paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
-            for (ceiling, &cap) in ceilings.iter_mut().zip(&caps) {
-                *ceiling = ceiling.min(cap);
-            }
-            capped_flows = flow_caps(problem, rate, &original_flows, &flow_paths, &mut caps, &mut ceilings)?;
-            for (share, &cap) in equal_shares.iter_mut().zip(&caps) {
-                *share = share.min(cap);
-            }
+        let caller = Caller {
+            links,
+            paths: original_paths,
+            flows: original_flows,
+            failed_flows,
+            total_links: problem.links(),
+            total_paths: problem.paths().len(),
+        };
+        let bounds = Bounds::new(problem, rate, &caller, &flow_paths, ceilings)?;
+        for (share, &cap) in equal_shares.iter_mut().zip(bounds.caps.of(0..paths.len())) {
+            *share = share.min(cap);
         }
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
@@ -143,24 +143,12 @@ impl Presolved {
             capacities,
             uses,
             paths,
-            bounds: Bounds {
-                caps: Limits::new(caps),
-                ceilings,
-                flow_caps: capped_flows,
-                saturations: Limits::default(),
-            },
+            bounds,
             flow_paths,
             has_user_defined: blocks.iter().any(|(number, _)| problem.blocks()[*number].is_user_defined()),
             blocks: Vec::new(),
             equal_shares: OnceLock::new(),
-            caller: Caller {
-                links,
-                paths: original_paths,
-                flows: original_flows,
-                failed_flows,
-                total_links: problem.links(),
-                total_paths: problem.paths().len(),
-            },
+            caller,
             workers,
         };
         if problem.curvature() == Curvature::MaxMin {

@@ -2,9 +2,9 @@
 
 use crate::presolve::Presolved;
 
-/// Where the rate of a path is.
+/// The rate of a path: between its bounds, held at 0, or held at its cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PathState {
     Free,
     Zero,
     Cap,
@@ -14,14 +14,14 @@ pub(super) enum Place {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ActiveSet {
     pub(super) links: Vec<bool>,
-    pub(super) paths: Vec<Place>,
+    pub(super) paths: Vec<PathState>,
     /// The rate at which a flow is held: its cap, its saturation or a breakpoint of U; ∞ where it is not.
     pub(super) flows: Vec<f64>,
 }
 
-/// A constraint that may be active or not, and of a path its flow.
+/// A constraint that may be active or not; one of a path names its flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Weak {
+pub(super) enum Constraint {
     Link(usize),
     /// A path at rate 0, and one at its cap.
     Zero {
@@ -48,13 +48,13 @@ impl ActiveSet {
     pub(super) fn new(problem: &Presolved) -> Self {
         Self {
             links: vec![false; problem.capacities.len()],
-            paths: vec![Place::Free; problem.paths.len()],
+            paths: vec![PathState::Free; problem.paths.len()],
             flows: vec![f64::INFINITY; problem.flows()],
         }
     }
 
     pub(super) fn is_at_cap(&self, path: usize) -> bool {
-        self.paths[path] == Place::Cap
+        self.paths[path] == PathState::Cap
     }
 
     /// Whether the rate of a flow is held.
@@ -64,7 +64,7 @@ impl ActiveSet {
 
     /// The paths of a flow that are inside their bounds.
     pub(super) fn free_paths(&self, problem: &Presolved, flow: usize) -> impl Iterator<Item = usize> + Clone {
-        problem.paths_of(flow).filter(|&path| self.paths[path] == Place::Free)
+        problem.paths_of(flow).filter(|&path| self.paths[path] == PathState::Free)
     }
 
     /// Whether the rates of a flow's free paths follow prices: no bound on the flow fixes the only one.
@@ -73,31 +73,31 @@ impl ActiveSet {
     }
 
     /// Whether this bound of a path would be that of the last free path of a flow whose rate is held.
-    pub(super) fn leaves_no_path(&self, problem: &Presolved, weak: Weak) -> bool {
+    pub(super) fn leaves_no_path(&self, problem: &Presolved, weak: Constraint) -> bool {
         match weak {
-            Weak::Zero { flow, path } | Weak::Cap { flow, path } => {
+            Constraint::Zero { flow, path } | Constraint::Cap { flow, path } => {
                 self.holds(flow) && self.free_paths(problem, flow).all(|free| free == path)
             }
-            Weak::Link(_) | Weak::Flow { .. } | Weak::Above { .. } => false,
+            Constraint::Link(_) | Constraint::Flow { .. } | Constraint::Above { .. } => false,
         }
     }
 
-    pub(super) fn is_active(&self, weak: Weak) -> bool {
+    pub(super) fn is_active(&self, weak: Constraint) -> bool {
         match weak {
-            Weak::Link(link) => self.links[link],
-            Weak::Zero { path, .. } => self.paths[path] == Place::Zero,
-            Weak::Cap { path, .. } => self.paths[path] == Place::Cap,
-            Weak::Flow { flow, .. } | Weak::Above { flow, .. } => self.holds(flow),
+            Constraint::Link(link) => self.links[link],
+            Constraint::Zero { path, .. } => self.paths[path] == PathState::Zero,
+            Constraint::Cap { path, .. } => self.paths[path] == PathState::Cap,
+            Constraint::Flow { flow, .. } | Constraint::Above { flow, .. } => self.holds(flow),
         }
     }
 
     /// Makes a constraint active or inactive.
-    pub(super) fn set(&mut self, weak: Weak, active: bool) {
+    pub(super) fn set(&mut self, weak: Constraint, active: bool) {
         match weak {
-            Weak::Link(link) => self.links[link] = active,
-            Weak::Zero { path, .. } => self.paths[path] = if active { Place::Zero } else { Place::Free },
-            Weak::Cap { path, .. } => self.paths[path] = if active { Place::Cap } else { Place::Free },
-            Weak::Flow { flow, bound } | Weak::Above { flow, bound } => {
+            Constraint::Link(link) => self.links[link] = active,
+            Constraint::Zero { path, .. } => self.paths[path] = if active { PathState::Zero } else { PathState::Free },
+            Constraint::Cap { path, .. } => self.paths[path] = if active { PathState::Cap } else { PathState::Free },
+            Constraint::Flow { flow, bound } | Constraint::Above { flow, bound } => {
                 self.flows[flow] = if active { bound } else { f64::INFINITY }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::active_set::{ActiveSet, Weak};
+use super::active_set::{ActiveSet, Constraint};
 use super::changes::entry;
 use super::equations::{Forces, Given, Solved};
 use super::point::held_level;
@@ -203,7 +203,7 @@ impl Sensitivity {
             }
         }
         for weak in &self.weak {
-            if let Weak::Flow { flow, bound } = *weak
+            if let Constraint::Flow { flow, bound } = *weak
                 && self.is_cap(flow, bound)
             {
                 right.bounds[flow] = entry(&change.flow_caps, presolved.caller.flows[flow] as usize) / unit;
@@ -239,7 +239,7 @@ impl Sensitivity {
     }
 
     /// The weakly active constraints that this change would break on the side that was tried.
-    fn violated(&self, right: &Right, active: &ActiveSet, weak: &[Weak], solved: &Solved) -> Vec<Weak> {
+    fn violated(&self, right: &Right, active: &ActiveSet, weak: &[Constraint], solved: &Solved) -> Vec<Constraint> {
         if weak.is_empty() {
             return Vec::new();
         }
@@ -276,17 +276,17 @@ impl Sensitivity {
         let in_excess = |flow: usize, path: usize| {
             least(point.excess_scale(presolved, scales, (flow, path), point.level(presolved, flow)))
         };
-        let breaks = |weak: &Weak| match (*weak, active.is_active(*weak)) {
-            (Weak::Link(link), true) => solved.prices[link] < -least(scales[link]),
-            (Weak::Link(link), false) => loads[link] - right.capacities[link] > least(presolved.capacities[link]),
-            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_excess(flow, path),
-            (Weak::Zero { flow, path }, false) => solved.rates[path] < -in_flow(flow),
-            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_excess(flow, path),
-            (Weak::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
-            (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
-            (Weak::Flow { flow, .. }, false) => flow_rate(flow) > right.bounds[flow] + in_flow(flow),
-            (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
-            (Weak::Above { flow, .. }, false) => flow_rate(flow) < -in_flow(flow),
+        let breaks = |weak: &Constraint| match (*weak, active.is_active(*weak)) {
+            (Constraint::Link(link), true) => solved.prices[link] < -least(scales[link]),
+            (Constraint::Link(link), false) => loads[link] - right.capacities[link] > least(presolved.capacities[link]),
+            (Constraint::Zero { flow, path }, true) => prices[path] - level(flow) < -in_excess(flow, path),
+            (Constraint::Zero { flow, path }, false) => solved.rates[path] < -in_flow(flow),
+            (Constraint::Cap { flow, path }, true) => level(flow) - prices[path] < -in_excess(flow, path),
+            (Constraint::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
+            (Constraint::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
+            (Constraint::Flow { flow, .. }, false) => flow_rate(flow) > right.bounds[flow] + in_flow(flow),
+            (Constraint::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
+            (Constraint::Above { flow, .. }, false) => flow_rate(flow) < -in_flow(flow),
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::active_set::Weak;
+use super::active_set::Constraint;
 use super::point::Point;
 use super::tolerances::WEAK;
 use crate::presolve::Presolved;
@@ -95,16 +95,24 @@ impl fmt::Display for Kink {
 
 /// All kinks: weakly active constraints, links whose prices are not unique, flows at two equal bounds, and failed links
 /// and caps of 0, which any increase opens. Each link, path and flow stands there once.
-pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
-    let by_caller = |weak: &Weak| match *weak {
-        Weak::Link(link) => Kink::Link(presolved.caller.links[link] as usize),
+pub(super) fn of(
+    problem: &Problem,
+    presolved: &Presolved,
+    point: &Point,
+    weak: &[Constraint],
+    tied: &[u32],
+) -> Vec<Kink> {
+    let by_caller = |weak: &Constraint| match *weak {
+        Constraint::Link(link) => Kink::Link(presolved.caller.links[link] as usize),
         // The cap of a flow with one path may be that of the flow.
-        Weak::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
+        Constraint::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
             Kink::Flow(presolved.caller.flows[flow] as usize)
         }
-        Weak::Zero { path, .. } => Kink::UnusedPath(presolved.caller.paths[path] as usize),
-        Weak::Cap { path, .. } => Kink::Path(presolved.caller.paths[path] as usize),
-        Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.caller.flows[flow] as usize),
+        Constraint::Zero { path, .. } => Kink::UnusedPath(presolved.caller.paths[path] as usize),
+        Constraint::Cap { path, .. } => Kink::Path(presolved.caller.paths[path] as usize),
+        Constraint::Flow { flow, .. } | Constraint::Above { flow, .. } => {
+            Kink::Flow(presolved.caller.flows[flow] as usize)
+        }
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
     kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.caller.links[link as usize] as usize)));

@@ -57,7 +57,7 @@ use std::sync::Arc;
 pub use changes::{OutcomeChange, ParameterChange};
 pub use kink::{AtKink, Kink};
 
-use self::active_set::Weak;
+use self::active_set::Constraint;
 use self::equations::Equations;
 use self::point::Point;
 use self::scales::Scales;
@@ -95,7 +95,7 @@ pub struct Sensitivity {
     parameters: Vec<ParameterName>,
     presolved: Arc<Presolved>,
     point: Point,
-    weak: Vec<Weak>,
+    weak: Vec<Constraint>,
     kinks: Vec<Kink>,
     equations: Equations,
     scales: Scales,

@@ -1,6 +1,6 @@
 //! What the prices say of constraints: which multipliers are 0, which have the wrong sign, which are lost in rounding.
 
-use super::active_set::{ActiveSet, Place, Weak};
+use super::active_set::{ActiveSet, Constraint, PathState};
 use super::point::{Point, block_of, jumps};
 use super::tolerances::{MULTIPLIER, ROUNDING, WEAK};
 use crate::certificate::BESIDE;
@@ -34,9 +34,9 @@ impl Point {
                 let scale = self.excess_scale(problem, &scales, (flow, path), level);
                 let least = -MULTIPLIER * scale - ROUNDING * marginal;
                 is_optimal &= match self.active.paths[path] {
-                    Place::Free => excess.abs() <= -least,
-                    Place::Zero => excess >= least,
-                    Place::Cap => -excess >= least,
+                    PathState::Free => excess.abs() <= -least,
+                    PathState::Zero => excess >= least,
+                    PathState::Cap => -excess >= least,
                 };
             }
         }
@@ -53,9 +53,9 @@ impl Point {
             let (price, level) = (self.path_prices[path], self.level(problem, flow));
             let near = self.no_excess * self.excess_scale(problem, &scales, (flow, path), level);
             let rounding = match self.active.paths[path] {
-                Place::Free => ROUNDING * price,
-                Place::Zero | Place::Cap if (price - level).abs() <= near => near,
-                Place::Zero | Place::Cap => return None,
+                PathState::Free => ROUNDING * price,
+                PathState::Zero | PathState::Cap if (price - level).abs() <= near => near,
+                PathState::Zero | PathState::Cap => return None,
             };
             let is_lost = |link: usize| {
                 let price = self.prices[link];
@@ -67,13 +67,13 @@ impl Point {
     }
 
     /// The constraints that hold with a multiplier of 0.
-    pub(super) fn weak(&mut self, problem: &Presolved) -> Result<Vec<Weak>> {
+    pub(super) fn weak(&mut self, problem: &Presolved) -> Result<Vec<Constraint>> {
         let scales = self.price_scales(problem)?;
         let mut weak = Vec::new();
         for (link, scale) in scales.iter().enumerate() {
             let (capacity, price) = (problem.capacities[link], self.prices[link]);
             if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scale {
-                weak.push(Weak::Link(link));
+                weak.push(Constraint::Link(link));
             }
         }
         for flow in 0..problem.flows() {
@@ -81,10 +81,10 @@ impl Point {
             let level = self.level(problem, flow);
             let bound = self.bound_near(problem, flow);
             if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
-                weak.push(Weak::Flow { flow, bound });
+                weak.push(Constraint::Flow { flow, bound });
             } else if self.active.holds(flow) && level - self.marginal_beyond(problem, flow) <= WEAK * marginal {
                 let bound = self.active.flows[flow];
-                weak.push(Weak::Above { flow, bound });
+                weak.push(Constraint::Above { flow, bound });
                 // If it leaves, it rises.
                 let (block, rate) = (block_of(problem, flow), rate * (1.0 + BESIDE));
                 let place = flow - block.flows.start;
@@ -96,9 +96,9 @@ impl Point {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
                 let scale = self.excess_scale(problem, &scales, (flow, path), level);
                 if own.len() > 1 && x <= WEAK * rate && excess <= self.no_excess * scale {
-                    weak.push(Weak::Zero { flow, path });
+                    weak.push(Constraint::Zero { flow, path });
                 } else if x >= problem.bounds.caps[path] * (1.0 - WEAK) && -excess <= WEAK * scale {
-                    weak.push(Weak::Cap { flow, path });
+                    weak.push(Constraint::Cap { flow, path });
                 }
             }
         }

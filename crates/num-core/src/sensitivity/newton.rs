@@ -4,7 +4,7 @@
 //! becoming inactive, until nothing changes. Quadratic from rates that are right to a few digits: one or two steps where
 //! each flow has one path. Some ten where the active paths of flows with several are still to be found.
 
-use super::active_set::{ActiveSet, Place};
+use super::active_set::{ActiveSet, PathState};
 use super::equations::{Equations, Forces};
 use super::point::{Point, jumps, marginal_below};
 use super::tolerances::{FALL, MOST_SETTLED, NEAR, PROXIMAL, ROUNDING, SOLVED, STEPS, UNSETTLED, WEAK};
@@ -62,9 +62,9 @@ impl Point {
                 let scale = point.excess_scale(problem, &scales, (flow, path), level);
                 let excess = if scale > 0.0 { (price - level) / scale } else { 0.0 };
                 if -excess > 1.0 - x / cap {
-                    point.active.paths[path] = Place::Cap;
+                    point.active.paths[path] = PathState::Cap;
                 } else if excess > x / rate || x == 0.0 {
-                    point.active.paths[path] = Place::Zero;
+                    point.active.paths[path] = PathState::Zero;
                 }
             }
         }
@@ -166,7 +166,10 @@ impl Point {
                     self.active.flows[flow] = f64::INFINITY;
                 } else {
                     let places = &mut self.active.paths[own.clone()];
-                    places.iter_mut().filter(|place| **place == Place::Cap).for_each(|place| *place = Place::Free);
+                    places
+                        .iter_mut()
+                        .filter(|place| **place == PathState::Cap)
+                        .for_each(|place| *place = PathState::Free);
                 }
                 continue;
             }
@@ -191,10 +194,10 @@ impl Point {
                 let least = ROUNDING * self.excess_scale(problem, &scales, (flow, path), level);
                 let place = &mut self.active.paths[path];
                 *place = match *place {
-                    Place::Free if x > problem.bounds.caps[path] * (1.0 + ROUNDING) => Place::Cap,
-                    Place::Free if x < 0.0 && own.len() > 1 => Place::Zero,
-                    Place::Cap if excess > least => Place::Free,
-                    Place::Zero if excess < -least => Place::Free,
+                    PathState::Free if x > problem.bounds.caps[path] * (1.0 + ROUNDING) => PathState::Cap,
+                    PathState::Free if x < 0.0 && own.len() > 1 => PathState::Zero,
+                    PathState::Cap if excess > least => PathState::Free,
+                    PathState::Zero if excess < -least => PathState::Free,
                     place => place,
                 };
             }

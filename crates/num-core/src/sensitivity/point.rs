@@ -1,6 +1,6 @@
 //! The point of linearization: rates and prices, the constraints that are active there, and what follows from them.
 
-use super::active_set::{ActiveSet, Place};
+use super::active_set::{ActiveSet, PathState};
 use super::scales::Scales;
 use super::tolerances::WEAK;
 use crate::certificate::BESIDE;
@@ -32,9 +32,9 @@ impl Point {
     pub(super) fn update(&mut self, problem: &Presolved, routing: &Paths) -> Result<()> {
         for path in 0..self.rates.len() {
             match self.active.paths[path] {
-                Place::Free => {}
-                Place::Zero => self.rates[path] = 0.0,
-                Place::Cap => self.rates[path] = problem.bounds.caps[path],
+                PathState::Free => {}
+                PathState::Zero => self.rates[path] = 0.0,
+                PathState::Cap => self.rates[path] = problem.bounds.caps[path],
             }
         }
         for flow in (0..problem.flows()).filter(|&flow| self.active.holds(flow)) {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Sensitivity;
-use super::active_set::{ActiveSet, Place, Weak};
+use super::active_set::{ActiveSet, Constraint, PathState};
 use super::equations::Solved;
 use super::point::{Point, held_level};
 use super::tolerances::NOISE;
@@ -34,37 +34,37 @@ impl TiedPrices {
         capacities: &[f64],
         active: &ActiveSet,
         solved: &Solved,
-    ) -> Option<Weak> {
+    ) -> Option<Constraint> {
         let (presolved, point, drift) = (&of.presolved, &of.point, &solved.drift);
         let mut by = vec![0.0; self.path_prices.len()];
         of.equations.routing().gather(0..by.len(), drift, &mut by);
         let (mut nearest, mut leaves) = (f64::INFINITY, None);
         // Prices of paths that move stay equal: a difference is rounding.
         let least = NOISE * of.scales.of_prices(|link| drift[link]);
-        let mut look = |weak: Weak, scale: f64, multiplier: f64, change: f64| {
+        let mut look = |weak: Constraint, scale: f64, multiplier: f64, change: f64| {
             if change < -least * scale && multiplier.max(0.0) / -change < nearest {
                 (nearest, leaves) = (multiplier.max(0.0) / -change, Some(weak));
             }
         };
         for (link, &change) in drift.iter().enumerate().filter(|(link, _)| active.links[*link]) {
-            look(Weak::Link(link), of.scales.prices[link], self.prices[link], change);
+            look(Constraint::Link(link), of.scales.prices[link], self.prices[link], change);
         }
         for flow in 0..presolved.flows() {
             let (bound, marginal) = (active.flows[flow], point.marginals[flow]);
             let level = held_level(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
             let level_by = held_level(presolved, active, flow, &by).unwrap_or(0.0);
             if bound.is_finite() {
-                look(Weak::Flow { flow, bound }, marginal, marginal - level, -level_by);
+                look(Constraint::Flow { flow, bound }, marginal, marginal - level, -level_by);
                 let beyond = level - point.marginal_beyond(presolved, flow);
-                look(Weak::Above { flow, bound }, marginal, beyond, level_by);
+                look(Constraint::Above { flow, bound }, marginal, beyond, level_by);
             }
             for path in presolved.paths_of(flow) {
                 let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);
                 let scale = point.excess_scale(presolved, &of.scales.prices, (flow, path), level);
                 match active.paths[path] {
-                    Place::Free => {}
-                    Place::Zero => look(Weak::Zero { flow, path }, scale, excess, change),
-                    Place::Cap => look(Weak::Cap { flow, path }, scale, -excess, -change),
+                    PathState::Free => {}
+                    PathState::Zero => look(Constraint::Zero { flow, path }, scale, excess, change),
+                    PathState::Cap => look(Constraint::Cap { flow, path }, scale, -excess, -change),
                 }
             }
         }

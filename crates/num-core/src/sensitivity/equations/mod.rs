@@ -22,7 +22,7 @@ mod rows;
 use std::ops::Range;
 
 use self::rows::Allowed;
-use super::active_set::{ActiveSet, Place};
+use super::active_set::{ActiveSet, PathState};
 use super::scales::Scales;
 use super::tolerances::{
     CONSTANT, CUBED_PER_CROSSING, DRIFT, MANY, NEARLY_SAME, NOISE, OUT, PROXIMAL, RAISED, ROUNDING, ROUNDS, SETTLED,
@@ -172,7 +172,7 @@ impl Equations {
             self.stiffness[flow] = if held { 0.0 } else { curvature };
             let moves = active.moves(problem, flow);
             for path in problem.paths_of(flow) {
-                self.moves[path] = moves && active.paths[path] == Place::Free;
+                self.moves[path] = moves && active.paths[path] == PathState::Free;
                 self.system.weights[path] = if self.moves[path] && !held { curvature.recip() } else { 0.0 };
             }
         }
