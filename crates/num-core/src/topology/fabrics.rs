@@ -249,6 +249,6 @@ fn fits(nodes: u128, links: u128) -> Result<()> {
             return Err(too_many(what, count));
         }
     }
-    // A node takes some 150 bytes, its two names included, and a link 48.
-    memory::check(&format!("a network of {nodes} nodes and {links} links"), nodes * 150 + links * 48)
+    // A node takes some 100 bytes, its name included, and a link 48.
+    memory::check(&format!("a network of {nodes} nodes and {links} links"), nodes * 100 + links * 48)
 }

@@ -21,7 +21,7 @@ mod yen;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ pub struct Topology {
     #[serde(skip)]
     capacities: Vec<f64>, // (derived) those of `links`
     #[serde(skip)]
-    by_name: Arc<HashMap<String, u32>>, // (derived) the node of every name
+    by_name: Vec<(u64, u32)>, // (derived) the hash of every name and its node, in order
     #[serde(skip)]
     routing: Routing, // (derived) the graph as routing walks it
 }
@@ -99,7 +99,7 @@ impl Topology {
     /// - `tiers`: one per node, see [`Topology`].
     /// - `links`: link `l` of every path is `links[l]`.
     ///
-    /// O(links + nodes).
+    /// O(links + nodes log nodes).
     ///
     /// # Errors
     /// - [`Error::Length`] unless there is one tier per node.
@@ -129,12 +129,20 @@ impl Topology {
         }
         // Invariant 2: one tier per node, and a name of its own.
         check_length("tiers", tiers.len(), nodes, "node")?;
-        let (mut by_name, mut pacer) = (HashMap::with_capacity(nodes), Pacer::new());
-        for (node, name) in node_names.iter().enumerate() {
+        let (mut by_name, mut pacer) = (Vec::with_capacity(nodes), Pacer::new());
+        for (node, name) in (0..).zip(&node_names) {
+            by_name.push((hash_of(name), node));
             pacer.did(1)?;
-            if let Some(first) = by_name.insert(name.clone(), node as u32) {
-                return Err(Error::Topology(format!("nodes {first} and {node} are both named {name:?}")));
-            }
+        }
+        by_name.sort_unstable();
+        let namesake = |place: usize| {
+            let (hash, node) = by_name[place];
+            let mut alike = by_name[..place].iter().rev().take_while(|other| other.0 == hash).map(|other| other.1);
+            Some((node, alike.find(|&other| node_names[other as usize] == node_names[node as usize])?))
+        };
+        if let Some((node, first)) = (0..nodes).filter_map(namesake).min() {
+            let shared = &node_names[node as usize];
+            return Err(Error::Topology(format!("nodes {first} and {node} are both named {shared:?}")));
         }
         for (link, &Link { from, to, capacity }) in links.iter().enumerate() {
             pacer.did(1)?;
@@ -153,7 +161,7 @@ impl Topology {
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
         let routing = Routing::new(nodes, ends, &links)?;
-        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name: Arc::new(by_name), routing })
+        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
     }
 
     /// This network under another name: `Topology::from_edges(text)?.named("Abilene")`.
@@ -230,7 +238,7 @@ impl Topology {
         self.ends
     }
 
-    /// The end of that name; `None` if no node has it, or one that is not an end.
+    /// The end of that name; `None` if no node has it, or one that is not an end. O(log nodes).
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
@@ -242,9 +250,12 @@ impl Topology {
         self.node(name).filter(|&node| node < self.ends)
     }
 
-    /// The node of that name; `None` if there is none.
+    /// The node of that name; `None` if there is none. O(log nodes).
     pub fn node(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).map(|&node| node as usize)
+        let hash = hash_of(name);
+        let first = self.by_name.partition_point(|of_node| of_node.0 < hash);
+        let alike = self.by_name[first..].iter().take_while(|of_node| of_node.0 == hash);
+        alike.map(|&(_, node)| node as usize).find(|&node| self.node_names[node] == name)
     }
 
     /// The name of a node that is most like a text that names none, if one is near: letters' cases do not matter.
@@ -281,6 +292,12 @@ impl TryFrom<Plain> for Topology {
     fn try_from(plain: Plain) -> Result<Self> {
         Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)
     }
+}
+
+fn hash_of(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn too_many(what: &str, count: impl fmt::Display) -> Error {
