@@ -11,12 +11,10 @@ const BLOCK: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     times: Vec<[f64; BLOCK]>,
+    /// By block, its least time; −∞ where one of its times has changed since.
     least: Vec<f64>,
     stale: Vec<u32>,
 }
-
-/// In place of the least time of a block that has been marked.
-const STALE: f64 = f64::NEG_INFINITY;
 
 impl Calendar {
     /// Sets the time of a slot. Not NaN, and not −∞.
@@ -27,8 +25,8 @@ impl Calendar {
             self.least.resize(block + 1, f64::INFINITY);
         }
         self.times[block][place] = time;
-        if self.least[block] != STALE {
-            self.least[block] = STALE;
+        if self.least[block] != f64::NEG_INFINITY {
+            self.least[block] = f64::NEG_INFINITY;
             self.stale.push(block as u32);
         }
     }

@@ -97,7 +97,7 @@ impl Error {
         matches!(self, Self::Core(netnum_core::Error::Stopped))
     }
 
-    /// The same error, where a setting is one of the options that were given.
+    /// The error as one of an option, where its setting is one of the options that were given.
     pub(crate) fn about_option(self, given: &Given<'_>) -> Self {
         match self {
             Self::Core(error) => Self::Core(given.about_option(error)),
@@ -113,6 +113,20 @@ impl Error {
     pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
         Self::Core(netnum_core::Error::option(of, option, value, expected))
     }
+}
+
+/// Refuses a setting that is not a finite number > 0.
+pub(crate) fn positive(setting: &str, value: f64) -> Result<()> {
+    if_positive(value, |expected| Error::setting(setting, value, expected))
+}
+
+/// Refuses an option of a policy or a routing that is not a finite number > 0.
+pub(crate) fn positive_option(of: &str, option: &str, value: f64) -> Result<()> {
+    if_positive(value, |expected| Error::option(of, option, value, expected))
+}
+
+fn if_positive(value: f64, error: impl FnOnce(&str) -> Error) -> Result<()> {
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(error("a finite number > 0")) }
 }
 
 /// Shorthand for results of this crate.

@@ -13,6 +13,7 @@
 //! | `simulator/` | the loop over events |
 //! | `report.rs` | the result |
 //! | `calendar.rs` | the least time per slot |
+//! | `numbers.rs` | units, tolerances and costs that several files share |
 //!
 //! Here, and only here, units are fixed, since flow sizes are: **bytes** for sizes, **bit/s** for capacities and rates,
 //! **seconds** for times.
@@ -40,6 +41,7 @@ struct Readme;
 mod calendar;
 mod error;
 mod network;
+mod numbers;
 mod policy;
 mod report;
 mod routing;

@@ -4,15 +4,17 @@ use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::{ALIKE, BITS};
 use crate::policy::UpdateTraffic;
 use crate::workload::Workload;
 
 /// How a simulation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunStatus {
     /// All flows have ended.
+    #[default]
     Finished,
     /// The simulated time was up.
     TimeUp,
@@ -42,7 +44,7 @@ impl RunStatus {
 }
 
 /// The result of a simulation. Columns over flows are in the order of the workload.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[must_use = "the report is all that a run leaves"]
 #[non_exhaustive]
 pub struct Report {
@@ -95,27 +97,7 @@ pub struct Report {
 impl Report {
     /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
     pub fn new(status: RunStatus, workload: Workload) -> Self {
-        Self {
-            status,
-            policy: String::new(),
-            routing: String::new(),
-            workload,
-            completion_times: Vec::new(),
-            slowdowns: Vec::new(),
-            bytes_sent: Vec::new(),
-            copy_rates: Vec::new(),
-            link_bytes: Vec::new(),
-            link_utilization: Vec::new(),
-            peak_loads: Vec::new(),
-            over_allocation: 0.0,
-            gap: 0.0,
-            update_traffic: None,
-            time: 0.0,
-            events: 0,
-            rate_changes: 0,
-            route_changes: 0,
-            seconds: 0.0,
-        }
+        Self { status, workload, ..Self::default() }
     }
 
     /// The number of flows that have ended.
@@ -141,8 +123,8 @@ impl Report {
 
     /// Whether links were loaded above their capacities, by more than rounding: completion times are then too short.
     pub fn overloads(&self) -> bool {
-        let carried = self.link_bytes.iter().sum::<f64>() * 8.0;
-        self.over_allocation * self.time > 1e-9 * carried
+        let carried = self.link_bytes.iter().sum::<f64>() * BITS;
+        self.over_allocation * self.time > ALIKE * carried
     }
 
     /// A table: completion times and slowdowns by size, in the classes that papers use, and the utilization of links.

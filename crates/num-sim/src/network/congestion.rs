@@ -18,23 +18,19 @@
 
 use netnum_core::Topology;
 
-use super::flows::{Flows, PACKET};
+use super::flows::Flows;
 use super::marking::{Marking, Marks};
 use super::route::Route;
-
-/// Loads that are this close to a capacity, and rates this close to each other, are equal.
-const SAME: f64 = 1e-9;
-/// Loads are kept up by adding and subtracting, with less rounding than this fraction of a capacity.
-const DRIFT: f64 = 1e-6;
+use crate::numbers::{ALIKE, BITS, DRIFT, NONE, PACKET};
 
 /// The load from which on a link of some capacity is full.
 fn full_from(marking: Marking, capacity: f64) -> f64 {
     let fraction = if let Marking::Utilization(from) = marking { from } else { 1.0 };
-    fraction * capacity * (1.0 - SAME)
+    fraction * capacity * (1.0 - ALIKE)
 }
 
 #[derive(Debug, Clone)]
-struct Link {
+struct MarkingLink {
     capacity: f64,
     /// The load from which on it is full, and that from which on its running load may be one of a full link.
     full_from: f64,
@@ -52,7 +48,7 @@ struct Link {
     listed: bool,
 }
 
-impl Link {
+impl MarkingLink {
     fn set_capacity(&mut self, marking: Marking, capacity: f64) {
         self.capacity = capacity;
         self.full_from = full_from(marking, capacity);
@@ -67,15 +63,12 @@ impl Link {
             _ if self.limited == 0 => 0.0,
             Marking::Saturated => 1.0,
             Marking::Dctcp { rtt, threshold } => {
-                let window = (self.capacity * rtt + 8.0 * threshold) / PACKET;
+                let window = (self.capacity * rtt + BITS * threshold) / PACKET;
                 f64::min(1.0, (2.0 * self.through.len() as f64 / window).sqrt())
             }
         }
     }
 }
-
-/// No link.
-const NONE: u32 = u32::MAX;
 
 /// The marks of a flow since its last review.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +117,7 @@ impl Touched {
 #[derive(Debug)]
 pub(crate) struct CongestionMarks {
     marking: Marking,
-    links: Vec<Link>,
+    links: Vec<MarkingLink>,
     /// By link, the least rate of a flow whose bottleneck it may be: that of the fastest on it. ∞ unless it is full.
     limits_from: Vec<f64>,
     /// By link, m.
@@ -144,7 +137,7 @@ impl CongestionMarks {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
         let all_are_ends = net.ends() == net.node_names().len();
         let link = |link: &netnum_core::Link| {
-            let mut made = Link {
+            let mut made = MarkingLink {
                 capacity: 0.0,
                 full_from: 0.0,
                 nearly_full_from: 0.0,
@@ -158,7 +151,7 @@ impl CongestionMarks {
             made.set_capacity(marking, link.capacity);
             made
         };
-        let links: Vec<Link> = net.links().iter().map(link).collect();
+        let links: Vec<MarkingLink> = net.links().iter().map(link).collect();
         let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
         let (flow_marks, [remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 3]);
         let touched = Touched { list: vec![0; links.len() + 1], count: 0 };
@@ -263,7 +256,7 @@ impl CongestionMarks {
                 }
                 link.load = load;
                 if load >= link.full_from {
-                    limits_from = fastest * (1.0 - SAME);
+                    limits_from = fastest * (1.0 - ALIKE);
                 }
             }
             all_limits_from[number as usize] = limits_from;

@@ -9,9 +9,6 @@
 use super::route::Route;
 use super::source::Source;
 
-/// Bits of a full packet, of 1500 bytes.
-pub(crate) const PACKET: f64 = 8.0 * 1500.0;
-
 /// A flow that has arrived and not ended. Amounts are in bits.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow {

@@ -8,9 +8,10 @@ use netnum_core::Topology;
 
 use super::route::Route;
 use super::state::NetworkState;
+use crate::numbers::BITS;
 
 #[derive(Debug, Clone, Default)]
-struct Link {
+struct LinkTotal {
     since: f64,
     peak: f64,
     bits: f64,
@@ -27,12 +28,12 @@ pub(crate) struct LinkTotals {
     /// Of every link now, in bit/s.
     capacities: Vec<f64>,
     loads: Vec<f64>,
-    links: Vec<Link>,
+    links: Vec<LinkTotal>,
 }
 
 impl LinkTotals {
     pub(crate) fn new(capacities: &[f64]) -> Self {
-        let (loads, links) = (vec![0.0; capacities.len()], vec![Link::default(); capacities.len()]);
+        let (loads, links) = (vec![0.0; capacities.len()], vec![LinkTotal::default(); capacities.len()]);
         Self { capacities: capacities.to_vec(), loads, links }
     }
 
@@ -84,7 +85,7 @@ impl LinkTotals {
     }
 
     pub(crate) fn bytes(&self) -> Vec<f64> {
-        self.links.iter().map(|link| link.bits / 8.0).collect()
+        self.links.iter().map(|link| link.bits / BITS).collect()
     }
 
     pub(crate) fn peaks(&self) -> Vec<f64> {
@@ -96,7 +97,7 @@ impl LinkTotals {
     }
 }
 
-impl Link {
+impl LinkTotal {
     /// Adds the load over the time that has passed, if any. Without branches: whether another flow on the link has
     /// changed at this instant cannot be predicted.
     #[inline]

@@ -10,7 +10,6 @@ mod source;
 mod state;
 
 pub(crate) use congestion::CongestionMarks;
-pub(crate) use flows::PACKET;
 pub use flows::{Flow, Flows};
 pub(crate) use link_totals::LinkTotals;
 pub use marking::{Marking, Marks};

@@ -5,6 +5,8 @@
 
 use netnum_core::{Link, Topology};
 
+use crate::numbers::ALIKE;
+
 /// Links, each with the fraction of the flow's rate that it carries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Route {
@@ -13,9 +15,6 @@ pub struct Route {
     /// The sum of the weights of its paths.
     weight: f64,
 }
-
-/// Weights add up to one if they do so to rounding.
-const ROUNDING: f64 = 1e-9;
 
 impl Route {
     /// Takes one path, given by its links in order from the sender, in place of the route before.
@@ -93,7 +92,7 @@ impl Route {
             if link >= links.len() {
                 return Some(format!("got a route over link {link}, expected a link below {}", links.len()));
             }
-            if !(fraction > 0.0 && fraction <= 1.0 + ROUNDING) {
+            if !(fraction > 0.0 && fraction <= 1.0 + ALIKE) {
                 return Some(format!(
                     "got a route with fraction {fraction} of link {link}, expected a number > 0 and <= 1"
                 ));
@@ -102,7 +101,7 @@ impl Route {
                 return Some(format!("got a route that visits link {link} twice"));
             }
         }
-        if self.weight.is_nan() || (self.weight - 1.0).abs() > ROUNDING {
+        if self.weight.is_nan() || (self.weight - 1.0).abs() > ALIKE {
             return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
         }
         // Σ out − Σ in of every node is 1 where the flow begins, −1 where it ends, and 0 elsewhere.
@@ -116,7 +115,7 @@ impl Route {
         let nodes = self.links.iter().map(|&link| links[link as usize]).flat_map(|link| [link.from, link.to]);
         for node in nodes.map(|node| node as usize).chain([from, to]) {
             let more = std::mem::take(&mut balance[node]);
-            if more.abs() > ROUNDING && violation.is_none() {
+            if more.abs() > ALIKE && violation.is_none() {
                 violation = Some((node, more));
             }
         }

@@ -14,10 +14,12 @@
 //! Source of the copy rate: Li et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
 //! application copies into its socket.
 
+use crate::numbers::BITS;
+
 /// The weight of the newest 64 kB in the copy rate.
 const NEWEST: f64 = 0.25;
 /// 64 kB, in bits.
-const CHUNK: f64 = 8.0 * 65_536.0;
+const CHUNK: f64 = BITS * 65_536.0;
 
 /// The state of a send buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +45,9 @@ pub(crate) struct Source {
     produced: f64,
     stage: Stage,
     /// The rate that the policy grants, of which the flow takes as much as its cap allows.
-    granted: f64,
+    pub(crate) granted: f64,
     /// Whether its next stage change comes before the flow's end.
-    stage_changes_first: bool,
+    pub(crate) stage_changes_first: bool,
     /// Whether the cap is still that of an empty buffer, and the backlog from which on it is not.
     capped: bool,
     slack: f64,
@@ -107,22 +109,6 @@ impl Source {
 
     pub(crate) fn production(&self) -> f64 {
         self.production
-    }
-
-    pub(crate) fn granted(&self) -> f64 {
-        self.granted
-    }
-
-    pub(crate) fn grant(&mut self, rate: f64) {
-        self.granted = rate;
-    }
-
-    pub(crate) fn stage_changes_first(&self) -> bool {
-        self.stage_changes_first
-    }
-
-    pub(crate) fn set_stage_changes_first(&mut self, stage_changes_first: bool) {
-        self.stage_changes_first = stage_changes_first;
     }
 
     /// d produced/dt at a flow's rate.

@@ -1,6 +1,7 @@
 //! The clock of a policy with intervals.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive};
+use crate::network::Flows;
 
 /// A clock that ticks at whole multiples of an interval.
 #[derive(Debug, Clone)]
@@ -16,10 +17,8 @@ impl Clock {
     /// # Errors
     /// [`Error::Setting`](netnum_core::Error::Setting) for an interval that is not a finite number > 0.
     pub(super) fn new(interval: f64) -> Result<Self> {
-        match interval > 0.0 && interval.is_finite() {
-            true => Ok(Self { interval, next: 0.0 }),
-            false => Err(Error::setting("interval", interval, "a finite number > 0")),
-        }
+        positive("interval", interval)?;
+        Ok(Self { interval, next: 0.0 })
     }
 
     /// Resets it to before its first tick.
@@ -27,9 +26,9 @@ impl Clock {
         self.next = 0.0;
     }
 
-    /// The next tick.
-    pub(super) fn next(&self) -> f64 {
-        self.next
+    /// The next tick. Without flows there are none.
+    pub(super) fn next(&self, flows: &Flows) -> f64 {
+        if flows.active().is_empty() { f64::INFINITY } else { self.next }
     }
 
     /// Whether it ticks now; then the next tick is one later.

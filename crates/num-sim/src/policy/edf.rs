@@ -12,10 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
 use super::{MakePolicy, PolicyEntry};
-use crate::error::{Error, Result};
+use crate::error::{Result, positive_option};
 use crate::network::{Flow, Flows};
 
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "edf",
     summary: "strict priority by deadlines at a multiple of what a flow takes alone",
@@ -35,14 +34,11 @@ impl Edf {
     /// # Errors
     /// [`netnum_core::Error::Option`] for a slack that is not finite and > 0.
     pub fn new(slack: f64) -> Result<Self> {
-        if !(slack.is_finite() && slack > 0.0) {
-            return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));
-        }
+        positive_option(r#"policy "edf""#, "slack", slack)?;
         Ok(Self { slack })
     }
 }
 
-/// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct EdfOptions {

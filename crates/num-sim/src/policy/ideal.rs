@@ -12,8 +12,9 @@ use netnum_core::{Ask, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates, active_problem};
-use crate::error::{Error, Result};
+use super::single_path::{active_problem, flows_in};
+use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
+use crate::error::{Result, positive};
 use crate::network::{Flow, Flows};
 use crate::workload::Workload;
 
@@ -52,11 +53,7 @@ impl Ideal {
     /// The optimum of user-defined utilities: `utilities` is called with the active flows, in order of arrival, and
     /// returns their utilities for rates in bit/s.
     pub fn new(name: impl Into<String>, utilities: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
-        Self::of(
-            name.into(),
-            None,
-            Box::new(move |moment| utilities(&active_problem::flows_in(moment.slots, moment.flows))),
-        )
+        Self::of(name.into(), None, Box::new(move |moment| utilities(&flows_in(moment.slots, moment.flows))))
     }
 
     /// The optimum of utilities that change while flows run, computed at the ticks of a clock as well.
@@ -84,9 +81,7 @@ impl Ideal {
     /// # Errors
     /// A setting's, for an α that is not finite and > 0.
     pub fn alpha_fair(alpha: f64) -> Result<Self> {
-        if !(alpha.is_finite() && alpha > 0.0) {
-            return Err(Error::setting("alpha", alpha, "a finite number > 0"));
-        }
+        positive("alpha", alpha)?;
         let utility = Objective::AlphaFair(alpha);
         Ok(Self::new(format!("alpha-fair({alpha})"), move |flows| utility.of(flows)))
     }
@@ -96,17 +91,15 @@ impl Ideal {
         Self::new("min-fct", |flows| Objective::MinFct.of(flows))
     }
 
-    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every
+    /// With other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every
     /// single rate to a thousandth, in a thousand iterations.
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, ..self }
     }
 
-    /// The same to another gap.
+    /// With another gap.
     pub(super) fn with_gap(self, tol: f64) -> Result<Self> {
-        if !(tol.is_finite() && tol > 0.0) {
-            return Err(Error::setting("tol", tol, "a finite number > 0"));
-        }
+        positive("tol", tol)?;
         Ok(self.with_settings(Self::settings(tol)))
     }
 
@@ -116,7 +109,6 @@ impl Ideal {
     }
 }
 
-/// The optimum of log x, as a policy by its name.
 pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     name: "proportional",
     summary: "the exact optimum of log x at every change",
@@ -126,7 +118,6 @@ pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     }),
 };
 
-/// The optimum of x^(1−α)/(1−α), as a policy by its name.
 pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
     name: "alpha-fair",
     summary: "the exact optimum of alpha-fair utilities at every change",
@@ -201,7 +192,7 @@ impl Policy for Ideal {
         }
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
             let utilities = |slots: &[u32]| (self.utilities)(&Moment { slots, flows, now, capacities: &self.at_first });
-            let (slots, problem) = active_problem::problem(&self.name, &self.capacities, flows, utilities)?;
+            let (slots, problem) = active_problem(&self.name, &self.capacities, flows, utilities)?;
             let mut ask = Ask::from(self.settings.clone());
             if !self.prices.is_empty() {
                 ask = ask.with_prices(std::mem::take(&mut self.prices));
@@ -218,8 +209,7 @@ impl Policy for Ideal {
                 self.prices.clear();
             }
         }
-        let next = self.clock.as_ref().filter(|_| !flows.active().is_empty());
-        Ok(next.map_or(f64::INFINITY, Clock::next))
+        Ok(self.clock.as_ref().map_or(f64::INFINITY, |clock| clock.next(flows)))
     }
 
     fn gap(&self) -> f64 {

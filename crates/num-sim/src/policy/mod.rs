@@ -4,11 +4,10 @@
 //! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
 //! entry, and a line in [`POLICIES`].
 //!
-//! Several policies share the other files: `active_problem.rs` (the active flows as a `Problem`),
-//! `objective.rs` (utilities by option), `remaining.rs` (remaining size and time), `single_path.rs`, `clock.rs` and
+//! Several policies share the other files: `objective.rs` (utilities by option), `remaining.rs` (remaining size and
+//! time), `single_path.rs` (flows with one path each, and those active as a `Problem`), `clock.rs` and
 //! `control_traffic.rs`.
 
-mod active_problem;
 mod clock;
 mod clocked;
 mod control_traffic;

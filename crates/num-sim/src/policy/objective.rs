@@ -4,7 +4,7 @@ use netnum_core::internal::options;
 use netnum_core::{AlphaFair, MinFct, PowerLaw, Utilities};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, positive};
 use crate::network::Flow;
 
 /// The utility of the rate x of a flow.
@@ -36,10 +36,8 @@ impl Objective {
     /// A setting's.
     pub(super) fn check(self) -> Result<()> {
         match self {
-            Self::AlphaFair(alpha) if !(alpha.is_finite() && alpha > 0.0) => {
-                Err(Error::setting("utility.alpha-fair", alpha, "a finite number > 0"))
-            }
-            _ => Ok(()),
+            Self::AlphaFair(alpha) => positive("utility.alpha-fair", alpha),
+            Self::Proportional | Self::MinFct => Ok(()),
         }
     }
 
@@ -58,8 +56,8 @@ impl Objective {
         })
     }
 
-    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities
-    /// may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
+    /// The utility of a flow in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network:
+    /// utilities may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
     pub(super) fn power_law(self, flow: &Flow, unit: f64) -> PowerLaw {
         let weight = match self {
             Self::Proportional | Self::AlphaFair(_) => unit,

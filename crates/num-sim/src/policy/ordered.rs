@@ -23,12 +23,9 @@ use netnum_core::internal::interrupt::Pacer;
 use super::{Event, Policy, Rates};
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::numbers::{LAST_DIGITS, NONE, ROUNDING};
 use crate::workload::Workload;
 
-/// Numbers that differ by this fraction of them are not equal.
-const APART: f64 = 4.0 * f64::EPSILON;
-/// A link with this fraction free is full: that is rounding.
-const FULL: f64 = 1e-12;
 /// From this many flows on that arrive at once, all are sorted.
 const MANY: usize = 16;
 
@@ -53,8 +50,8 @@ pub struct Ordered<K> {
     by: K,
     capacities: Vec<f64>,
     /// The active slots with their keys and numbers, in the order of the last call.
-    order: Vec<Place>,
-    links: Vec<Link>,
+    order: Vec<Served>,
+    links: Vec<ServingLink>,
     /// The number of flows at its end that have just arrived, and slots of flows that have ended.
     arrived: usize,
     ended: Vec<u32>,
@@ -63,7 +60,7 @@ pub struct Ordered<K> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Served {
     key: f64,
     /// Its slope since it was computed; NaN if it has not been.
     slope: f64,
@@ -73,10 +70,7 @@ struct Place {
     full_link: u32,
 }
 
-/// No link.
-const NONE: u32 = u32::MAX;
-
-impl Place {
+impl Served {
     fn comes_before(&self, other: &Self) -> bool {
         (self.key, self.number) < (other.key, other.number)
     }
@@ -84,7 +78,7 @@ impl Place {
 
 /// A link while flows are served.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct ServingLink {
     /// What is left of it.
     free: f64,
     /// The key and the slope of the flow that was served last and got something.
@@ -103,8 +97,8 @@ impl<K: Key> Ordered<K> {
     /// Sorts what is almost sorted, but for many that have just arrived.
     fn sort(&mut self) {
         if std::mem::take(&mut self.arrived) >= MANY {
-            let key = |place: &Place| (place.key, place.number);
-            let in_order = |one: &Place, other: &Place| key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal);
+            let key = |place: &Served| (place.key, place.number);
+            let in_order = |one: &Served, other: &Served| key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal);
             return self.order.sort_by(in_order);
         }
         for place in 1..self.order.len() {
@@ -157,7 +151,7 @@ impl<K: Key> Policy for Ordered<K> {
                 // Its slot may be that of a flow that has ended at this moment.
                 self.remove_ended();
                 let number = flows.flow(slot).number;
-                self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number, slot, full_link: NONE });
+                self.order.push(Served { key: f64::INFINITY, slope: f64::NAN, number, slot, full_link: NONE });
                 self.arrived += 1;
             }
             Event::Ended(slot) => self.ended.push(slot),
@@ -184,11 +178,12 @@ impl<K: Key> Policy for Ordered<K> {
         }
         self.sort();
         let Self { by, capacities, order, links, .. } = self;
-        let idle = |&capacity: &f64| Link { free: capacity, last: (0.0, f64::NEG_INFINITY), overtaking: f64::INFINITY };
+        let idle =
+            |&capacity: &f64| ServingLink { free: capacity, last: (0.0, f64::NEG_INFINITY), overtaking: f64::INFINITY };
         links.clear();
         links.extend(capacities.iter().map(idle));
         for place in order.iter_mut() {
-            let Place { key, slot, full_link, .. } = *place;
+            let Served { key, slot, full_link, .. } = *place;
             // Then it gets nothing again.
             let still = links.get(full_link as usize).is_some_and(|link| link.free == 0.0);
             let rate = match still {
@@ -220,7 +215,7 @@ impl<K: Key> Policy for Ordered<K> {
                 let (ahead, its_slope) = link.last;
                 if slope < its_slope {
                     // By so much that the two differ.
-                    let way = f64::max(key - ahead, APART * key);
+                    let way = f64::max(key - ahead, LAST_DIGITS * key);
                     link.overtaking = f64::min(link.overtaking, way / (its_slope - slope));
                 }
                 if rate > 0.0 {
@@ -231,7 +226,7 @@ impl<K: Key> Policy for Ordered<K> {
                 }
             }
         }
-        let full = |(link, capacity): &(&Link, &f64)| link.free <= FULL * **capacity;
+        let full = |(link, capacity): &(&ServingLink, &f64)| link.free <= ROUNDING * **capacity;
         let first = links.iter().zip(&*capacities).filter(full).map(|(link, _)| link.overtaking);
         Ok(f64::max(now + first.fold(f64::INFINITY, f64::min), now.next_up()))
     }

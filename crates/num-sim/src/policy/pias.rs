@@ -14,11 +14,8 @@ use super::strict::{Levels, Strict};
 use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::numbers::{BITS, ROUNDING};
 
-/// A threshold that is missed by this part of it has been reached: that is rounding.
-const REACHED: f64 = 1e-12;
-
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
     summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
@@ -50,11 +47,10 @@ impl Pias {
             }
             previous = threshold;
         }
-        Ok(Self { thresholds: thresholds.iter().map(|bytes| 8.0 * bytes).collect() })
+        Ok(Self { thresholds: thresholds.iter().map(|bytes| BITS * bytes).collect() })
     }
 }
 
-/// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PiasOptions {
@@ -80,7 +76,7 @@ impl Levels for Pias {
 
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
         let sent = flows.flow(slot).sent(now);
-        self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - REACHED))
+        self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - ROUNDING))
     }
 
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64 {
@@ -89,7 +85,7 @@ impl Levels for Pias {
         let (sent, mut way) = (flow.sent(now), (threshold - flow.sent(now)) / rate);
         // Of a flow so large that the way to the threshold is less than its last digit, when that moves.
         let least = flow.size * f64::EPSILON;
-        if threshold - sent < least && sent < threshold * (1.0 - REACHED) {
+        if threshold - sent < least && sent < threshold * (1.0 - ROUNDING) {
             way = least / rate;
         }
         now + way

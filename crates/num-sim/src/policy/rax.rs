@@ -18,11 +18,10 @@ use serde::{Deserialize, Serialize};
 use super::remaining::Remaining;
 use super::strict::{Levels, Strict};
 use super::{MakePolicy, PolicyEntry};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive_option};
 use crate::network::Flows;
 use crate::setters::setters;
 
-/// RAX, as a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "rax",
     summary: "fair sharing at priorities by estimated remaining time",
@@ -30,7 +29,6 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?)))),
 };
 
-/// RAX+, as a policy by its name.
 pub(super) const PLUS: PolicyEntry = Entry {
     name: "rax+",
     summary: "fair sharing at priorities by true remaining time",
@@ -66,8 +64,6 @@ impl Default for RaxOptions {
     }
 }
 
-const MOST_LEVELS: usize = 64;
-
 /// Levels by estimated or true remaining time.
 #[derive(Debug, Clone)]
 pub struct Rax {
@@ -100,16 +96,14 @@ impl Rax {
     fn named(name: &'static str, is_exact: bool, options: &RaxOptions) -> Result<Self> {
         let &RaxOptions { levels, first, base, interval } = options;
         let of = format!("policy {name:?}");
-        if !(1..=MOST_LEVELS).contains(&levels) {
-            return Err(Error::option(&of, "levels", levels, &format!("1 to {MOST_LEVELS}")));
+        if !(1..=64).contains(&levels) {
+            return Err(Error::option(&of, "levels", levels, "1 to 64"));
         }
         if !(base.is_finite() && base > 1.0) {
             return Err(Error::option(&of, "base", base, "a finite number > 1"));
         }
         for (option, seconds) in [("first", first), ("interval", interval)] {
-            if !(seconds.is_finite() && seconds > 0.0) {
-                return Err(Error::option(&of, option, seconds, "a finite number > 0"));
-            }
+            positive_option(&of, option, seconds)?;
         }
         let thresholds = std::iter::successors(Some(first), |threshold| Some(base * threshold));
         let thresholds = thresholds.take(levels - 1).collect();

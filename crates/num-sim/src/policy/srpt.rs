@@ -13,7 +13,6 @@ use super::remaining::Remaining;
 use super::{MakePolicy, PolicyEntry};
 use crate::network::Flows;
 
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
     summary: "strict priority by remaining size or remaining time, pFabric's ideal",
@@ -43,7 +42,6 @@ impl Srpt {
     }
 }
 
-/// Options by name.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SrptOptions {

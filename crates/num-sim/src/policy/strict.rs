@@ -11,10 +11,8 @@ use super::{Event, Policy, Rates};
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::numbers::FLOW;
 use crate::workload::Workload;
-
-/// The cost of a flow's level, in units of a [`Pacer`].
-const LEVEL: usize = 4;
 
 /// Sets the level of every flow.
 pub trait Levels {
@@ -125,7 +123,7 @@ impl<L: Levels> Policy for Strict<L> {
         let mut due = std::mem::take(&mut self.due);
         self.calendar.due(now, &mut due);
         for &slot in &due {
-            pacer.did(LEVEL)?;
+            pacer.did(FLOW)?;
             let level = self.level(slot, flows, now)?;
             if level != self.tiers.level(slot) {
                 self.tiers.remove(slot);
@@ -139,7 +137,7 @@ impl<L: Levels> Policy for Strict<L> {
             changed.push(slot);
         })?;
         for &slot in &changed {
-            pacer.did(LEVEL)?;
+            pacer.did(FLOW)?;
             let until = self.until(slot, self.tiers.level(slot), self.tiers.rate(slot), flows, now)?;
             self.calendar.set(slot, f64::max(until, now.next_up()));
         }

@@ -18,10 +18,9 @@ use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use super::{MakePolicy, PolicyEntry};
-use crate::error::{Error, Result};
-use crate::network::PACKET;
+use crate::error::{Result, positive_option};
+use crate::numbers::PACKET;
 
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "min-fct",
     summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
@@ -71,9 +70,7 @@ impl MinFctOptions {
     /// [`netnum_core::Error::Option`] or a setting's, naming the option that is out of its range.
     fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
-        if !(slack.is_finite() && slack > 0.0) {
-            return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));
-        }
+        positive_option(r#"policy "min-fct""#, "slack", slack)?;
         let clock = Clock::new(interval)?;
         let ideal = match by.name() {
             None => Ideal::min_fct(),

@@ -12,7 +12,6 @@
 //! SIGCOMM 2016, §4 and §6.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use netnum_core::internal::LARGEST_PRICE;
 use netnum_core::internal::interrupt::Pacer;
@@ -28,6 +27,7 @@ use super::single_path::single_path;
 use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::{Flow, Flows};
+use crate::numbers::{ALIKE, FLOW};
 use crate::setters::setters;
 use crate::workload::Workload;
 
@@ -73,7 +73,6 @@ impl XwiOptions {
     }
 }
 
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: XWI,
     summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
@@ -81,18 +80,14 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     make: MakePolicy::SinglePath(|given| Ok(Box::new(Xwi::new(given.read()?)?))),
 };
 
-/// The cost of a flow in a loop, in units of a [`Pacer`].
-const FLOW: usize = 4;
 /// Its name, here and in the core.
 const XWI: &str = "xwi";
-
-/// A rate this near to its cap is at it.
-const NEAR: f64 = 1e-9;
 
 /// xWI on a clock.
 ///
 /// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
 /// it, when it arrives or moves.
+#[derive(Debug)]
 pub struct Xwi {
     options: XwiOptions,
     clock: Clock,
@@ -191,7 +186,7 @@ impl Xwi {
             let residual = marginal - self.price(links);
             links.iter().for_each(|&link| loads[link as usize] += rate);
             // A rate at its cap, or of 0, need not fit the prices.
-            if (rate >= flow.cap * (1.0 - NEAR) && residual >= 0.0) || (rate <= 0.0 && residual <= 0.0) {
+            if (rate >= flow.cap * (1.0 - ALIKE) && residual >= 0.0) || (rate <= 0.0 && residual <= 0.0) {
                 continue;
             }
             for &link in links {
@@ -264,7 +259,6 @@ impl Policy for Xwi {
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {
-            // Without flows there are no ticks; prices stay.
             return Ok(f64::INFINITY);
         }
         if std::mem::take(&mut self.changed) {
@@ -282,12 +276,6 @@ impl Policy for Xwi {
             self.reweigh(flows)?;
         }
         self.shared.changes(|slot, rate| rates.set(slot, rate))?;
-        Ok(self.clock.next())
-    }
-}
-
-impl fmt::Debug for Xwi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Xwi").field("options", &self.options).finish_non_exhaustive()
+        Ok(self.clock.next(flows))
     }
 }

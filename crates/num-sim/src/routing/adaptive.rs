@@ -35,19 +35,14 @@ use super::spray::evenly;
 use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{Flows, NetworkState, Route};
+use crate::numbers::{ALIKE, ROUNDING};
 use crate::policy::fair_rates;
 use crate::workload::Workload;
 
-/// Its name.
 const NAME: &str = "adaptive";
-/// A link may be overloaded by this fraction of its capacity: rounding.
-const ROUNDING: f64 = 1e-12;
-/// A path with less than this fraction of its flow has none, and a smaller fraction does not move.
-const NOTHING: f64 = 1e-9;
 /// The most rounds of moves; what is left to move then is little.
 const ROUNDS: usize = 1000;
 
-/// As a routing by its name.
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "the best split over all shortest paths at every moment, DeTail's ideal",
@@ -62,7 +57,7 @@ pub struct Adaptive {
 }
 
 /// A flow, split over its paths.
-struct Split<'a> {
+struct SplitFlow<'a> {
     slot: u32,
     paths: Vec<&'a [u32]>,
     /// Its route if it is split evenly.
@@ -78,22 +73,22 @@ impl Adaptive {
     }
 
     /// The flows that have a path that works, in order of arrival, at the highest rates of any split.
-    fn fastest(&self, network: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
+    fn fastest(&self, network: &NetworkState<'_>, flows: &Flows) -> Result<Vec<SplitFlow<'_>>> {
         let number = |slot: u32| flows.flow(slot).number as usize;
         let split = |&slot: &u32| {
             let paths: Vec<&[u32]> = self.paths.of(number(slot)).iter().filter(|path| network.works(path)).collect();
             (!paths.is_empty()).then(|| {
                 let mut even = Route::default();
                 evenly(paths.clone(), &mut even);
-                Split { slot, paths, even, rates: Vec::new(), rate: 0.0 }
+                SplitFlow { slot, paths, even, rates: Vec::new(), rate: 0.0 }
             })
         };
-        let mut splits: Vec<Split<'_>> = flows.active().iter().filter_map(split).collect();
+        let mut splits: Vec<SplitFlow<'_>> = flows.active().iter().filter_map(split).collect();
         splits.sort_unstable_by_key(|split| number(split.slot));
         if splits.is_empty() {
             return Ok(splits);
         }
-        let cap = |split: &Split<'_>| flows.flow(split.slot).cap;
+        let cap = |split: &SplitFlow<'_>| flows.flow(split.slot).cap;
         let even = splits.iter().map(|split| (split.even.clone(), cap(split)));
         let rates = fair_rates(network.capacities, even)?;
         for (split, rate) in splits.iter_mut().zip(rates) {
@@ -127,7 +122,7 @@ impl Adaptive {
 }
 
 /// The capacity of every link that the flows leave free.
-fn free(capacities: &[f64], splits: &[Split<'_>], rate: impl Fn(&Split<'_>, usize) -> f64) -> Vec<f64> {
+fn free(capacities: &[f64], splits: &[SplitFlow<'_>], rate: impl Fn(&SplitFlow<'_>, usize) -> f64) -> Vec<f64> {
     let mut free = capacities.to_vec();
     for split in splits {
         for (place, path) in split.paths.iter().enumerate() {
@@ -138,10 +133,11 @@ fn free(capacities: &[f64], splits: &[Split<'_>], rate: impl Fn(&Split<'_>, usiz
 }
 
 /// Whether flows that are split evenly prove that no other split allows higher rates.
-///
-/// # Errors
-/// [`netnum_core::Error::Stopped`] only.
-fn no_split_is_faster(capacities: &[f64], splits: &[Split<'_>], cap: impl Fn(&Split<'_>) -> f64) -> Result<bool> {
+fn no_split_is_faster(
+    capacities: &[f64],
+    splits: &[SplitFlow<'_>],
+    cap: impl Fn(&SplitFlow<'_>) -> f64,
+) -> Result<bool> {
     let left = free(capacities, splits, |split, place| split.rates[place]);
     let links = capacities.len();
     // By link, the rate of its fastest flow, and whether all paths of its flows cross it.
@@ -180,7 +176,7 @@ fn no_split_is_faster(capacities: &[f64], splits: &[Split<'_>], cap: impl Fn(&Sp
                 return true;
             }
             let crossed = |path: &&[u32]| path.iter().filter(|&&link| tried[link as usize] == number).count();
-            let as_many = |other: &Split<'_>| {
+            let as_many = |other: &SplitFlow<'_>| {
                 let first = crossed(&other.paths[0]);
                 other.paths.iter().all(|path| crossed(path) == first)
             };
@@ -211,8 +207,8 @@ fn are_alike(paths: &[&[u32]], free: &[f64], difference: f64) -> bool {
 }
 
 /// Moves flows to paths on which more is free.
-fn even_out(capacities: &[f64], splits: &mut [Split<'_>]) {
-    let evenly = |split: &Split<'_>, _| split.rate / split.paths.len() as f64;
+fn even_out(capacities: &[f64], splits: &mut [SplitFlow<'_>]) {
+    let evenly = |split: &SplitFlow<'_>, _| split.rate / split.paths.len() as f64;
     let left = free(capacities, splits, evenly);
     if left.iter().zip(capacities).all(|(left, capacity)| *left >= -ROUNDING * capacity) {
         splits.iter_mut().for_each(|split| split.rates.fill(split.rate / split.paths.len() as f64));
@@ -220,8 +216,8 @@ fn even_out(capacities: &[f64], splits: &mut [Split<'_>]) {
     let mut free = free(capacities, splits, |split, place| split.rates[place]);
     for _ in 0..ROUNDS {
         let mut moved = false;
-        for Split { paths, rates, rate, .. } in &mut *splits {
-            if are_alike(paths, &free, NOTHING * *rate) {
+        for SplitFlow { paths, rates, rate, .. } in &mut *splits {
+            if are_alike(paths, &free, ALIKE * *rate) {
                 continue;
             }
             for from in 0..paths.len() {
@@ -232,7 +228,7 @@ fn even_out(capacities: &[f64], splits: &mut [Split<'_>]) {
                     };
                     // NaN for a path and itself.
                     let half = 0.5 * (apart(to, from) - apart(from, to));
-                    if half > NOTHING * *rate && rates[from] > NOTHING * *rate {
+                    if half > ALIKE * *rate && rates[from] > ALIKE * *rate {
                         let part = f64::min(rates[from], half);
                         rates[from] -= part;
                         rates[to] += part;
@@ -272,12 +268,12 @@ impl Routing for Adaptive {
     fn balance(&mut self, network: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut splits = self.fastest(network, flows)?;
         even_out(network.capacities, &mut splits);
-        for Split { slot, paths, even, rates, rate } in splits {
+        for SplitFlow { slot, paths, even, rates, rate } in splits {
             if rate > 0.0 && rates.iter().all(|part| *part == rates[0]) {
                 moves.set(slot, even);
                 continue;
             }
-            let used = || paths.iter().zip(&rates).filter(|path| *path.1 > NOTHING * rate);
+            let used = || paths.iter().zip(&rates).filter(|path| *path.1 > ALIKE * rate);
             let whole: f64 = used().map(|path| path.1).sum();
             if whole > 0.0 {
                 let mut route = Route::default();

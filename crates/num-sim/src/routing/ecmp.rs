@@ -16,10 +16,8 @@ use crate::error::Result;
 use crate::network::{NetworkState, Route};
 use crate::workload::Workload;
 
-/// Its name.
 const NAME: &str = "ecmp";
 
-/// As a routing by its name.
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random shortest path for each flow, drawn once",
@@ -39,7 +37,6 @@ pub struct Ecmp {
     path_sets: PathSets,
 }
 
-/// Options by name.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct EcmpOptions {

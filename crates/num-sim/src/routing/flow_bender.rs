@@ -25,18 +25,14 @@ use serde::{Deserialize, Serialize};
 use super::hash::Hash;
 use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive_option};
 use crate::network::{Marking, Marks, NetworkState, Route};
+use crate::numbers::ALIKE;
 use crate::setters::setters;
 use crate::workload::Workload;
 
-/// Its name.
 const NAME: &str = "flow-bender";
 
-/// Parts of a flow add up to 1 if they do so to rounding, and two F are the same.
-const ROUNDING: f64 = 1e-9;
-
-/// As a routing by its name.
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a flow on a congested path draws another one",
@@ -117,9 +113,7 @@ impl FlowBenderOptions {
         if !(0.0..=1.0).contains(&self.t) {
             return wrong("t", self.t, "a number from 0 to 1");
         }
-        if !(self.rtt.is_finite() && self.rtt > 0.0) {
-            return wrong("rtt", self.rtt, "a finite number > 0");
-        }
+        positive_option(&format!("routing {NAME:?}"), "rtt", self.rtt)?;
         if self.lock_after == Some(0) {
             return wrong("lock_after", 0.0, "at least 1");
         }
@@ -214,11 +208,11 @@ impl Bender {
             self.locked -= 1;
             return false;
         }
-        if congestion <= options.t + ROUNDING {
+        if congestion <= options.t + ALIKE {
             (self.congested, self.moves) = (0, 0);
             return self.follow(options.step);
         }
-        if congestion <= self.calmest.0 + ROUNDING {
+        if congestion <= self.calmest.0 + ALIKE {
             self.calmest = (congestion, self.tries);
         }
         self.congested += 1;
@@ -252,7 +246,7 @@ impl Bender {
             return false;
         }
         self.part += step;
-        if self.part > 1.0 - ROUNDING {
+        if self.part > 1.0 - ALIKE {
             self.take_path(self.tries);
         }
         true

@@ -4,9 +4,6 @@
 //! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
-use std::collections::HashSet;
-
-use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use netnum_core::{KShortest, Topology};
@@ -16,12 +13,10 @@ use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
-use crate::workload::Workload;
+use crate::workload::{FirstOfPair, Workload};
 
-/// Its name.
 const NAME: &str = "k-shortest";
 
-/// As a routing by its name.
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random one of the k shortest paths for each flow, or all of them",
@@ -42,7 +37,6 @@ pub struct KShortestPaths {
     split: Option<Split>,
 }
 
-/// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct KShortestOptions {
@@ -88,20 +82,13 @@ impl Routing for KShortestPaths {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        let (mut known, mut pacer) = (HashSet::new(), Pacer::new());
-        let (mut sources, mut destinations, mut flows) = (vec![], vec![], vec![]);
-        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
-            pacer.did(1)?;
-            if known.insert((source, destination)) {
-                sources.push(source);
-                destinations.push(destination);
-                flows.push(flow);
-            }
-        }
-        if let Some(pair) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
-            let [from, to] = [sources[pair], destinations[pair]].map(|end| &net.node_names()[end]);
-            let message =
-                format!("routing {NAME:?}, flow {}: paths from {from} to {to}: there is no route", flows[pair]);
+        let (pairs, _) = workload.distinct_pairs()?;
+        let sources: Vec<usize> = pairs.iter().map(|pair| pair.source).collect();
+        let destinations: Vec<usize> = pairs.iter().map(|pair| pair.destination).collect();
+        if let Some(place) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
+            let FirstOfPair { flow, source, destination } = pairs[place];
+            let [from, to] = [source, destination].map(|end| &net.node_names()[end]);
+            let message = format!("routing {NAME:?}, flow {flow}: paths from {from} to {to}: there is no route");
             return Err(netnum_core::Error::Topology(message).into());
         }
         let which = KShortest::new(self.k).with_disjoint(self.disjoint);
@@ -123,6 +110,6 @@ impl Routing for KShortestPaths {
 
 impl KShortestPaths {
     fn started(&mut self) -> &mut Split {
-        self.split.as_mut().expect("start comes before any route")
+        self.split.as_mut().expect("begin_run comes before any route")
     }
 }

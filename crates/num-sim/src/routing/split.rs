@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
 use crate::workload::Workload;
 
-/// Its name.
 const NAME: &str = "split";
 
 /// Given paths, each with its share of its pair.
@@ -110,13 +109,13 @@ impl Split {
         Ok(Self { hash: Hash::ideal(seed), spread: false, table, of: Vec::new() })
     }
 
-    /// The same with every flow spread over all of its paths, as if packet by packet.
+    /// With every flow spread over all of its paths, as if packet by packet.
     #[must_use]
     pub fn spread(self) -> Self {
         Self { spread: true, ..self }
     }
 
-    /// The same by a hash of another seed, for another run.
+    /// With the hash of another seed, for another run.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Self {
         Self { hash: Hash::ideal(seed), spread: self.spread, table: Arc::clone(&self.table), of: Vec::new() }

@@ -11,10 +11,8 @@ use crate::error::Result;
 use crate::network::{NetworkState, Route};
 use crate::workload::Workload;
 
-/// Its name.
 const NAME: &str = "spray";
 
-/// As a routing by its name.
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "an even split over all shortest paths",

@@ -7,31 +7,19 @@
 //! ```
 
 use netnum_core::Topology;
-#[cfg(doc)]
-use netnum_core::internal::interrupt::Pacer;
 
 use super::progress::RunProgress;
-use super::record::Record;
 use super::reviews::Reviews;
 use super::settings::CapacityChange;
-use super::stall::{MAX_EVENTS_WITHOUT_PROGRESS, Stall};
+use super::stops::Stops;
 use super::transfers::Transfers;
-use super::wall_clock::WallClock;
 use crate::error::{Error, Result};
-use crate::network::{CongestionMarks, PACKET, Route, Source};
+use crate::network::{CongestionMarks, Route, Source};
+use crate::numbers::{BITS, EVENT, FLOW, LAST_DIGITS, PACKET};
 use crate::policy::{Event, Policy, Rates};
 use crate::report::{Report, RunStatus};
 use crate::routing::{Moves, Routing};
 use crate::workload::Workload;
-
-/// Bits per byte: sizes are in bytes, rates in bit/s.
-const BITS: f64 = 8.0;
-/// Ends that are this close, relative to the time, are at the same moment: the difference is rounding.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// The least cost of an event, of an arrival or an end, and of a rate, in units of a [`Pacer`].
-const EVENT: usize = 64;
-pub(super) const ARRIVAL: usize = 16;
-const RATE: usize = 2;
 
 /// A run.
 pub(super) struct Simulation<'a> {
@@ -47,11 +35,12 @@ pub(super) struct Simulation<'a> {
     pub(super) transfers: Transfers,
     /// Where routes are reviewed.
     pub(super) reviews: Option<Reviews>,
-    pub(super) record: Record,
-    pub(super) stall: Stall,
-    /// Events since anything was sent, while nothing is to come.
-    pub(super) idle: usize,
-    pub(super) clock: WallClock<'a>,
+    /// Flows that have arrived, and that have ended.
+    pub(super) arrived: usize,
+    pub(super) ended: usize,
+    /// The columns over flows so far.
+    pub(super) report: Report,
+    pub(super) stops: Stops<'a>,
     /// When the policy is called next, and whether it is called now since it was given an event.
     pub(super) wake: f64,
     pub(super) has_event: bool,
@@ -79,8 +68,9 @@ impl<'a> Simulation<'a> {
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
         changes: &'a [CapacityChange],
-        clock: WallClock<'a>,
+        stops: Stops<'a>,
     ) -> Self {
+        let unknown = vec![f64::NAN; workload.len()];
         let reviews = Reviews::every(routing.period());
         let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
         Self {
@@ -94,10 +84,16 @@ impl<'a> Simulation<'a> {
             events: 0,
             transfers: Transfers::new(net.capacities(), marks),
             reviews,
-            record: Record::new(workload.len()),
-            stall: Stall::default(),
-            idle: 0,
-            clock,
+            arrived: 0,
+            ended: 0,
+            report: Report {
+                completion_times: unknown.clone(),
+                slowdowns: unknown.clone(),
+                bytes_sent: vec![0.0; workload.len()],
+                copy_rates: unknown,
+                ..Report::new(RunStatus::default(), workload.clone())
+            },
+            stops,
             wake: f64::INFINITY,
             has_event: false,
             rates: Rates::default(),
@@ -111,13 +107,14 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// Those of [`simulate`](super::simulate), and [`netnum_core::Error::Stopped`].
-    pub(super) fn run(&mut self, until: f64) -> Result<RunStatus> {
+    pub(super) fn run(&mut self) -> Result<RunStatus> {
+        let until = self.stops.until;
         let mut due = Vec::new();
         loop {
-            if self.record.ended == self.workload.len() {
+            if self.ended == self.workload.len() {
                 return Ok(RunStatus::Finished);
             }
-            let arrival = self.workload.arrivals().get(self.record.arrived).copied().unwrap_or(f64::INFINITY);
+            let arrival = self.workload.arrivals().get(self.arrived).copied().unwrap_or(f64::INFINITY);
             let end = self.transfers.ends.first();
             let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
             let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
@@ -128,7 +125,7 @@ impl<'a> Simulation<'a> {
             }
             // A clock may tick on though nothing is sent, and nothing can be.
             let is_idle = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
-            self.idle = if is_idle { self.idle + 1 } else { 0 };
+            self.stops.idle = if is_idle { self.stops.idle + 1 } else { 0 };
             if let Some(reviews) = self.reviews.as_mut().filter(|_| !is_idle) {
                 reviews.idle = 0;
             }
@@ -139,17 +136,17 @@ impl<'a> Simulation<'a> {
             self.events += 1;
             let foreseen = arrival.min(end).min(change).min(until);
             self.work(EVENT + self.active())?;
-            let before = (self.record.arrived, self.record.ended);
+            let before = (self.arrived, self.ended);
             let mut last = Last::Wake;
             if end <= next {
-                self.transfers.ends.due((next * (1.0 + ROUNDING)).min(f64::MAX), &mut due);
+                self.transfers.ends.due((next * (1.0 + LAST_DIGITS)).min(f64::MAX), &mut due);
                 last = Last::StageChange(self.transfers.flows.flow(due[0]).number);
                 for &slot in &due {
-                    match self.transfers.flows.source(slot).is_some_and(Source::stage_changes_first) {
+                    match self.transfers.flows.source(slot).is_some_and(|source| source.stage_changes_first) {
                         true => self.change_stage(slot)?,
                         false => self.end(slot)?,
                     }
-                    self.work(ARRIVAL)?;
+                    self.work(FLOW)?;
                 }
             }
             if change <= next {
@@ -159,13 +156,13 @@ impl<'a> Simulation<'a> {
                 self.review(&mut due)?;
                 last = Last::Review;
             }
-            while self.workload.arrivals().get(self.record.arrived).is_some_and(|&arrival| arrival <= next) {
+            while self.workload.arrivals().get(self.arrived).is_some_and(|&arrival| arrival <= next) {
                 self.arrive()?;
-                self.work(ARRIVAL)?;
+                self.work(FLOW)?;
             }
             self.allocate()?;
-            if before != (self.record.arrived, self.record.ended) || change <= next {
-                self.stall.reset(next);
+            if before != (self.arrived, self.ended) || change <= next {
+                self.stops.advance(next);
             } else {
                 let active = self.active();
                 let (routing, policy) = (self.routing.name(), self.policy.name());
@@ -174,13 +171,13 @@ impl<'a> Simulation<'a> {
                     Last::Review => format!("a review of routes by routing {routing:?}"),
                     Last::Wake => format!("a call at a time that policy {policy:?} had set"),
                 };
-                self.stall.count(next, foreseen, active, name)?;
+                self.stops.count(next, foreseen, active, name)?;
             }
-            self.clock.observe(|seconds| RunProgress {
+            self.stops.observe(|seconds| RunProgress {
                 time: self.now,
                 flows: self.workload.len(),
-                arrived: self.record.arrived,
-                ended: self.record.ended,
+                arrived: self.arrived,
+                ended: self.ended,
                 events: self.events,
                 seconds,
             })?;
@@ -195,15 +192,15 @@ impl<'a> Simulation<'a> {
     #[inline]
     pub(super) fn work(&mut self, units: usize) -> Result<()> {
         let active = self.active();
-        self.clock.work(units, active)
+        self.stops.work(units, active)
     }
 
     /// Whether there is a flow over links that all have a capacity, or one that may yet be moved to such links.
     fn can_send(&self) -> bool {
         let flows = &self.transfers.flows;
-        let most = MAX_EVENTS_WITHOUT_PROGRESS * self.active();
+        let most = self.stops.most_idle(self.active());
         let is_open = |&slot: &u32| flows.route(slot).alone(self.transfers.links.capacities()) > 0.0;
-        self.idle <= most && flows.active().iter().any(is_open)
+        self.stops.idle <= most && flows.active().iter().any(is_open)
             || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= most)
     }
 
@@ -214,8 +211,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn arrive(&mut self) -> Result<()> {
-        let flow = self.record.arrived;
-        self.record.arrived += 1;
+        let flow = self.arrived;
+        self.arrived += 1;
         let size = BITS * self.workload.sizes()[flow];
         let Transfers { flows, links, .. } = &mut self.transfers;
         let (slot, route) = flows.insert(flow, size, self.now);
@@ -246,7 +243,16 @@ impl<'a> Simulation<'a> {
     fn end(&mut self, slot: u32) -> Result<()> {
         let flows = &self.transfers.flows;
         let copy_rate = flows.source(slot).map(|_| flows.copy_rate(slot, self.now));
-        self.record.end(flows.flow(slot), self.workload, copy_rate);
+        let (flow, report) = (flows.flow(slot), &mut self.report);
+        let number = flow.number as usize;
+        // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
+        // its digits left.
+        let time = (flow.since - self.workload.arrivals()[number]) + flow.left / flow.rate;
+        report.completion_times[number] = time;
+        report.slowdowns[number] = time * flow.alone / flow.size;
+        report.bytes_sent[number] = self.workload.sizes()[number];
+        report.copy_rates[number] = copy_rate.unwrap_or(f64::NAN);
+        self.ended += 1;
         self.transfers.end(slot, self.now);
         if let Some(reviews) = &mut self.reviews {
             reviews.end(slot);
@@ -278,7 +284,7 @@ impl<'a> Simulation<'a> {
         }
         let mut rates = std::mem::take(&mut self.rates);
         for (slot, rate) in rates.drain() {
-            self.work(RATE)?;
+            self.work(FLOW)?;
             if !self.transfers.flows.is_active(slot) {
                 return Err(self.policy_error(format!("gave slot {slot} a rate, where no flow is")));
             }
@@ -290,15 +296,15 @@ impl<'a> Simulation<'a> {
             self.transfers.grant(slot, rate, now);
         }
         self.rates = rates;
-        let sourced = self.transfers.take_sourced();
-        for &slot in &sourced {
-            self.work(RATE)?;
+        let mut sourced = std::mem::take(&mut self.transfers.sourced);
+        for slot in sourced.drain(..) {
+            self.work(FLOW)?;
             if self.transfers.flows.is_active(slot) && self.transfers.foresee(slot, now) {
                 // No rate changes by that: the policy is not called for it.
                 self.policy.changed(Event::CapChanged(slot), &self.transfers.flows)?;
             }
         }
-        self.transfers.return_sourced(sourced);
+        self.transfers.sourced = sourced;
         self.transfers.mark(now);
         Ok(())
     }
@@ -313,17 +319,14 @@ impl<'a> Simulation<'a> {
             let slot = self.transfers.flows.active()[place];
             let left = self.transfers.close(slot, self.now);
             let flow = self.transfers.flows.flow(slot);
-            self.record.bytes_sent[flow.number as usize] = (flow.size - left) / BITS;
+            self.report.bytes_sent[flow.number as usize] = (flow.size - left) / BITS;
         }
         let Transfers { mut links, rate_changes, route_changes, .. } = self.transfers;
         links.close(self.now);
         Report {
+            status,
             policy: self.policy.name().into(),
             routing: self.routing.name().into(),
-            completion_times: self.record.completion_times,
-            slowdowns: self.record.slowdowns,
-            bytes_sent: self.record.bytes_sent,
-            copy_rates: self.record.copy_rates,
             link_utilization: links.utilizations(),
             link_bytes: links.bytes(),
             peak_loads: links.peaks(),
@@ -334,8 +337,8 @@ impl<'a> Simulation<'a> {
             events: self.events,
             rate_changes,
             route_changes,
-            seconds: self.clock.seconds(),
-            ..Report::new(status, self.workload.clone())
+            seconds: self.stops.seconds(),
+            ..self.report
         }
     }
 }

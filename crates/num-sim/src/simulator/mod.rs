@@ -6,20 +6,16 @@
 //! | `rerouting.rs` | active flows that take other routes |
 //! | `transfers.rs` | the active flows: their rates, routes and sources, and the links that they load |
 //! | `reviews.rs` | when the route of each flow is reviewed |
-//! | `stall.rs` | when a run whose clock stands still is refused |
-//! | `wall_clock.rs` | when a run is observed, and when it is stopped |
-//! | `record.rs` | what is reported of every flow |
+//! | `stops.rs` | when a run is observed, stopped, or refused since its clock stands still |
 //! | `settings.rs`, `progress.rs` | what a run is given, and what an observer of it is |
 
 mod event_loop;
 mod progress;
-mod record;
 mod rerouting;
 mod reviews;
 mod settings;
-mod stall;
+mod stops;
 mod transfers;
-mod wall_clock;
 
 use std::time::Instant;
 
@@ -36,7 +32,7 @@ use crate::workload::Workload;
 use event_loop::Simulation;
 pub use progress::{RunObserver, RunProgress};
 pub use settings::{CapacityChange, RunSettings};
-use wall_clock::WallClock;
+use stops::Stops;
 
 /// Simulates the flows of a workload on a network.
 ///
@@ -67,10 +63,10 @@ pub fn simulate(
             Err(error) if !error.is_stop() => return Err(error),
             ready => ready,
         };
-        let clock = WallClock::new(began, run.time_limit, observer);
-        let mut simulation = Simulation::new(net, workload, routing, policy, &run.changes, clock);
-        let ended = ready.and_then(|()| simulation.run(run.until));
-        let status = ended.or_else(|error| simulation.clock.status(error))?;
+        let stops = Stops::new(began, run, observer);
+        let mut simulation = Simulation::new(net, workload, routing, policy, &run.changes, stops);
+        let ended = ready.and_then(|()| simulation.run());
+        let status = ended.or_else(|error| simulation.stops.status(error))?;
         Ok(simulation.report(status))
     })
 }

@@ -1,8 +1,9 @@
 //! Active flows that take other routes: when capacities change, at reviews, and when a routing balances all of them.
 
-use super::event_loop::{ARRIVAL, Simulation};
+use super::event_loop::Simulation;
 use super::settings::CapacityChange;
 use crate::error::{Error, Result};
+use crate::numbers::FLOW;
 use crate::policy::Event;
 
 impl Simulation<'_> {
@@ -20,7 +21,7 @@ impl Simulation<'_> {
         }
         self.links_changed = true;
         for place in 0..self.active() {
-            self.work(ARRIVAL)?;
+            self.work(FLOW)?;
             let slot = self.transfers.flows.active()[place];
             self.spare_route.clone_from(self.transfers.flows.route(slot));
             let network = self.transfers.links.state(self.net, self.now);
@@ -45,7 +46,7 @@ impl Simulation<'_> {
             let marks = marks.end_period(slot, flow.left(self.now));
             reviews.advance(slot, flow, self.now)?;
             let number = flow.number as usize;
-            self.work(ARRIVAL)?;
+            self.work(FLOW)?;
             self.spare_route.clone_from(self.transfers.flows.route(slot));
             let network = self.transfers.links.state(self.net, self.now);
             if self.routing.review(number, marks, &network, &mut self.spare_route)? {

@@ -5,9 +5,7 @@
 
 use crate::calendar::Calendar;
 use crate::network::{CongestionMarks, Flow, Flows, LinkTotals, Route, Source};
-
-/// An end and a turn of a source that are this close, relative to the time until then, are one.
-const TOGETHER: f64 = 1e-9;
+use crate::numbers::ALIKE;
 
 /// The active flows, and the links that they load.
 pub(super) struct Transfers {
@@ -19,8 +17,8 @@ pub(super) struct Transfers {
     pub(super) ends: Calendar,
     /// By slot, the bits that were left of its flow when it took its route.
     left_at_route: Vec<f64>,
-    /// Slots of flows with a source that something has happened to at this instant.
-    sourced: Vec<u32>,
+    /// Slots of flows with a source that something has happened to at this instant, for [`foresee`](Self::foresee).
+    pub(super) sourced: Vec<u32>,
     pub(super) rate_changes: u64,
     pub(super) route_changes: u64,
 }
@@ -86,7 +84,7 @@ impl Transfers {
         match self.flows.flow_and_source_mut(slot) {
             None => self.set_rate(slot, rate, now),
             Some((flow, source)) => {
-                source.grant(rate);
+                source.granted = rate;
                 let rate = f64::min(rate, flow.cap);
                 self.set_rate(slot, rate, now);
                 self.sourced.push(slot);
@@ -100,21 +98,9 @@ impl Transfers {
         let Some((flow, source)) = self.flows.flow_and_source_mut(slot) else { return };
         source.change_stage(flow.rate, flow.sent(now));
         flow.cap = source.cap();
-        let rate = f64::min(source.granted(), flow.cap);
+        let rate = f64::min(source.granted, flow.cap);
         self.set_rate(slot, rate, now);
         self.sourced.push(slot);
-    }
-
-    /// The slots of active flows whose sources something has happened to at this instant, for
-    /// [`foresee`](Self::foresee); to be given back.
-    pub(super) fn take_sourced(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.sourced)
-    }
-
-    /// Gives back the memory of [`take_sourced`](Self::take_sourced).
-    pub(super) fn return_sourced(&mut self, mut sourced: Vec<u32>) {
-        sourced.clear();
-        self.sourced = sourced;
     }
 
     /// Computes what comes first for a flow with a source at its present rate: its end, or a stage change.
@@ -127,9 +113,8 @@ impl Transfers {
         flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
         let change = source.next(flow.rate, flow.sent(now));
-        let stage_changes_first = change < end * (1.0 - TOGETHER);
-        source.set_stage_changes_first(stage_changes_first);
-        self.ends.set(slot, now + if stage_changes_first { change } else { end });
+        source.stage_changes_first = change < end * (1.0 - ALIKE);
+        self.ends.set(slot, now + if source.stage_changes_first { change } else { end });
         lifted
     }
 

@@ -18,7 +18,7 @@ use netnum_core::internal::numerics::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive};
 use measured::MEASURED;
 
 /// A distribution of flow sizes, in bytes.
@@ -110,9 +110,7 @@ impl Sizes {
     /// # Errors
     /// A setting's, unless that is finite and > 0.
     pub fn exponential(mean: f64) -> Result<Self> {
-        if !(mean.is_finite() && mean > 0.0) {
-            return Err(Error::setting("mean", mean, "a finite number > 0"));
-        }
+        positive("mean", mean)?;
         Ok(Self { name: "exponential".into(), law: Law::Exponential { mean } })
     }
 

@@ -6,6 +6,7 @@ mod poisson;
 mod production;
 mod trace;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use netnum_core::internal::interrupt::Pacer;
@@ -48,6 +49,13 @@ struct Plain {
     production: Option<Production>,
 }
 
+/// The first flow between two ends.
+pub(crate) struct FirstOfPair {
+    pub(crate) flow: usize,
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+}
+
 impl Workload {
     /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes.
     /// [`simulate`](crate::simulate) checks that its network has those ends.
@@ -66,30 +74,21 @@ impl Workload {
         if u32::try_from(flows).is_err() {
             return Err(Error::setting("flows", flows, "at most 4294967295"));
         }
+        let wrong =
+            |flow, what, value, expected: &str| Err(Error::Flow { flow, what, value, expected: expected.into() });
         let (mut previous, mut pacer) = (0.0, Pacer::new());
         for (flow, (&time, &size)) in arrivals.iter().zip(&sizes).enumerate() {
             if !(time.is_finite() && time >= 0.0) {
-                return Err(Error::Flow {
-                    flow,
-                    what: "arrival",
-                    value: time,
-                    expected: "a finite number >= 0".into(),
-                });
+                return wrong(flow, "arrival", time, "a finite number >= 0");
             }
             if time < previous {
                 return Err(Error::Unsorted { flow, time, previous });
             }
             if !(size.is_finite() && size > 0.0) {
-                return Err(Error::Flow { flow, what: "size", value: size, expected: "a finite number > 0".into() });
+                return wrong(flow, "size", size, "a finite number > 0");
             }
             if sources[flow] == destinations[flow] {
-                let value = destinations[flow] as f64;
-                return Err(Error::Flow {
-                    flow,
-                    what: "destination",
-                    value,
-                    expected: "another end than its source".into(),
-                });
+                return wrong(flow, "destination", destinations[flow] as f64, "another end than its source");
             }
             previous = time;
             pacer.did(1)?;
@@ -127,6 +126,20 @@ impl Workload {
         (self.columns.sources[flow], self.columns.destinations[flow])
     }
 
+    /// The pairs of ends that flows join, each with the first flow that does, and by flow its place among them.
+    pub(crate) fn distinct_pairs(&self) -> Result<(Vec<FirstOfPair>, Vec<u32>)> {
+        let (mut known, mut pairs, mut of) = (HashMap::new(), Vec::new(), Vec::with_capacity(self.len()));
+        let mut pacer = Pacer::new();
+        for (flow, (&source, &destination)) in self.sources().iter().zip(self.destinations()).enumerate() {
+            pacer.did(1)?;
+            of.push(*known.entry((source, destination)).or_insert_with(|| {
+                pairs.push(FirstOfPair { flow, source, destination });
+                pairs.len() as u32 - 1
+            }));
+        }
+        Ok((pairs, of))
+    }
+
     /// How large it is, in bytes.
     pub fn sizes(&self) -> &[f64] {
         &self.columns.sizes
@@ -137,7 +150,7 @@ impl Workload {
         self.production.as_deref()
     }
 
-    /// The same flows, from applications that produce their bytes while they run.
+    /// These flows, from applications that produce their bytes while they run.
     ///
     /// # Errors
     /// [`netnum_core::Error::Length`] unless there is one rate per flow.

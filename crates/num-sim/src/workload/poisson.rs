@@ -19,7 +19,8 @@ use rand::RngExt;
 
 use super::draws::{Draw, rng};
 use super::{Pairs, Workload};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive};
+use crate::numbers::{BITS, FLOW};
 use crate::setters::setters;
 use crate::sizes::Sizes;
 
@@ -54,9 +55,7 @@ impl Poisson {
     }
 
     fn check(&self, net: &Topology) -> Result<()> {
-        if !(self.load.is_finite() && self.load > 0.0) {
-            return Err(Error::setting("load", self.load, "a finite number > 0"));
-        }
+        positive("load", self.load)?;
         if self.duration.is_nan() || self.duration < 0.0 {
             return Err(Error::setting("duration", self.duration, "a number >= 0"));
         }
@@ -67,9 +66,6 @@ impl Poisson {
         }
     }
 }
-
-/// What a flow costs to draw, in units of a [`Pacer`].
-const DRAW: usize = 4;
 
 impl Workload {
     /// Poisson arrivals between pairs of ends. The same seed gives the same flows on every platform.
@@ -88,17 +84,16 @@ impl Workload {
         if capacity <= 0.0 {
             return Err(Error::setting("the capacity that a load is a part of", capacity, "a number > 0"));
         }
-        let gap = 8.0 * arrivals.sizes.mean() / (arrivals.load * capacity);
+        let gap = BITS * arrivals.sizes.mean() / (arrivals.load * capacity);
         if arrivals.flows == usize::MAX && arrivals.duration == f64::INFINITY {
             return Err(Error::setting("flows", "unbounded, and so is duration", "one of them"));
         }
-        let most = f64::from(u32::MAX);
-        if f64::min(arrivals.flows as f64, arrivals.duration / gap) > most {
-            let flows = f64::min(arrivals.flows as f64, (arrivals.duration / gap).ceil());
-            return Err(Error::setting("flows", flows, "at most 4294967295"));
+        let about = f64::min(arrivals.flows as f64, (arrivals.duration / gap).ceil());
+        if about > f64::from(u32::MAX) {
+            return Err(Error::setting("flows", about, "at most 4294967295"));
         }
         let [mut gaps, mut ends, mut bytes] = [Draw::Gaps, Draw::Pairs, Draw::Sizes].map(|draw| rng(seed, draw));
-        let about = f64::min(arrivals.flows as f64, (arrivals.duration / gap).ceil()) as usize;
+        let about = about as usize;
         let (mut times, mut sources) = (room("flows", about)?, room("flows", about)?);
         let (mut destinations, mut sizes) = (room("flows", about)?, room("flows", about)?);
         let (mut now, mut pacer) = (0.0, Pacer::new());
@@ -112,7 +107,7 @@ impl Workload {
             sources.push(source);
             destinations.push(destination);
             sizes.push(arrivals.sizes.sample(&mut bytes));
-            pacer.did(DRAW)?;
+            pacer.did(FLOW)?;
         }
         // Checked like any other: extreme sizes and loads may still overflow.
         Self::new(times, sources, destinations, sizes)

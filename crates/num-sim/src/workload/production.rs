@@ -7,7 +7,8 @@ use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
 
 use super::draws::{Draw, rng};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, positive};
+use crate::numbers::FLOW;
 
 /// At which rates the bytes of flows are produced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,9 +61,7 @@ impl Production {
         buffer: f64,
         seed: u64,
     ) -> Result<Self> {
-        if !(median.is_finite() && median > 0.0) {
-            return Err(Error::setting("median", median, "a finite number > 0"));
-        }
+        positive("median", median)?;
         let normal = match LogNormal::new(median.ln(), sigma) {
             Ok(normal) if sigma >= 0.0 => normal,
             _ => return Err(Error::setting("sigma", sigma, "a finite number >= 0")),
@@ -81,7 +80,7 @@ impl Production {
                 return Err(Error::setting("bounds", format!("{lowest} to {highest}"), &expected));
             };
             rates.push(rate);
-            pacer.did(4 * draws)?;
+            pacer.did(FLOW * draws)?;
         }
         Self::new(rates, buffer)
     }

@@ -19,9 +19,7 @@ use netnum_core::internal::interrupt::Pacer;
 
 use super::{Production, Workload};
 use crate::error::{Error, Result};
-
-/// What a line costs to read or to write, in units of a [`Pacer`].
-const LINE: usize = 16;
+use crate::numbers::FLOW;
 
 /// The columns in the order that they have without a header; the last may be missing.
 const COLUMNS: [&str; 5] = ["arrival", "source", "destination", "size", "production"];
@@ -42,8 +40,8 @@ impl Workload {
         Self::from_csv_with(text, None, &BTreeMap::new())
     }
 
-    /// The same of a network whose ends may be called by name, or by index where no end has that name, and with other
-    /// names for columns: `columns` has those that the header has, by those that they have here.
+    /// Reads a trace of a network whose ends may be called by name, or by index where no end has that name, and with
+    /// other names for columns: `columns` has those that the header has, by those that they have here.
     ///
     /// # Errors
     /// Those of [`from_csv`](Self::from_csv), with the nearest name for an end that the network does not have;
@@ -72,7 +70,7 @@ impl Workload {
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
-            pacer.did(LINE)?;
+            pacer.did(FLOW)?;
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -132,7 +130,7 @@ impl Workload {
                 let _ = write!(text, ",{:?}", rates[flow]);
             }
             text.push('\n');
-            pacer.did(LINE)?;
+            pacer.did(FLOW)?;
         }
         Ok(text)
     }

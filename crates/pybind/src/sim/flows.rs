@@ -6,14 +6,11 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::Workload;
+use super::{BITS, Workload};
 use crate::detach::EnterRust;
 use crate::error::raise;
 use crate::numbers;
 use crate::paths::Paths;
-
-/// Bits per byte: sizes are in the one, rates in the other.
-const BITS: f64 = 8.0;
 
 /// The flows at one time, in order of arrival, as read-only columns.
 ///
@@ -152,7 +149,7 @@ impl Flows {
 
     /// The rates of fair sharing on their routes, within their caps: array of float in bit/s, shape (flows,).
     ///
-    /// The same rates as those of the policy ``"max-min"``. O(hops · log(links)).
+    /// Those of the policy ``"max-min"``. O(hops · log(links)).
     fn max_min<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let capacities = self.capacities.bind(py).to_vec()?;
         let flow = |(hops, &cap): (&[usize], &f64)| {

@@ -37,6 +37,9 @@ use crate::solve::seconds;
 use crate::topology::{Topology, seed_of};
 use observer::BarObserver;
 
+/// Bits per byte: sizes are in the one, rates in the other.
+const BITS: f64 = 8.0;
+
 /// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
 fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {

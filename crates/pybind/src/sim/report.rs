@@ -134,7 +134,7 @@ impl Report {
     /// The messages between the policy's allocator and the servers, `UpdateTraffic`; None for a policy without one.
     #[getter]
     fn update_traffic(&self) -> Option<UpdateTraffic> {
-        self.core.update_traffic.map(|core| UpdateTraffic { core })
+        self.core.update_traffic.map(Into::into)
     }
 
     /// Simulated seconds, until the last flow had ended or the run was over.
@@ -313,7 +313,7 @@ impl Report {
         core.gap = field("gap")?.extract()?;
         core.update_traffic = match field("update_traffic")? {
             none if none.is_none() => None,
-            traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
+            traffic => Some(traffic.cast::<UpdateTraffic>()?.get().into()),
         };
         core.time = field("time")?.extract()?;
         core.events = field("events")?.extract()?;

@@ -25,56 +25,49 @@ use pyo3::prelude::*;
 /// >>> traffic = netnum.sim.simulate(net, workload, policy="flowtune").update_traffic
 /// >>> traffic.starts, traffic.ends
 /// (2, 2)
-#[pyclass(frozen, eq, module = "netnum.sim")]
+#[pyclass(frozen, eq, get_all, module = "netnum.sim")]
 #[derive(PartialEq)]
 pub(crate) struct UpdateTraffic {
-    pub(super) core: Core,
+    /// Starts of flows that servers have reported.
+    starts: u64,
+    /// Ends of flows that servers have reported.
+    ends: u64,
+    /// New rates that the allocator has sent.
+    updates: u64,
+    /// Packets with starts and ends: one for all messages of a server between two steps of the allocator.
+    packets_to_allocator: u64,
+    /// Packets with new rates: one for all new rates of a step for one server.
+    packets_to_servers: u64,
+}
+
+impl From<Core> for UpdateTraffic {
+    fn from(core: Core) -> Self {
+        let Core { starts, ends, updates, packets_to_allocator, packets_to_servers } = core;
+        Self { starts, ends, updates, packets_to_allocator, packets_to_servers }
+    }
+}
+
+impl From<&UpdateTraffic> for Core {
+    fn from(traffic: &UpdateTraffic) -> Self {
+        let &UpdateTraffic { starts, ends, updates, packets_to_allocator, packets_to_servers } = traffic;
+        Self { starts, ends, updates, packets_to_allocator, packets_to_servers }
+    }
 }
 
 #[pymethods]
 impl UpdateTraffic {
     #[new]
     fn new(starts: u64, ends: u64, updates: u64, packets_to_allocator: u64, packets_to_servers: u64) -> Self {
-        Self { core: Core { starts, ends, updates, packets_to_allocator, packets_to_servers } }
-    }
-
-    /// Starts of flows that servers have reported.
-    #[getter]
-    fn starts(&self) -> u64 {
-        self.core.starts
-    }
-
-    /// Ends of flows that servers have reported.
-    #[getter]
-    fn ends(&self) -> u64 {
-        self.core.ends
-    }
-
-    /// New rates that the allocator has sent.
-    #[getter]
-    fn updates(&self) -> u64 {
-        self.core.updates
-    }
-
-    /// Packets with starts and ends: one for all messages of a server between two steps of the allocator.
-    #[getter]
-    fn packets_to_allocator(&self) -> u64 {
-        self.core.packets_to_allocator
-    }
-
-    /// Packets with new rates: one for all new rates of a step for one server.
-    #[getter]
-    fn packets_to_servers(&self) -> u64 {
-        self.core.packets_to_servers
+        Self { starts, ends, updates, packets_to_allocator, packets_to_servers }
     }
 
     fn __getnewargs__(&self) -> (u64, u64, u64, u64, u64) {
-        let Core { starts, ends, updates, packets_to_allocator, packets_to_servers } = self.core;
+        let Self { starts, ends, updates, packets_to_allocator, packets_to_servers } = *self;
         (starts, ends, updates, packets_to_allocator, packets_to_servers)
     }
 
     fn __repr__(&self) -> String {
-        let Core { starts, ends, updates, packets_to_allocator, packets_to_servers } = self.core;
+        let Self { starts, ends, updates, packets_to_allocator, packets_to_servers } = *self;
         format!(
             "UpdateTraffic(starts={starts}, ends={ends}, updates={updates}, \
              packets_to_allocator={packets_to_allocator}, packets_to_servers={packets_to_servers})"

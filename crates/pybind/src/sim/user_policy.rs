@@ -20,7 +20,7 @@ pub(super) struct UserPolicy {
     workload: Py<Workload>,
     /// Of every link at present.
     capacities: Vec<f64>,
-    /// The same as an array, while they have not changed.
+    /// Those as an array, while they have not changed.
     array: Option<Py<PyArray1<f64>>>,
     /// The slots in use, in order of arrival.
     slots: Vec<u32>,

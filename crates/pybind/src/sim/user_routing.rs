@@ -8,15 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
 use super::user_policy::name_of;
-use super::{Network, Workload};
+use super::{BITS, Network, Workload};
 use crate::error::raise;
 use crate::paths::Paths;
 use crate::plain::plain;
 use crate::topology::Topology;
 use crate::{detach, numbers};
-
-/// Bits per byte: sizes are in the one, rates in the other.
-const BITS: f64 = 8.0;
 
 /// A Python object as a routing: a call at every arrival and at every review, and for every flow when a link changes.
 ///
@@ -109,7 +106,7 @@ impl UserRouting {
         Ok(())
     }
 
-    /// The same for a result that may be None: whether there is one.
+    /// Sets the route that was returned, unless that is None: whether there is one.
     fn set_route_if_any(
         &mut self,
         flow: usize,

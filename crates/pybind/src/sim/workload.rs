@@ -202,7 +202,7 @@ impl Workload {
         py.enter_rust(|| Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
-    /// The same flows, from applications that produce their bytes while they run.
+    /// These flows, from applications that produce their bytes while they run.
     ///
     /// A flow can send the bytes that have been produced and not been sent, and sends at most at the rate of production
     /// while there are none. The application pauses while the send buffer is full.

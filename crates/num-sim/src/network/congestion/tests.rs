@@ -13,9 +13,9 @@ fn fractions(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows
     };
     let rate = |slot: u32| flows.flow(slot).rate;
     let load = |link: usize| on(link).map(|(slot, fraction)| fraction * rate(slot)).sum::<f64>();
-    let full = |link: usize, fraction: f64| load(link) >= fraction * capacities[link] * (1.0 - SAME);
+    let full = |link: usize, fraction: f64| load(link) >= fraction * capacities[link] * (1.0 - ALIKE);
     let fastest = |link: usize| on(link).map(|flow| rate(flow.0)).fold(0.0, f64::max);
-    let limited = |link: usize, slot| full(link, 1.0) && rate(slot) >= fastest(link) * (1.0 - SAME);
+    let limited = |link: usize, slot| full(link, 1.0) && rate(slot) >= fastest(link) * (1.0 - ALIKE);
     let first = |slot: u32| flows.route(slot).iter().map(|hop| hop.0).find(|&link| limited(link, slot));
     let congested = |link: usize| on(link).any(|flow| first(flow.0) == Some(link));
     let marks = |link: usize| match marking {

@@ -1,31 +1,25 @@
 //! The two lowest levels on the route of a flow, from which its rate on every link without that link follows.
 
 use super::hops::Hop;
-
-/// No link.
-pub(super) const NONE: u32 = u32::MAX;
+use crate::numbers::NONE;
 
 /// The levels of a flow.
 #[derive(Debug, Default)]
 pub(super) struct FlowLevels {
-    /// The lowest of its levels and its cap, which is its rate.
-    pub(super) lowest: f64,
+    /// Its rate: the lowest of its levels and its cap.
+    pub(super) rate: f64,
     /// The next one, from another link (or from its cap).
     second: f64,
     /// The link with the lowest level; [`NONE`] if that is the cap.
     lowest_at: u32,
     pub(super) cap: f64,
-    /// Its rate at the last call of [`changes`](super::levels::Levels::changes).
+    /// Its rate at the last call of [`changes`](super::link_levels::LinkLevels::changes).
     pub(super) reported: f64,
     /// Whether it is listed among those whose rate may have changed.
     pub(super) listed: bool,
 }
 
 impl FlowLevels {
-    pub(super) fn rate(&self) -> f64 {
-        self.lowest
-    }
-
     /// Whether its cap limits it.
     pub(super) fn is_at_cap(&self) -> bool {
         self.lowest_at == NONE
@@ -35,8 +29,8 @@ impl FlowLevels {
     #[inline]
     pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: u32, listed: &mut Vec<u32>) {
         self.lowest_at = link;
-        if rate != self.lowest {
-            self.lowest = rate;
+        if rate != self.rate {
+            self.rate = rate;
             self.list(slot, listed);
         }
     }
@@ -44,13 +38,13 @@ impl FlowLevels {
     /// Its two lowest levels, and where the lowest is.
     #[inline]
     pub(super) fn lows(&self) -> (f64, f64, u32) {
-        (self.lowest, self.second, self.lowest_at)
+        (self.rate, self.second, self.lowest_at)
     }
 
     /// m_fl.
     #[inline]
     pub(super) fn without(&self, link: u32) -> f64 {
-        if link == self.lowest_at { self.second } else { self.lowest }
+        if link == self.lowest_at { self.second } else { self.rate }
     }
 
     /// Lists it among those whose rate may have changed.
@@ -65,11 +59,11 @@ impl FlowLevels {
     pub(super) fn follow(&mut self, link: u32, old: f64, new: f64, hops: &[Hop], levels: &[f64]) {
         if link == self.lowest_at {
             match new <= self.second {
-                true => self.lowest = new,
+                true => self.rate = new,
                 false => self.find_lowest(hops, levels),
             }
-        } else if new < self.lowest {
-            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
+        } else if new < self.rate {
+            (self.rate, self.second, self.lowest_at) = (new, self.rate, link);
         } else if new <= self.second {
             self.second = new;
         } else if old <= self.second {
@@ -80,13 +74,13 @@ impl FlowLevels {
     /// Finds its two lowest levels.
     #[inline]
     pub(super) fn find_lowest(&mut self, hops: &[Hop], levels: &[f64]) {
-        (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
+        (self.rate, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
         for hop in hops {
             // Without branches: which is the lowest cannot be predicted.
             let level = levels[hop.link as usize];
-            self.lowest_at = if level < self.lowest { hop.link } else { self.lowest_at };
-            let higher = if level < self.lowest { self.lowest } else { level };
-            self.lowest = if level < self.lowest { level } else { self.lowest };
+            self.lowest_at = if level < self.rate { hop.link } else { self.lowest_at };
+            let higher = if level < self.rate { self.rate } else { level };
+            self.rate = if level < self.rate { level } else { self.rate };
             self.second = if higher < self.second { higher } else { self.second };
         }
     }

@@ -1,11 +1,8 @@
 //! Links with the flows that cross them, and the list of links that wait to be computed.
 
+use crate::numbers::DRIFT;
 #[cfg(doc)]
-use super::flow_levels::NONE;
-
-/// A link that limits no flow is computed again before this fraction of its capacity is left. What is left is kept up
-/// by adding and subtracting, with less rounding than that.
-const SPARE: f64 = 1e-6;
+use crate::numbers::NONE;
 
 /// A flow on a link.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +15,7 @@ pub(super) struct Crossing {
 
 /// A link with its flows.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct SharedLink {
     pub(super) capacity: f64,
     /// While it limits no flow, c_l − Σ_f a_fl m_fl, the capacity that they leave.
     pub(super) spare: f64,
@@ -31,7 +28,7 @@ pub(super) struct Link {
     pub(super) next: f64,
 }
 
-impl Link {
+impl SharedLink {
     /// It may move, at a level `from` or above.
     #[inline]
     pub(super) fn wait(&mut self, link: u32, from: f64, waiting: &mut Vec<Waiting>) {
@@ -54,11 +51,12 @@ impl Link {
         }
     }
 
-    /// The demand on a link changes by `more`. Whether the link limits no flow as before.
+    /// The demand on a link changes by `more`. Whether the link limits no flow as before: more is free than what adding
+    /// and subtracting may have lost.
     #[inline]
     pub(super) fn still_spare(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
-        (level == f64::INFINITY) & ((more <= 0.0) | (self.spare > SPARE * self.capacity))
+        (level == f64::INFINITY) & ((more <= 0.0) | (self.spare > DRIFT * self.capacity))
     }
 }
 

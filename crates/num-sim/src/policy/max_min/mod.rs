@@ -1,13 +1,14 @@
 //! Fair sharing: max-min rates at every moment, as ideal TCP-like endpoints or fair queues would reach them.
 //!
-//! The [`Levels`] of links are kept from event to event. An arrival or an end changes few of them, which are found by
-//! following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
+//! The [`LinkLevels`] of links are kept from event to event. An arrival or an end changes few of them, which are found
+//! by following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
 //! them are computed anew, by water-filling.
 
 mod fill;
+mod filled;
 mod flow_levels;
 mod hops;
-mod levels;
+mod link_levels;
 mod links;
 mod tiers;
 mod weighted;
@@ -20,11 +21,10 @@ use crate::error::Result;
 use crate::network::Flows;
 use crate::network::Route;
 use crate::workload::Workload;
-use levels::Levels;
+use link_levels::LinkLevels;
 pub(super) use tiers::Tiers;
 pub(super) use weighted::Weighted;
 
-/// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "max-min",
     summary: "fair sharing",
@@ -35,7 +35,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
 pub struct MaxMinFair {
-    levels: Levels,
+    levels: LinkLevels,
 }
 
 impl MaxMinFair {
@@ -44,10 +44,10 @@ impl MaxMinFair {
         Self::default()
     }
 
-    /// The same, computed anew at every event: as exact, and slower unless many flows are active. A reference for
+    /// Fair sharing, computed anew at every event: as exact, and slower unless many flows are active. A reference for
     /// tests.
     pub fn full() -> Self {
-        Self { levels: Levels::full() }
+        Self { levels: LinkLevels::full() }
     }
 }
 
@@ -60,7 +60,7 @@ impl MaxMinFair {
 /// # Panics
 /// For a route over a link that does not exist.
 pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Result<Vec<f64>> {
-    let mut levels = Levels::full();
+    let mut levels = LinkLevels::full();
     levels.reset(capacities);
     let mut count = 0;
     for (route, cap) in flows {
@@ -68,7 +68,7 @@ pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f6
         count += 1;
     }
     levels.update()?;
-    Ok((0..count).map(|slot| levels.member(slot).rate()).collect())
+    Ok((0..count).map(|slot| levels.member(slot).rate).collect())
 }
 
 impl Policy for MaxMinFair {
@@ -99,7 +99,7 @@ impl Policy for MaxMinFair {
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
         self.levels.update()?;
-        self.levels.changes(|slot, member, _| rates.set(slot, member.rate()))?;
+        self.levels.changes(|slot, member, _| rates.set(slot, member.rate))?;
         Ok(f64::INFINITY)
     }
 }

@@ -4,21 +4,19 @@
 //! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
 //! ```
 //!
-//! Every level has separate [`Levels`] of links. A change begins at the level of the flow that arrives or ends, so that
-//! those above are not computed, and goes on below only over links of which another part is left; in a level that
+//! Every level has separate [`LinkLevels`] of links. A change begins at the level of the flow that arrives or ends, so
+//! that those above are not computed, and goes on below only over links of which another part is left; in a level that
 //! limits no flow on such a link it costs O(1).
 
-use super::levels::Levels;
+use super::link_levels::LinkLevels;
 use crate::error::Result;
 use crate::network::Flows;
-
-/// A link with this fraction of its capacity left is full: that is rounding.
-const NOTHING: f64 = 1e-13;
+use crate::numbers::ROUNDING;
 
 /// Max-min rates level by level, of flows that come and go and change their levels.
 #[derive(Debug, Default)]
 pub(in crate::policy) struct Tiers {
-    tiers: Vec<Levels>,
+    tiers: Vec<LinkLevels>,
     capacities: Vec<f64>,
     /// By slot.
     level_of: Vec<usize>,
@@ -33,7 +31,7 @@ impl Tiers {
     /// For so many levels.
     pub(in crate::policy) fn reset(&mut self, levels: usize, capacities: &[f64]) {
         let tier = || {
-            let mut tier = Levels::default();
+            let mut tier = LinkLevels::default();
             tier.reset(capacities);
             tier
         };
@@ -53,7 +51,7 @@ impl Tiers {
 
     /// Its rate, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
-        self.tiers[self.level(slot)].member(slot).rate()
+        self.tiers[self.level(slot)].member(slot).rate
     }
 
     /// A flow that has a rate already is one that takes another route or level.
@@ -85,9 +83,6 @@ impl Tiers {
     }
 
     /// Computes the rates that have changed, and calls with each.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
         let Self { tiers, capacities, touched, changed, listed, .. } = self;
         let mut list = |changed: &mut Vec<u32>, link: u32| {
@@ -101,7 +96,7 @@ impl Tiers {
             if let Some(above) = above.last() {
                 for &link in &*changed {
                     let left = above.left(link);
-                    let nothing = left <= NOTHING * capacities[link as usize];
+                    let nothing = left <= ROUNDING * capacities[link as usize];
                     tier.set_capacity(link, if nothing { 0.0 } else { left });
                 }
             }
@@ -109,7 +104,7 @@ impl Tiers {
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));
-                set_rate(slot, member.rate());
+                set_rate(slot, member.rate);
             })?;
         }
         changed.drain(..).for_each(|link| listed[link as usize] = false);

@@ -6,25 +6,24 @@
 //! ```
 
 use super::flow_levels::FlowLevels;
-use super::levels::Levels;
+use super::link_levels::LinkLevels;
 use crate::error::Result;
 use crate::network::Flows;
 
-/// The least weight and the largest: a rate t and a sum of weights are then numbers.
-const LEAST: f64 = 1e-200;
+/// The largest weight, and the reciprocal of the least: a rate t and a sum of weights are then numbers.
 const LARGEST: f64 = 1e200;
 
 /// Weighted max-min rates of flows with one path each that come and go.
 #[derive(Debug, Default)]
 pub(in crate::policy) struct Weighted {
-    levels: Levels,
+    levels: LinkLevels,
     /// By slot, weight and cap.
     flows: Vec<(f64, f64)>,
 }
 
 /// The rate of a flow: its cap, to the last digit, or in proportion to its weight.
 fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
-    if member.is_at_cap() { cap } else { f64::min(weight * member.rate(), cap) }
+    if member.is_at_cap() { cap } else { f64::min(weight * member.rate, cap) }
 }
 
 impl Weighted {
@@ -34,7 +33,7 @@ impl Weighted {
     }
 
     pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
-        let weight = weight.clamp(LEAST, LARGEST);
+        let weight = weight.clamp(LARGEST.recip(), LARGEST);
         let cap = flows.flow(slot).cap;
         self.flows.resize(self.flows.len().max(slot as usize + 1), (0.0, 0.0));
         self.flows[slot as usize] = (weight, cap);
@@ -57,12 +56,9 @@ impl Weighted {
     }
 
     /// Gives all flows other weights.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn reweigh(&mut self, flows: &Flows, weight: impl Fn(u32) -> f64) -> Result<()> {
         for &slot in flows.active() {
-            let weight = weight(slot).clamp(LEAST, LARGEST);
+            let weight = weight(slot).clamp(LARGEST.recip(), LARGEST);
             let cap = flows.flow(slot).cap;
             self.flows[slot as usize] = (weight, cap);
             self.levels.set_share(slot, weight, cap / weight);
@@ -71,9 +67,6 @@ impl Weighted {
     }
 
     /// Computes the rates that have changed.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn update(&mut self) -> Result<()> {
         self.levels.update()
     }
@@ -84,9 +77,6 @@ impl Weighted {
     }
 
     /// Calls with every rate that has changed since the last call.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn changes(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
         let Self { levels, flows } = self;
         levels.changes(|slot, member, _| set_rate(slot, rate(member, flows[slot as usize])))

@@ -32,19 +32,15 @@
 
 use netnum_core::internal::interrupt::Pacer;
 
-use super::fill::Filled;
-use super::flow_levels::{FlowLevels, NONE};
+use super::filled::Filled;
+use super::flow_levels::FlowLevels;
 use super::hops::{Hop, Hops};
-use super::links::{Crossing, Link, Waiting};
+use super::links::{Crossing, SharedLink, Waiting};
 use crate::error::Result;
 use crate::network::Route;
+use crate::numbers::{LAST_DIGITS, NONE};
 
-/// A link whose demand exceeds its capacity by this fraction is still large enough: that is rounding.
-const FULL: f64 = 16.0 * f64::EPSILON;
-/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows
-/// each time, not from their last value, so that this does not add up.
-const SAME: f64 = 8.0 * f64::EPSILON;
-/// After this many moves a fill is faster.
+/// A fill is faster than more moves than these, and than those of more links that wait.
 const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted.
 const MANY_CROSSINGS: usize = 4000;
@@ -52,13 +48,11 @@ const MANY_CROSSINGS: usize = 4000;
 const FILL_PART: usize = 4;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
-/// A fill is faster from the start when this many links wait.
-const MOST_WAITING: usize = 60;
 
 /// Max-min rates of flows that arrive and end.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
-    pub(super) links: Vec<Link>,
+pub(super) struct LinkLevels {
+    pub(super) links: Vec<SharedLink>,
     /// λ by link, ∞ for one that limits no flow. Apart from the rest, since they are read most: they stay in cache.
     pub(super) levels: Vec<f64>,
     pub(super) members: Vec<FlowLevels>,
@@ -79,13 +73,13 @@ pub(super) struct Levels {
     fills: u32,
 }
 
-impl Levels {
+impl LinkLevels {
     pub(super) fn full() -> Self {
         Self { always_fill: true, ..Self::default() }
     }
 
     pub(super) fn reset(&mut self, capacities: &[f64]) {
-        let link = |&capacity: &f64| Link {
+        let link = |&capacity: &f64| SharedLink {
             capacity,
             spare: capacity,
             through: Vec::new(),
@@ -177,13 +171,10 @@ impl Levels {
         }
         let member = &mut self.members[slot as usize];
         // Its rate counts as changed, whatever it is.
-        (member.cap, member.lowest, member.reported) = (cap, f64::NAN, f64::NAN);
+        (member.cap, member.rate, member.reported) = (cap, f64::NAN, f64::NAN);
     }
 
     /// Computes all levels anew.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(super) fn fill_all(&mut self) -> Result<()> {
         self.filled.forget();
         self.refill()
@@ -209,8 +200,8 @@ impl Levels {
         if let Some(left) = self.filled.left(link) {
             return left;
         }
-        let Link { capacity, through, .. } = &self.links[link as usize];
-        let rate = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].lowest;
+        let SharedLink { capacity, through, .. } = &self.links[link as usize];
+        let rate = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].rate;
         capacity - through.iter().map(rate).sum::<f64>()
     }
 
@@ -224,9 +215,6 @@ impl Levels {
     }
 
     /// Calls with every flow whose rate has changed since the last call, and its route.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(super) fn changes(&mut self, mut call: impl FnMut(u32, &FlowLevels, &[Hop])) -> Result<()> {
         let mut pacer = Pacer::new();
         for slot in self.listed.drain(..) {
@@ -235,9 +223,9 @@ impl Levels {
             member.listed = false;
             let hops = self.hops.of(slot);
             // Not its negation: the reported rate may be NaN, for none.
-            let is_same = (member.lowest - member.reported).abs() <= SAME * member.reported;
+            let is_same = (member.rate - member.reported).abs() <= LAST_DIGITS * member.reported;
             if !is_same && !hops.is_empty() {
-                member.reported = member.lowest;
+                member.reported = member.rate;
                 call(slot, member, hops);
             }
         }
@@ -245,9 +233,6 @@ impl Levels {
     }
 
     /// Moves levels until (1) holds everywhere.
-    ///
-    /// # Errors
-    /// [`netnum_core::Error::Stopped`] only.
     pub(super) fn update(&mut self) -> Result<()> {
         if self.always_fill {
             return self.fill_all();
@@ -255,7 +240,7 @@ impl Levels {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        if self.waiting.len() > MOST_WAITING {
+        if self.waiting.len() > MOST_MOVES {
             return self.refill();
         }
         if self.fills_left > 0 {
@@ -274,7 +259,7 @@ impl Levels {
                 self.links[link as usize].next = self.level(link);
             }
             let next = self.links[link as usize].next;
-            if next == level || (next - level).abs() <= SAME * f64::min(next, level) {
+            if next == level || (next - level).abs() <= LAST_DIGITS * f64::min(next, level) {
                 self.forget(place);
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
@@ -396,7 +381,7 @@ impl Levels {
     /// ∞.
     fn level(&mut self, link: u32) -> f64 {
         let Self { links, levels, members, .. } = self;
-        let Link { capacity, spare, through, .. } = &mut links[link as usize];
+        let SharedLink { capacity, spare, through, .. } = &mut links[link as usize];
         let (capacity, through) = (*capacity, &*through);
         let mut guess = levels[link as usize];
         let mut steps = 0;
@@ -419,7 +404,7 @@ impl Levels {
                 above = if higher < above { higher } else { above };
             }
             if shares == 0.0 {
-                if taken <= capacity * (1.0 + FULL) {
+                if taken <= capacity * (1.0 + 2.0 * LAST_DIGITS) {
                     *spare = capacity - taken;
                     return f64::INFINITY;
                 }

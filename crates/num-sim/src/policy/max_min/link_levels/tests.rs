@@ -1,4 +1,4 @@
-//! Levels under any changes, against progressive filling.
+//! Levels of links under any changes, against progressive filling.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,7 +41,7 @@ fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any
         let links = rng.random_range(2..12u32);
         let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
         // By moves, by fills from nothing, by fills that go on, and by some of each.
-        let mut all = [Levels::default(), Levels::full(), Levels::default(), Levels::default()];
+        let mut all = [LinkLevels::default(), LinkLevels::full(), LinkLevels::default(), LinkLevels::default()];
         all.iter_mut().for_each(|levels| levels.reset(&capacities));
         let (mut flows, mut free): (Vec<Weighed>, Vec<u32>) = (vec![], (0..40).rev().collect());
         let mut rates = [[0.0; 40]; 4];
@@ -83,7 +83,7 @@ fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any
             let fills = [false, false, true, rng.random_bool(0.8)];
             for ((levels, rates), fills) in all.iter_mut().zip(&mut rates).zip(fills) {
                 if fills { levels.refill() } else { levels.update() }.unwrap();
-                levels.changes(|slot, member, _| rates[slot as usize] = member.rate()).unwrap();
+                levels.changes(|slot, member, _| rates[slot as usize] = member.rate).unwrap();
             }
             for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
                 for (way, rates) in rates.iter().enumerate() {
