@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::auto::{AUTO, Auto, FAST_NED};
-use super::method::{Method, MethodInfo, SMOOTH};
+use super::method::Method;
+use super::methods::MethodInfo;
 use super::price::{PriceMethod, Rule};
+use super::takes::SMOOTH;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::Problem;

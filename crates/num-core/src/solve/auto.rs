@@ -46,9 +46,8 @@ const MAX_RETURNS: usize = 2;
 const INTERVAL: usize = 32;
 /// A score has fallen when it is below this part of the least score before.
 const FALLS: f64 = 0.9;
-/// The last run ends after this many iterations without a fall, or after this part of all that it has done.
+/// The last run ends after this many iterations without a fall, and after half of all that it has done.
 const STALL_ITERATIONS: usize = 400;
-const STALL_DIVISOR: usize = 2;
 
 /// Switches between methods, by the decrease of the score.
 pub(super) struct Auto {
@@ -142,7 +141,7 @@ impl Auto {
             (self.least, self.stalled) = (Some((iteration, score)), false);
             return;
         }
-        self.stalled = iteration >= then + STALL_ITERATIONS.max((iteration - self.since) / STALL_DIVISOR);
+        self.stalled = iteration >= then + STALL_ITERATIONS.max((iteration - self.since) / 2);
     }
 
     /// Whether, at the decrease since the last estimate, many more iterations are needed.

@@ -25,11 +25,10 @@ use crate::utility::Curvature;
 const IDLE: f64 = 1e-2;
 /// A rate within this of its cap or saturation is at it.
 const AT_LIMIT: f64 = 1e-3;
-/// A path with no more than this part of its flow's rate, or of what its links could carry, carries nothing.
+/// A path with no more than this part of its flow's rate carries nothing.
 const IDLE_SHARE: f64 = 1e-6;
-const IDLE_PATH: f64 = 1e-9;
-/// A price of no more than this part of U' is none.
-const FREE: f64 = 1e-9;
+/// A rate of no more than this part of what its links could carry is 0, and a price of no more than this part of U'.
+const NEGLIGIBLE: f64 = 1e-9;
 
 /// The bottleneck of every path of the problem, at a feasible point.
 ///
@@ -52,7 +51,7 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     let mut marginals = problem.marginals(flow_rates)?;
     for (flow, marginal) in marginals.iter_mut().enumerate() {
         let is_at_limit = flow_rates[flow] >= problem.bounds.saturations[flow] * (1.0 - AT_LIMIT);
-        *marginal = if is_at_limit { f64::INFINITY } else { FREE * *marginal };
+        *marginal = if is_at_limit { f64::INFINITY } else { NEGLIGIBLE * *marginal };
     }
     // The price of every full link.
     let of_full = point.prices.iter().zip(&point.relative_loads);
@@ -60,7 +59,7 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     problem.caller_links(
         #[inline(always)]
         |path, flow, row| {
-            let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * row.smallest(&problem.capacities));
+            let least = (IDLE_SHARE * flow_rates[flow]).max(NEGLIGIBLE * row.smallest(&problem.capacities));
             if rates[path] <= least || rates[path] >= problem.bounds.caps[path] * (1.0 - AT_LIMIT) {
                 return None;
             }

@@ -8,6 +8,7 @@ mod goal;
 mod interior_point;
 mod max_min;
 mod method;
+mod methods;
 mod newton;
 pub(crate) mod price;
 mod progress;
@@ -18,6 +19,7 @@ mod settings;
 mod solution;
 mod solver;
 pub(crate) mod system;
+mod takes;
 mod xwi;
 
 use std::time::Instant;
@@ -25,8 +27,8 @@ use std::time::Instant;
 pub use ask::Ask;
 use deadline::Deadline;
 use goal::Goal;
-pub(crate) use method::MethodInfo;
-pub use method::{METHODS, Method, State};
+pub use method::{Method, State};
+pub use methods::METHODS;
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};
@@ -83,7 +85,8 @@ pub fn solve_on(
         };
         match made {
             Ok(mut solver) => {
-                let solution = solver.run_since(began, settings, observer)?;
+                let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
+                let solution = solver.run_until(began, limit, settings, observer)?;
                 Ok((solution, Some(solver)))
             }
             // Either the time is up, or a token of the caller has stopped it.

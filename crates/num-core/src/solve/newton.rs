@@ -32,7 +32,7 @@
 //! Optim. 1982; plain: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, appendix B.
 
 use super::price::{Bounds, LARGEST_PRICE, MOST_REFUSALS, at_least, bounds, newton_step, value_of_excess};
-use super::system::{Accuracy, EXACT, System};
+use super::system::{Accuracy, EXACT, FINEST, ROUNDING, System};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
@@ -70,8 +70,6 @@ pub(super) struct Newton {
 
 /// As in [`FastNed`](super::FastNed), but stricter.
 const STEEPEST: f64 = 0.5;
-/// As in [`FastNed`](super::FastNed), with a finer bound.
-const ROUNDING: f64 = 1e-14;
 /// ε, at most, as a part of the mean price.
 const MARGIN: f64 = 1e-3;
 /// What is added to the diagonal, as a part of it: at most, and per estimated gap; and at least.
@@ -81,9 +79,8 @@ const LEAST_RAISED: f64 = 1e-11;
 const ROUNDS: usize = 2;
 /// Factor on the diagonal of a link whose price is fixed, which takes it out of the system.
 const HELD: f64 = 1e16;
-/// Relative accuracy of the direction: at most, per estimated gap, and at least.
+/// The coarsest accuracy of a direction; otherwise it is the estimated gap.
 const COARSEST: f64 = 1e-2;
-const FINEST: f64 = 1e-9;
 
 impl Newton {
     /// # Errors

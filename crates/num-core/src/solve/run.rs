@@ -46,18 +46,8 @@ impl Solver {
         self.run_until(now.checked_sub(self.made).unwrap_or(now), limit, settings, observer)
     }
 
-    /// Runs with the time counted from when the making of this solver began.
-    pub(super) fn run_since(
-        &mut self,
-        began: Instant,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
-        let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
-        self.run_until(began, limit, settings, observer)
-    }
-
-    fn run_until(
+    /// Runs until a limit, with the seconds counted from when the making of this solver began.
+    pub(super) fn run_until(
         &mut self,
         began: Instant,
         limit: Option<Instant>,

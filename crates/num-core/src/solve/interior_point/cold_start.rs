@@ -2,11 +2,11 @@
 
 use super::barrier::Barrier;
 use super::variables::Variables;
-use super::{InteriorPoint, LEAST, MOST};
+use super::{InteriorPoint, LEAST};
 use crate::error::Result;
 use crate::interrupt;
 use crate::presolve::Presolved;
-use crate::solve::price::{FastNed, LinkPrices, Respond, Serial, bounds, cut};
+use crate::solve::price::{FastNed, LARGEST_SUM, LinkPrices, Respond, Serial, bounds, cut};
 use crate::utility::Curvature;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them
@@ -21,9 +21,8 @@ const ENOUGH: f64 = 1e-4;
 const NEAR: Room = Room { raised: 1.01, least_slack: 0.01, least_price: 1e-4 };
 const SHARED: Room = Room { raised: 1.01, least_slack: 0.1, least_price: 1e-2 };
 const WIDE: Room = Room { raised: 1.05, least_slack: 0.1, least_price: 1e-4 };
-/// A flow with several paths starts with a λ of this part of its cheapest path's price.
-const CHEAPER: f64 = 0.9;
-/// The most that a rate is of its bound, and a flow's of its saturation.
+/// The most that a rate is of its bound and a flow's of its saturation; λ of a flow with several paths, as a part of
+/// its cheapest path's price.
 const INSIDE: f64 = 0.9;
 /// The least rate that may reach 0, as a part of its bound, and of its equal share where the flow has other paths: what
 /// all these paths carry together is to leave the links room.
@@ -67,7 +66,7 @@ impl InteriorPoint {
         }
         let products = slacks.iter().zip(&*prices).map(|(slack, price)| slack * price);
         let centre = (products.sum::<f64>() / slacks.len().max(1) as f64).max(LEAST);
-        self.set_multipliers(problem, centre, CHEAPER);
+        self.set_multipliers(problem, centre, INSIDE);
         Ok(())
     }
 
@@ -126,7 +125,7 @@ impl InteriorPoint {
         let (prices, demands) = (&mut kkt.forces, &mut step.rates);
         kkt.system.routing.gather(0..prices.len(), &now.prices, prices);
         for paths in (0..now.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
-            prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
+            prices[paths].iter_mut().for_each(|price| *price *= INSIDE);
         }
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
@@ -165,7 +164,7 @@ impl InteriorPoint {
             chunk.add_up(problem, &rates[chunk.paths.clone()], &mut flow_rates[chunk.flows.clone()]);
         }
         *marginals = problem.marginals(flow_rates)?;
-        marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
+        marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, LARGEST_SUM));
         Ok(())
     }
 

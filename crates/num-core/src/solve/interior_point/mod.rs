@@ -49,7 +49,7 @@ use chunk::Chunk;
 use newton_step::KktSystem;
 use variables::{Residuals, Step, Variables};
 
-use super::system::{ABSENT, Accuracy, EXACT};
+use super::system::{ABSENT, Accuracy, EXACT, FINEST};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -109,7 +109,6 @@ impl ProgressWatch {
 /// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
 const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
-const FINEST: f64 = 1e-9;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
@@ -120,9 +119,8 @@ const IDLE_RATE: f64 = 1e-8;
 const IDLE_EXCESS: f64 = 1e-4;
 /// Iterations without progress after which it gives up.
 const PATIENCE: usize = 30;
-/// Bounds of marginals, so that their products stay numbers.
+/// The least marginal and the least rate, so that quotients stay numbers.
 const LEAST: f64 = 1e-250;
-const MOST: f64 = 1e250;
 
 impl InteriorPoint {
     /// # Errors

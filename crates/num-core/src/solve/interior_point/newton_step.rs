@@ -7,20 +7,17 @@ use super::InteriorPoint;
 use super::chunk::{Chunk, largest, total};
 use super::variables::Step;
 use crate::presolve::Presolved;
-use crate::solve::system::{ABSENT, Accuracy, System};
+use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System};
 
-/// The proximal term: per y of the least λ of all flows and of ℓ − Q, and at least of ℓ − Q.
+/// The proximal term: per y of the least λ of all flows and of ℓ − Q.
 const PROXIMAL: f64 = 1e-8;
+/// The least proximal term: per y of ℓ − Q; of a linear flow, per y of its λ. A linear flow has no other curvature, and
+/// rounding of its price would move its rate while μ still falls for flows with small payments.
 const LEAST_PROXIMAL: f64 = 1e-12;
-/// The same of a linear flow, per y of its λ. It has no other curvature, and rounding of its price would move its rate
-/// while μ still falls for flows with small payments.
-const LINEAR: f64 = 1e-12;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
-/// Infeasibility below this is rounding.
-const ROUNDING: f64 = 1e-14;
 
 /// The KKT system: Newton's equations on the optimality conditions, the prices of flows and paths eliminated.
 pub(super) struct KktSystem {
@@ -207,7 +204,7 @@ impl InteriorPoint {
         if chunk.linear {
             let values = now.marginals[flows.clone()].iter().zip(&now.flow_rates[flows.clone()]);
             for (stiffness, (marginal, rate)) in of_flows.iter_mut().zip(values) {
-                *stiffness += LINEAR * marginal / rate;
+                *stiffness += LEAST_PROXIMAL * marginal / rate;
             }
         }
         for (barrier, part) in barriers.on_flows_of(chunk) {

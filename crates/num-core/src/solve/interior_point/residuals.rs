@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
-use super::{InteriorPoint, LEAST, MOST};
+use super::{InteriorPoint, LEAST};
 use crate::numerics::{ln, vectorized};
 use crate::presolve::Presolved;
-use crate::solve::price::at_least;
+use crate::solve::price::{LARGEST_SUM, at_least};
 
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
@@ -145,7 +145,7 @@ impl InteriorPoint {
         residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
         for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
             if *marginal == 0.0 {
-                *marginal = residual.exp().clamp(LEAST, MOST);
+                *marginal = residual.exp().clamp(LEAST, LARGEST_SUM);
             }
         }
         if chunk.linear {

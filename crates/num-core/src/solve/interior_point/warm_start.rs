@@ -22,11 +22,9 @@ use crate::utility::Curvature;
 /// The least ε, and the largest: beyond it a warm start takes as many steps as a cold one.
 const LEAST_CENTRE: f64 = 1e-3;
 const FARTHEST: f64 = 0.03;
-/// The most that a slack, a rate that may become 0 and what a flow leaves of its cap are at first, as parts of what
-/// they are bounded by.
+/// The most that a slack, of a link or of a cap, and a rate that may become 0 are at first, as parts of their bounds.
 const MOST_SLACK: f64 = 0.1;
 const MOST_IDLE: f64 = 1e-3;
-const MOST_ROOM: f64 = 0.1;
 /// The least that a cap leaves, as a part of it.
 const LEAST_ROOM: f64 = 1e-6;
 
@@ -137,6 +135,6 @@ fn room(bound: f64, centre: f64, multiplier: f64) -> f64 {
     if bound == f64::INFINITY {
         0.0
     } else {
-        (centre / multiplier.max(LEAST)).clamp(LEAST_ROOM * bound, MOST_ROOM * bound)
+        (centre / multiplier.max(LEAST)).clamp(LEAST_ROOM * bound, MOST_SLACK * bound)
     }
 }

@@ -26,10 +26,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule, Sums, are_sums, newton_step};
+use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, are_sums, gamma, newton_step};
 use crate::error::{Error, Result};
 use crate::registry::OptionRange;
-use crate::solve::method::{Make, MethodInfo, STRICT, gamma};
+use crate::solve::takes::STRICT;
 
 /// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,11 +56,11 @@ const MAX_EXTRAPOLATION: f64 = 1.5;
 const FLATTEST: f64 = 1e-3;
 
 impl FastNed {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "fast-ned",
         summary: "NED with a majorized diagonal along conjugate directions, with a slope test",
         options: || vec![gamma(1.0, "step until a curvature is known")],
-        make: Make::rule(STRICT, |options, _| Self::new(options["gamma"]).into()),
+        make: RuleOf { takes: STRICT, make: |options, _| Self::new(options["gamma"]).into() },
     };
 
     /// The step γ > 0 until a curvature is known; 1 is safe.

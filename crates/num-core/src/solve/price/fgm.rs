@@ -17,9 +17,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_SUM, LinkState, Memory, PriceRule, Sums, newton_step};
+use super::{LARGEST_SUM, LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, newton_step};
 use crate::error::{Error, Result};
-use crate::solve::method::{Make, MethodInfo, SMOOTH};
+use crate::solve::takes::SMOOTH;
 
 /// The fast weighted gradient method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,11 +36,11 @@ fn next_t(t: f64) -> f64 {
 }
 
 impl Fgm {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "fgm",
         summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
         options: Vec::new,
-        make: Make::rule(SMOOTH, |_, _| Self::new().into()),
+        make: RuleOf { takes: SMOOTH, make: |_, _| Self::new().into() },
     };
 
     /// It has no options: the step follows from the utilities.

@@ -24,7 +24,7 @@
 
 use std::ops::Range;
 
-use super::links::at_least;
+use super::links::{MOST_REFUSALS, at_least};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::link_ends::{LinkEnds, spread};
@@ -148,9 +148,6 @@ const ACCURACY: f64 = 1e-2;
 const LEAST_STIFFNESS: f64 = 1e-4;
 /// Lengths of Newton steps, on from one that is asked for, which a pass over the links serves.
 const REACH: f64 = 2.0;
-/// Halvings and doublings of a Newton step.
-const MOST_TRIALS: usize = 30;
-const MOST_DOUBLINGS: usize = 10;
 /// A Newton step gains at least this part of what its slope foretells.
 const LEAST_GAIN: f64 = 1e-4;
 /// Trust after a refusal, and after a step that was accepted; below the least nothing is tried again.
@@ -300,15 +297,15 @@ impl FlatDirections {
             self.lay_line(REACH * length);
             let (value, mut next) = (self.value(0.0), self.value(length));
             let gains = |next: f64, length: f64| next <= value + LEAST_GAIN * length * slope;
-            while !gains(next, length) && trials < MOST_TRIALS {
+            while !gains(next, length) && trials < MOST_REFUSALS {
                 (length, trials) = (0.5 * length, trials + 1);
                 next = self.value(length);
             }
-            if trials == MOST_TRIALS {
+            if trials == MOST_REFUSALS {
                 break;
             }
             if trials == 0 {
-                for _ in 0..MOST_DOUBLINGS {
+                for _ in 0..MOST_REFUSALS {
                     let further = self.value(2.0 * length);
                     if further.is_nan() || further >= next {
                         break;

@@ -15,10 +15,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule};
+use super::{DELAY, Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf, gamma};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
-use crate::solve::method::{DELAY, Make, MethodInfo, SMOOTH, gamma};
+use crate::solve::takes::SMOOTH;
 
 /// Dual gradient descent, one step length for all links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "gradient",
         summary: "dual gradient descent",
         options: || {
@@ -44,11 +44,14 @@ impl Gradient {
                 DELAY,
             ]
         },
-        make: Make::rule(SMOOTH, |options, setup| {
-            let rule = Self::new(options["gamma"], options["queue"]);
-            let rule = rule.with_step(options["step"] * setup.price_per_rate);
-            Delayed::new(rule, options["delay"] == 1.0).into()
-        }),
+        make: RuleOf {
+            takes: SMOOTH,
+            make: |options, setup| {
+                let rule = Self::new(options["gamma"], options["queue"]);
+                let rule = rule.with_step(options["step"] * setup.price_per_rate);
+                Delayed::new(rule, options["delay"] == 1.0).into()
+            },
+        },
     };
 
     /// γ > 0, relative to the longest step that is safe at the first prices, and the queue's part b ≥ 0 in it.

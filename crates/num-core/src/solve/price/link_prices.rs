@@ -10,7 +10,7 @@
 
 use super::Rule;
 use super::flat_directions::FlatDirections;
-use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, sum_links};
+use super::links::{LARGEST_PRICE, LinkState, Links, MOST_REFUSALS, Memory, at_least, sum_links};
 use super::respond::Respond;
 use super::rule::Sums;
 use crate::error::{Error, Result, check_capacity, check_price};
@@ -19,8 +19,6 @@ use crate::work::Ranks;
 
 /// Flat directions are taken after so many steps.
 const FIRST_SHIFT: usize = 8;
-/// After this many refusals the step is accepted.
-pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 
 /// Prices of links, moved by a rule from the loads of flows.
 ///

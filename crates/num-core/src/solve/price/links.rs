@@ -39,7 +39,7 @@ impl LinkState {
 /// G/H; finite also for a link of slope 0.
 #[inline(always)]
 pub(in crate::solve) fn newton_step(excess: f64, slope: f64) -> f64 {
-    excess / at_least(slope, SMALLEST_SLOPE)
+    excess / at_least(slope, LARGEST_PRICE.recip())
 }
 
 /// max that propagates NaN, in one instruction.
@@ -48,7 +48,8 @@ pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
     if least > value { least } else { value }
 }
 
-const SMALLEST_SLOPE: f64 = 1e-200;
+/// Refusals or halvings of a step, at most.
+pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 
 /// Bound of loads, slopes and memories, so that sums and products of two are finite.
 pub const LARGEST_SUM: f64 = 1e250;

@@ -53,16 +53,18 @@ pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
 pub use reduced::Reduced;
 pub use respond::{PowerDemand, PowerDemands, Respond};
+use rule::RuleLoops;
 pub use rule::{PriceRule, Sums};
 pub use rules::RuleSetup;
 pub use snapshot::PricesSnapshot;
 
-pub(super) use link_prices::{MOST_REFUSALS, value_of_excess};
+pub(super) use link_prices::value_of_excess;
 use links::are_sums;
-pub(super) use links::{at_least, cut, newton_step};
+pub(super) use links::{MOST_REFUSALS, at_least, cut, newton_step};
 pub(super) use method::{PriceMethod, first_alpha};
 pub(super) use path_split::Bounds;
 use rules::rules;
+pub(in crate::solve) use rules::{DELAY, MakeRule, RuleInfo, RuleOf, gamma};
 pub(super) use serial::{Serial, bounds};
 
 rules! {

@@ -13,10 +13,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule};
+use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, gamma};
 use crate::error::Result;
 use crate::registry::OptionRange;
-use crate::solve::method::{Make, MethodInfo, SMOOTH, gamma};
+use crate::solve::takes::SMOOTH;
 
 /// The Newton-exact-diagonal method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,11 +25,11 @@ pub struct Ned {
 }
 
 impl Ned {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
         options: || vec![gamma(0.4, "step")],
-        make: Make::rule(SMOOTH, |options, _| Self::new(options["gamma"]).into()),
+        make: RuleOf { takes: SMOOTH, make: |options, _| Self::new(options["gamma"]).into() },
     };
 
     /// γ > 0.

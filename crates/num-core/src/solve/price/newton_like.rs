@@ -18,10 +18,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule, are_sums, newton_step};
+use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, are_sums, gamma, newton_step};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
-use crate::solve::method::{Make, MethodInfo, SMOOTH, gamma};
+use crate::solve::takes::SMOOTH;
 
 /// NED with measured slopes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,14 +36,14 @@ const STILL: f64 = 1e-9;
 const FARTHEST: f64 = 1e3;
 
 impl NewtonLike {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "newton-like",
         summary: "NED with slopes measured from how loads follow prices",
         options: || {
             let smoothing = "part of the old slope that a measurement leaves";
             vec![gamma(0.5, "step"), OptionInfo::number("smoothing", 0.5, OptionRange::Share, smoothing)]
         },
-        make: Make::rule(SMOOTH, |options, _| Self::new(options["gamma"], options["smoothing"]).into()),
+        make: RuleOf { takes: SMOOTH, make: |options, _| Self::new(options["gamma"], options["smoothing"]).into() },
     };
 
     /// γ > 0, and the part 0 ≤ s < 1 of the old slope that a measurement leaves.

@@ -18,10 +18,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Delayed, LinkState, Memory, PriceRule, Rule};
+use super::{DELAY, Delayed, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
-use crate::solve::method::{DELAY, Make, MethodInfo, SMOOTH};
+use crate::solve::takes::SMOOTH;
 
 /// RCP*, for power-law utilities that share one α.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,16 +37,17 @@ const LEAST: f64 = 1e-2;
 const LARGEST_FACTOR: f64 = 2.0;
 
 impl Rcp {
-    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+    pub(in crate::solve) const INFO: RuleInfo = RuleInfo {
         name: "rcp",
         summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
         options: || {
             let a = "gain, below 2 to converge, or 1 with delay";
             vec![OptionInfo::number("a", 1.0, OptionRange::Positive, a), DELAY]
         },
-        make: Make::rule(SMOOTH, |options, setup| {
-            Delayed::new(Self::new(options["a"], setup.alpha), options["delay"] == 1.0).into()
-        }),
+        make: RuleOf {
+            takes: SMOOTH,
+            make: |options, setup| Delayed::new(Self::new(options["a"], setup.alpha), options["delay"] == 1.0).into(),
+        },
     };
 
     /// The gain a > 0, below 2 to converge, and the α > 0 of all utilities.

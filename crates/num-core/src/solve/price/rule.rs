@@ -100,6 +100,7 @@ pub trait PriceRule: Send + Sync {
 
     /// Whether [`shift`](Self::shift) does anything. Such a rule has a [test](Self::accept) that refuses a step which
     /// went too far: a shift is an estimate.
+    #[doc(hidden)]
     fn takes_shifts(&self) -> bool {
         false
     }
@@ -107,21 +108,32 @@ pub trait PriceRule: Send + Sync {
     /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, and
     /// those of other links against it, so that the prices of most paths stay. The sum may be below 0.
     /// Engines never call this.
+    #[doc(hidden)]
     fn shift(&self, _memory: &mut Memory, _by: f64) {}
+}
 
-    /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
-    /// behind a pointer costs one call for all links. Returns whether no next price was NaN.
+/// The loops of a rule over consecutive links, compiled for each rule: behind a pointer it costs one call for all links.
+pub trait RuleLoops: PriceRule {
+    /// The next prices, by [`advance`](PriceRule::advance). Returns whether none was NaN.
+    fn advance_all(&self, links: &mut Links<'_>) -> bool;
+
+    /// The sum of [`step_sums`](PriceRule::step_sums).
+    fn sum_steps(&self, links: &Links<'_>) -> Sums;
+
+    /// Prices nearer to the last accepted ones, by [`backtrack`](PriceRule::backtrack). Returns whether none was NaN.
+    fn backtrack_all(&self, links: &mut Links<'_>) -> bool;
+}
+
+impl<R: PriceRule> RuleLoops for R {
     fn advance_all(&self, links: &mut Links<'_>) -> bool {
         links.move_prices(|link, memory| self.advance(link, memory), |_, excess| excess > 0.0)
     }
 
-    /// The sum of [`step_sums`](Self::step_sums) over consecutive links.
     fn sum_steps(&self, links: &Links<'_>) -> Sums {
         let Links { capacities, prices, sums, memories, .. } = links;
         sum_links((capacities, prices), sums, memories, |link, memory| self.step_sums(link, memory))
     }
 
-    /// [`backtrack`](Self::backtrack) for consecutive links. Returns whether no next price was NaN.
     fn backtrack_all(&self, links: &mut Links<'_>) -> bool {
         links.move_prices(|link, memory| self.backtrack(link, memory), |was_priced, _| was_priced)
     }

@@ -1,10 +1,10 @@
 //! Price rules by name, from the list in `mod.rs`.
 
-use super::{BUILT_IN, PriceRule, Rule};
+use super::{PriceRule, Rule};
 use crate::error::{Error, Result};
 use crate::registry::options::Numbers;
-use crate::solve::auto::AUTO;
-use crate::solve::method::METHODS;
+use crate::registry::{Entry, OptionInfo, OptionRange};
+use crate::solve::takes::Takes;
 
 /// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and
 /// options, and is written in files by that name.
@@ -21,11 +21,11 @@ macro_rules! rules {
             )*
             /// A user-defined rule, which no file can hold.
             #[serde(skip)]
-            User(Box<dyn PriceRule>),
+            User(Box<dyn RuleLoops>),
         }
 
         /// The rules of the library, the one to use first.
-        pub(in crate::solve) const BUILT_IN: &[crate::solve::MethodInfo] = &[$($kind::INFO,)*];
+        pub(in crate::solve) const BUILT_IN: &[$crate::solve::price::RuleInfo] = &[$($kind::INFO,)*];
 
         $(
             impl From<$rule> for Rule {
@@ -38,14 +38,14 @@ macro_rules! rules {
         impl Rule {
             /// The rule itself.
             #[inline]
-            pub fn get(&self) -> &dyn PriceRule {
+            pub(in crate::solve) fn get(&self) -> &dyn RuleLoops {
                 match self {
                     $(Self::$kind(rule) => rule,)*
                     Self::User(rule) => &**rule,
                 }
             }
 
-            pub(in crate::solve) fn get_mut(&mut self) -> &mut dyn PriceRule {
+            pub(in crate::solve) fn get_mut(&mut self) -> &mut dyn RuleLoops {
                 match self {
                     $(Self::$kind(rule) => rule,)*
                     Self::User(rule) => &mut **rule,
@@ -79,6 +79,26 @@ macro_rules! rules {
 }
 
 pub(super) use rules;
+
+/// A rule's entry in the list.
+pub(in crate::solve) type RuleInfo = Entry<RuleOf>;
+
+/// What a rule takes, and how it is made.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::solve) struct RuleOf {
+    pub(in crate::solve) takes: Takes,
+    pub(in crate::solve) make: MakeRule,
+}
+
+/// Makes a price rule from the values of its options.
+pub(in crate::solve) type MakeRule = fn(&Numbers, &RuleSetup) -> Rule;
+
+pub(in crate::solve) const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
+    OptionInfo::number("gamma", default, OptionRange::Positive, summary)
+}
+
+pub(in crate::solve) const DELAY: OptionInfo =
+    OptionInfo::number("delay", 0.0, OptionRange::Switch, "1: prices reach flows an iteration late");
 
 /// What a rule by name is made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,25 +144,6 @@ impl Rule {
     pub fn user(rule: impl PriceRule + 'static) -> Self {
         Self::User(Box::new(rule))
     }
-
-    /// The rule of a method of [`METHODS`], with the method's options by name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
-    /// or an option out of its range; [`Error::UnknownOption`].
-    pub fn by_name(method: &str, options: &Numbers, setup: &RuleSetup) -> Result<Self> {
-        let rule = METHODS.find(method).and_then(|info| Some((info, info.rule()?)));
-        let Some((info, make)) = rule else {
-            if METHODS.find(method).is_none() && method != AUTO {
-                return Err(Error::unknown_name(METHODS.kind, method, BUILT_IN.iter().map(|info| info.name)));
-            }
-            let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
-            let (last, others) = names.split_last().expect("there are rules");
-            let expected = format!("{} or {last}", others.join(", "));
-            return Err(Error::Setting { name: "method".into(), value: format!("{method:?}"), expected });
-        };
-        Ok(make(&METHODS.numbers(info, options)?, setup))
-    }
 }
 
 impl std::fmt::Debug for Rule {
@@ -154,6 +155,7 @@ impl std::fmt::Debug for Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::price::BUILT_IN;
 
     #[test]
     fn a_rule_is_written_down_by_the_name_of_its_method() {

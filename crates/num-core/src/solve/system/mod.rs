@@ -41,6 +41,10 @@ const LARGEST_SLACK: f64 = 0.1;
 const MOST_STEPS: usize = 400;
 /// An accuracy at which prices that are small relative to the others have as many digits.
 pub(crate) const EXACT: f64 = 1e-15;
+/// The finest accuracy that a step needs without a factor.
+pub(super) const FINEST: f64 = 1e-9;
+/// Infeasibility, relative, and changes of the dual as parts of the revenue: what is below this is rounding.
+pub(super) const ROUNDING: f64 = 1e-14;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
 /// The index of an absent item, such as the row of a link without one.
