@@ -62,7 +62,7 @@ mod work;
 
 pub use certificate::Certificate;
 pub use certify::certify;
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, NORMALIZERS, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
@@ -74,18 +74,19 @@ pub use solve::{
 };
 pub use topology::{KShortest, Link, Topology};
 pub use utility::{
-    AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility,
-    utility_laws,
+    AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Spec, Units,
+    Utilities, Utility, utility_laws,
 };
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
-pub use work::{AllReduce, Ranks, StopToken, Workers};
+pub use work::interrupt::Tokens;
+pub use work::{AllReduce, Call, Ranks, StopToken, Workers};
 use work::{interrupt, interruptible_list};
 
 /// Rules by which the price of a link moves, for [`Ask::by_rule`] and allocators.
 pub mod price {
     pub use crate::solve::price::{
-        Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule,
+        Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule, RuleSetup, Sums,
     };
 }
 
@@ -96,20 +97,19 @@ pub mod internal {
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::solve::price::{
         LARGEST_PRICE, LARGEST_SUM, LinkPrices, Links, PowerDemand, PowerDemands, PricesSnapshot, Reduced, Respond,
-        RuleSetup, Sums,
     };
     pub use crate::solve::solve_on;
-    pub use crate::utility::{FAMILIES, Spec, Units, cancels, inverse};
-    pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
+    pub use crate::utility::{FAMILIES, cancels, inverse};
+    pub use crate::work::{for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod interrupt {
-        pub use crate::work::interrupt::{Pacer, Tokens, check};
+        pub use crate::work::interrupt::{Pacer, check};
     }
     pub mod numerics {
         pub use crate::numerics::{exp, ln, vectorized};
     }
     pub mod options {
-        pub use crate::registry::options::{Given, Numbers, defaults, json, options_of, read_form};
+        pub use crate::registry::options::{defaults, json, options_of, read_form};
     }
 }
 

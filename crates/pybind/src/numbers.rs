@@ -80,7 +80,9 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
 
 /// The right argument, for types that are often given in place of an array.
 fn hint(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> PyResult<&'static str> {
-    Ok(match &*value.get_type().name()?.to_cow()? {
+    let class = value.get_type();
+    let name = if class.module()? == "netnum" { class.name()?.to_string() } else { String::new() };
+    Ok(match &*name {
         "Topology" => ": a Topology has its capacities in net.capacities",
         "Solution" => ": a Solution has the arrays rates (per path), flow_rates and prices",
         _ if array.dtype().kind() == b'b' => ": np.flatnonzero(mask) has the places where a mask is True",

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::FeasiblePoint;
-use super::tolerances::{BESIDE_DEMAND, NONE, TINY};
+use super::tolerances::{AT_DEMAND, BESIDE_DEMAND, INSTEAD_OF_0, TINY};
 use crate::error::{Error, Result};
 use crate::presolve::{NaturalBlock, Presolved};
 
@@ -79,7 +79,8 @@ impl FeasiblePoint<'_> {
                 block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
                 marginals
             };
-            let nothing = |flow: usize| TINY * problem.bounds.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
+            let nothing =
+                |flow: usize| INSTEAD_OF_0 * problem.bounds.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
             // Just below the demand itself, however small: U' may fall by much between that and `nothing`.
             let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
             let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - BESIDE_DEMAND));
@@ -87,10 +88,10 @@ impl FeasiblePoint<'_> {
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
-                    let too_much = rate > 0.0 && before[place] < price * (1.0 - NONE);
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND);
                     let has_room =
                         rate < problem.bounds.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
-                    let too_little = has_room && after[place] > price * (1.0 + NONE);
+                    let too_little = has_room && after[place] > price * (1.0 + AT_DEMAND);
                     too_much || too_little
                 };
                 let found = problem.paths_of(flow).find(wrong);

@@ -1,12 +1,11 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
-use super::tolerances::{FLAT, MANY_PATHS, TINY};
+use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::passes::smaller;
-use crate::presolve::ROUNDING;
 
 /// How flows are split over their paths.
 pub(super) struct PathSplits<'a> {
@@ -71,7 +70,7 @@ impl<'a> PathSplits<'a> {
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
-            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + ROUNDING);
+            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (excess, least_paid, smallest) = self.compare(path, other, adjacent);
                 if excess <= 0.0 {

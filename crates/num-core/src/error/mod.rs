@@ -6,7 +6,7 @@ mod cause;
 mod checks;
 mod did_you_mean;
 
-pub(crate) use cause::Cause;
+pub use cause::Cause;
 pub use checks::{check_capacity, check_length, check_price, check_rate};
 pub use did_you_mean::did_you_mean;
 

@@ -15,7 +15,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use options::{Given, Numbers, json};
+use options::json;
+pub use options::{Given, Numbers};
 
 /// Options by name.
 pub type Options = BTreeMap<String, OptionValue>;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::equations::Equations;
 use super::point::Point;
-use super::tolerances::{CENTRAL, CERTIFIED};
+use super::tolerances::{AGAIN, CENTRAL, CERTIFIED};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
@@ -33,7 +33,8 @@ impl Point {
         }
         // Where the split of flows is not unique, Newton's method may end where constraints just hold. The interior
         // point ends far from all that can be slack.
-        let settings = Settings { tol: CENTRAL, stop: Stop::Kkt, ..Settings::default() };
+        let tol = if found.is_some() { CENTRAL } else { AGAIN };
+        let settings = Settings { tol, stop: Stop::Kkt, ..Settings::default() };
         let mut solver = Solver::of(problem, Arc::clone(presolved), &Ask::by("interior-point"))?;
         let again = solver.run(&settings, &mut ())?;
         let mut point = from(&again, equations)?;

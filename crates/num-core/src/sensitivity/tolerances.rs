@@ -20,7 +20,9 @@ pub(super) const STEPS: usize = 50;
 pub(super) const FALL: f64 = 0.8;
 /// Newton steps that change rates by rounding, after which links may still have an excess.
 pub(super) const MOST_SETTLED: usize = 3;
-/// The KKT residual to which the interior point solves again.
+/// The KKT residual to which the interior point solves again where Newton's method does not converge, and where it does,
+/// with constraints that hold with a multiplier of 0.
+pub(super) const AGAIN: f64 = 1e-9;
 pub(super) const CENTRAL: f64 = 1e-11;
 
 /// What a constraint lacks to be active where it counts as 0, and its multiplier at most.
@@ -40,14 +42,16 @@ pub(super) const OUT: f64 = 1e16;
 /// as much as the conjugate gradients of one right-hand side.
 pub(super) const CUBED_PER_CROSSING: f64 = 1e4;
 
-/// What a row of the equations and a one-sided condition may leave; a step of the rounds that no longer shrinks is
-/// rounding up to here.
+/// What a row of the equations and a one-sided condition may leave; what a row may leave beside a drift of prices, as a
+/// part of the largest relative change; and steps that no longer shrink, where they are rounding.
 pub(super) const SOLVED: f64 = 1e-9;
+pub(super) const SOLVED_BESIDE_DRIFT: f64 = 1e-8;
+pub(super) const STALLED: f64 = 1e-10;
 /// Rounds end when the next one would change no more than this part of the solution.
 pub(super) const SETTLED: f64 = 1e-14;
 /// Rounds at most.
 pub(super) const ROUNDS: usize = 200;
-/// Rounds, and active sets, after which a slower and surer way is taken.
+/// Rounds, and active sets, after which a slower and surer way is taken; rounds that go on where rows are not solved.
 pub(super) const MANY: usize = 12;
 /// Steps that shrink by no more than this factor, and differ by no more than rounding, drift; after many rounds those
 /// that differ by no more than [`NEARLY_SAME`].
@@ -55,5 +59,5 @@ pub(super) const CONSTANT: f64 = 0.1;
 pub(super) const NEARLY_SAME: f64 = 1e-4;
 /// A step that is no more than this part of the solution is no drift.
 pub(super) const DRIFT: f64 = 1e-7;
-/// Rounding of a drift, as a part of its largest entry, and of what it leaves of the equations: rounding over D.
+/// Rounding of a drift, as a part of its largest entry, and of what it leaves of the equations: D over rounding.
 pub(super) const NOISE: f64 = 1e-6;

@@ -224,6 +224,10 @@ impl Topology {
 
     /// The pairs by the node that their routes lead to.
     pub(super) fn by_target(&self, destinations: &[usize]) -> Result<ByNode> {
+        if u32::try_from(destinations.len()).is_err() {
+            let pairs = destinations.len();
+            return Err(Error::Topology(format!("{pairs} pairs, expected at most {}", u32::MAX)));
+        }
         let target = |pair: usize| Some(self.attachment(destinations[pair]).node);
         ByNode::new(self.node_names.len(), destinations.len(), target)
     }

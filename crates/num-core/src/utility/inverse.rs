@@ -4,7 +4,7 @@
 //! x, exact for power laws, with a bisection wherever two of them have not halved the bracket. Some ten to fifty calls
 //! of the marginal for a block, however many flows are in it: a utility in Python costs as many calls of NumPy.
 
-use super::tolerances::{LARGEST, LARGEST_ELASTICITY, MARGIN, MOST_CALLS, POINT, STEP};
+use super::tolerances::{LARGEST, LEAST_ELASTICITY, MARGIN, MOST_CALLS, POINT, STEP};
 
 /// Rates below this count as 0.
 fn smallest() -> f64 {
@@ -116,6 +116,6 @@ pub fn demand_slopes_into(
     {
         let elasticity = (*out / above).ln() / (2.0 * STEP);
         let held = demand == 0.0 || demand >= saturation(flow) || demand >= LARGEST;
-        *out = if held { 0.0 } else { -demand / (price * elasticity.max(LARGEST_ELASTICITY.recip())) };
+        *out = if held { 0.0 } else { -demand / (price * elasticity.max(LEAST_ELASTICITY)) };
     }
 }

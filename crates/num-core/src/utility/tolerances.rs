@@ -10,9 +10,10 @@ pub(super) const LOG_SMALLEST: f64 = -690.0;
 
 /// The relative step of differences.
 pub(super) const STEP: f64 = 1e-5;
-/// Elasticities that are found by differences are cut here, where a demand does not move at all, and at the inverse,
+/// Elasticities of U' that are found by differences are cut here, where a demand does not move at all, and from below,
 /// where it moves without end.
-pub(super) const LARGEST_ELASTICITY: f64 = 1e9;
+pub(super) const LARGEST_ELASTICITY: f64 = 1e12;
+pub(super) const LEAST_ELASTICITY: f64 = 1e-9;
 
 /// A demand with less than this −d log x / d log q counts as flat: a price step has to leave the piece.
 pub(super) const FLAT: f64 = 1e-3;

@@ -8,6 +8,9 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::interrupt::Pacer;
 
+/// The work of an entry, which may hold a path.
+const UNITS: usize = 64;
+
 /// Writes the list.
 ///
 /// # Errors
@@ -16,7 +19,7 @@ pub fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Resu
     let (mut entries, mut pacer) = (serializer.serialize_seq(Some(list.len()))?, Pacer::new());
     for entry in list {
         entries.serialize_element(entry)?;
-        pacer.did(1).map_err(S::Error::custom)?;
+        pacer.did(UNITS).map_err(S::Error::custom)?;
     }
     entries.end()
 }
@@ -38,7 +41,7 @@ pub fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
             let (mut list, mut pacer) = (Vec::new(), Pacer::new());
             while let Some(entry) = entries.next_element()? {
                 list.push(entry);
-                pacer.did(1).map_err(A::Error::custom)?;
+                pacer.did(UNITS).map_err(A::Error::custom)?;
             }
             Ok(list)
         }

@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::{close, leaf_spine, options, parking_lot, single_link};
-use netnum_core::internal::options::Numbers;
+use netnum_core::registry::Numbers;
 use netnum_core::*;
 
 /// Every rule, with the options it converges with on small networks.

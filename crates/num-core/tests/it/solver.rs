@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::{gamma, leaf_spine};
 
-use netnum_core::internal::Sums;
+use netnum_core::price::Sums;
 use netnum_core::price::{LinkState, Memory, PriceRule, Rule};
 use netnum_core::*;
 

@@ -34,9 +34,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::Call;
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{Call, RuleSetup, check_capacity, check_length};
+use netnum_core::internal::{check_capacity, check_length};
 use netnum_core::price::Rule;
+use netnum_core::price::RuleSetup;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 

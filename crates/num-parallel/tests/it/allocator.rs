@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::common::rules;
-use netnum_core::internal::RuleSetup;
+use netnum_core::price::RuleSetup;
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};

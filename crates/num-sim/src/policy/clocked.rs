@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::internal::RuleSetup;
 use netnum_core::internal::options::options_of;
 use netnum_core::price::Rule;
+use netnum_core::price::RuleSetup;
 use netnum_core::registry::{Entry, OptionInfo, OptionValue};
 use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId};

@@ -26,7 +26,7 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
-use netnum_core::internal::options::Given;
+use netnum_core::registry::Given;
 use netnum_core::registry::{Entry, Options, Registry};
 
 #[cfg(doc)]

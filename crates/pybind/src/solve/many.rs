@@ -7,8 +7,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use netnum_core::Tokens;
 use netnum_core::internal::check_length;
-use netnum_core::internal::interrupt::{self, Tokens};
+use netnum_core::internal::interrupt;
 use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
 use netnum_parallel::{Batch, BatchObserver};
 use numpy::{PyArray1, PyArrayMethods};

@@ -2,7 +2,7 @@
 
 use netnum_core::internal::memory;
 use netnum_core::{Problem, Status};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyType};
@@ -141,9 +141,9 @@ impl Solutions {
             ("prices", prices, links),
             ("loads", loads, links),
         ] {
-            arrays.set_item(name, PyArray1::from_vec(py, values).reshape([count, columns])?)?;
+            arrays.set_item(name, numbers::read_only(py, values).reshape([count, columns])?)?;
         }
-        arrays.set_item("bottlenecks", PyArray1::from_vec(py, bottlenecks).reshape([count, paths])?)?;
+        arrays.set_item("bottlenecks", numbers::read_only(py, bottlenecks).reshape([count, paths])?)?;
         for (name, values) in ["objective", "gap", "kkt_residual", "seconds"].into_iter().zip(numbers) {
             arrays.set_item(name, PyArray1::from_vec(py, values))?;
         }
@@ -154,8 +154,14 @@ impl Solutions {
 
     /// From the arrays by name, which become read-only.
     fn of_arrays(arrays: &Bound<'_, PyDict>, size: [usize; 3], others: Vec<Others>) -> PyResult<Self> {
-        for name in FIELDS {
-            field(arrays, name)?.call_method1("setflags", (false,))?;
+        for (name, kind, dimensions) in FIELDS {
+            let array = field(arrays, name)?;
+            let is_such =
+                |array: &Bound<'_, PyUntypedArray>| (array.dtype().kind(), array.ndim()) == (kind, dimensions);
+            if !array.cast::<PyUntypedArray>().is_ok_and(is_such) {
+                return Err(PyTypeError::new_err(format!("pickled Solutions whose {name:?} is another kind of array")));
+            }
+            array.call_method1("setflags", (false,))?;
         }
         let array = |name: &str| field(arrays, name).map(Bound::unbind);
         Ok(Self {
@@ -182,7 +188,7 @@ impl Solutions {
     fn solution<'py>(slf: &Bound<'py, Self>, scenario: usize) -> PyResult<Bound<'py, PyAny>> {
         let (py, this, state) = (slf.py(), slf.get(), PyDict::new(slf.py()));
         let others = &this.others[scenario];
-        for name in FIELDS {
+        for (name, ..) in FIELDS {
             state.set_item(name, slf.getattr(name)?.get_item(scenario)?)?;
         }
         let number = |name: &str| -> PyResult<f64> { field(&state, name)?.extract() };
@@ -264,7 +270,7 @@ impl Solutions {
             return Err(PyIndexError::new_err(message));
         };
         let arrays = PyDict::new(py);
-        for name in FIELDS {
+        for (name, ..) in FIELDS {
             arrays.set_item(name, slf.getattr(name)?.call_method1("take", (&places, 0))?)?;
         }
         let others = picked.iter().map(|&scenario| this.others[scenario].clone()).collect();
@@ -299,7 +305,7 @@ impl Solutions {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
         let (state, this) = (PyDict::new(slf.py()), slf.get());
-        for name in FIELDS {
+        for (name, ..) in FIELDS {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("size", this.size)?;
@@ -314,19 +320,19 @@ impl Solutions {
     }
 }
 
-/// The arrays, by name.
-const FIELDS: [&str; 13] = [
-    "status",
-    "is_optimal",
-    "rates",
-    "flow_rates",
-    "prices",
-    "loads",
-    "bottlenecks",
-    "objective",
-    "gap",
-    "kkt_residual",
-    "failed_flows",
-    "iterations",
-    "seconds",
+/// The arrays: name, NumPy's letter for the kind of the entries, dimensions.
+const FIELDS: [(&str, u8, usize); 13] = [
+    ("status", b'U', 1),
+    ("is_optimal", b'b', 1),
+    ("rates", b'f', 2),
+    ("flow_rates", b'f', 2),
+    ("prices", b'f', 2),
+    ("loads", b'f', 2),
+    ("bottlenecks", b'i', 2),
+    ("objective", b'f', 1),
+    ("gap", b'f', 1),
+    ("kkt_residual", b'f', 1),
+    ("failed_flows", b'i', 1),
+    ("iterations", b'i', 1),
+    ("seconds", b'f', 1),
 ];

@@ -26,7 +26,7 @@ use super::active_set::{ActiveSet, PathState};
 use super::scales::Scales;
 use super::tolerances::{
     CONSTANT, CUBED_PER_CROSSING, DRIFT, MANY, NEARLY_SAME, NOISE, OUT, PROXIMAL, RAISED, ROUNDING, ROUNDS, SETTLED,
-    SOLVED,
+    SOLVED, SOLVED_BESIDE_DRIFT, STALLED,
 };
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -250,7 +250,7 @@ impl Equations {
             let (size, changed) = (largest(&sizes), largest(&steps));
             // What the next round would change, where steps shrink by a constant factor.
             let has_settled = changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= SETTLED * size;
-            let stalls = round > 1 && changed > CONSTANT * before && changed <= SOLVED * size;
+            let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
             if has_settled || stalls {
                 let rounding = if stalls { ROUNDING } else { SETTLED };
                 let allowed = Allowed { rounding, most: asked.max(size), drifting: [None; 2] };
@@ -274,7 +274,7 @@ impl Equations {
                 rest.add(&self.scratch, -(round as f64));
                 // Beside a large drift, the rest may need more rounds.
                 let most = asked.max(largest(&scales.of(&rest.rates, &rest.prices)));
-                let rounding = if drifting[1].is_some() { DRIFT } else { ROUNDING };
+                let rounding = if drifting[1].is_some() { SOLVED_BESIDE_DRIFT } else { ROUNDING };
                 if self.is_solved(problem, scales, given, &rest, Allowed { rounding, most, drifting }) {
                     let least = (DRIFT * most).max(NOISE * steps[1]);
                     let drifts = |(step, scale): (&f64, &f64)| if step.abs() > least * scale { *step } else { 0.0 };

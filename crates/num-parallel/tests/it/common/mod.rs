@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use netnum_core::METHODS;
-use netnum_core::internal::RuleSetup;
 use netnum_core::price::Rule;
+use netnum_core::price::RuleSetup;
 
 /// The methods that move prices by a rule.
 pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
