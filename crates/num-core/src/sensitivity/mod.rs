@@ -14,8 +14,8 @@
 //!
 //! - **Where it is linearized** (`polish.rs`, `newton.rs`). A certified gap of 1e−6 leaves rates that are right to
 //!   three digits, so the point is refined first: Newton's method on the conditions above, where constraints become
-//!   active or inactive as signs require, up to rounding. Where that does not converge, the interior point solves again.
-//!   The refined point is certified, and refused unless its KKT residual is 1e−6 at most.
+//!   active or inactive as signs require, up to rounding. Where that does not converge, the interior point solves
+//!   again. The refined point is certified, and refused unless its KKT residual is 1e−6 at most.
 //! - **Where the optimum is not differentiable** ([`Kink`]). A constraint that holds with a multiplier of 0 (both to
 //!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
 //!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal

@@ -1,8 +1,8 @@
 //! Newton's method on the optimality conditions of an active set.
 //!
 //! A step ends with constraints that were overstepped becoming active, and active ones whose multiplier is negative
-//! becoming inactive, until nothing changes. Quadratic from rates that are right to a few digits: one or two steps where
-//! each flow has one path. Some ten where the active paths of flows with several are still to be found.
+//! becoming inactive, until nothing changes. Quadratic from rates that are right to a few digits: one or two steps
+//! where each flow has one path. Some ten where the active paths of flows with several are still to be found.
 
 use super::active_set::{ActiveSet, PathState};
 use super::equations::{Equations, Forces};

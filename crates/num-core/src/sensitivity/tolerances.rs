@@ -20,8 +20,8 @@ pub(super) const STEPS: usize = 50;
 pub(super) const FALL: f64 = 0.8;
 /// Newton steps that change rates by rounding, after which links may still have an excess.
 pub(super) const MOST_SETTLED: usize = 3;
-/// The KKT residual to which the interior point solves again where Newton's method does not converge, and where it does,
-/// with constraints that hold with a multiplier of 0.
+/// The KKT residual to which the interior point solves again where Newton's method does not converge, and where it
+/// does, with constraints that hold with a multiplier of 0.
 pub(super) const AGAIN: f64 = 1e-9;
 pub(super) const CENTRAL: f64 = 1e-11;
 

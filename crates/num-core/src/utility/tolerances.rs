@@ -17,8 +17,8 @@ pub(super) const LEAST_ELASTICITY: f64 = 1e-9;
 
 /// A demand with less than this −d log x / d log q counts as flat: a price step has to leave the piece.
 pub(super) const FLAT: f64 = 1e-3;
-/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. Halvings by a slope
-/// test bring such a step down to any size; a step without a bound would not come down.
+/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. Halvings by a
+/// slope test bring such a step down to any size; a step without a bound would not come down.
 pub(super) const RISE: f64 = 0.02;
 /// The least curvature of a bandwidth function, as a part of what a rise to the ceiling over one fair share would have.
 pub(super) const CURVE_RISE: f64 = 0.1;

@@ -112,7 +112,8 @@ pub trait PriceRule: Send + Sync {
     fn shift(&self, _memory: &mut Memory, _by: f64) {}
 }
 
-/// The loops of a rule over consecutive links, compiled for each rule: behind a pointer it costs one call for all links.
+/// The loops of a rule over consecutive links, compiled for each rule: behind a pointer it costs one call for all
+/// links.
 pub trait RuleLoops: PriceRule {
     /// The next prices, by [`advance`](PriceRule::advance). Returns whether none was NaN.
     fn advance_all(&self, links: &mut Links<'_>) -> bool;
