@@ -134,6 +134,83 @@ def test_capacities_may_be_under_another_name():
     assert topology.from_gml(directed).link_names == ["A -> B", "A -> B #2"]
 
 
+READERS = {
+    "edges": (topology.from_edges, "Oslo Bergen 10\nBergen Voß 4\n", {}),
+    "graphml": (topology.from_graphml, GRAPHML, {"capacity": 1.0}),
+    "gml": (topology.from_gml, GML.replace('"A"', '"Zürich"'), {}),
+    "sndlib": (topology.from_sndlib, SNDLIB.replace("ISO-8859-1", "UTF-8"), {}),
+    "native": (topology.from_sndlib, NATIVE.replace("Aachen", "Köln"), {}),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_byte_order_mark_and_the_ends_of_lines_change_nothing(tmp_path, kind):
+    read, text, options = READERS[kind]
+    expected = read(text, **options)
+    file = tmp_path / f"{expected.name}.txt"
+    for mark in ("", "\ufeff"):
+        assert read(mark + text, **options) == expected
+        for form in (text, text.rstrip("\n"), text.replace("\n", "\r\n")):
+            file.write_bytes((mark + form).encode())
+            found = read(file, **options)
+            assert (found.node_names, found.link_names) == (expected.node_names, expected.link_names)
+            assert np.array_equal(found.capacities, expected.capacities)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "one_way"),
+    [
+        (topology.from_edges, "A B 1\nC B 2\n", ["A -> B", "C -> B"]),
+        (
+            topology.from_gml,
+            """graph [ directed 0 node [ id 0 label "B" ] node [ id 1 label "A" ] node [ id 2 label "C" ]
+            edge [ source 1 target 0 capacity 1 ] edge [ source 2 target 0 capacity 2 ] ]""",
+            ["A -> B", "C -> B"],
+        ),
+        (
+            topology.from_graphml,
+            GRAPHML.replace('source="0" target="1"', 'source="1" target="0"').replace(
+                '<edge source="1" target="2" />', ""
+            ),
+            ["Bern (1) -> Zürich"],
+        ),
+        (topology.from_sndlib, SNDLIB, ["Aachen -> Köln", "Köln -> Essen"]),
+    ],
+)
+def test_a_reader_is_told_whether_edges_are_one_way(read, text, one_way):
+    assert read(text, directed=True).link_names == one_way, "from source to target"
+    both = read(text, directed=False).link_names
+    assert sorted(both) == sorted(one_way + [" -> ".join(reversed(link.split(" -> "))) for link in one_way])
+
+
+def test_a_file_that_its_editor_has_marked_directed_is_read_both_ways_on_request():
+    marked = GRAPHML.replace("undirected", "directed")
+    assert topology.from_graphml(marked, capacity=1.0).link_names == ["Zürich -> Bern (1)", "Bern (1) -> Bern (2)"]
+    both = topology.from_graphml(marked, capacity=1.0, directed=False)
+    assert both == topology.from_graphml(GRAPHML, capacity=1.0)
+    text = GML.replace("graph [", "graph [ directed 1").replace(
+        "source 7 target 3 LinkSpeedRaw 2", "source 3 target 7 LinkSpeedRaw 2"
+    )
+    assert topology.from_gml(text).link_names == ["A -> B", "B -> A"]
+    with pytest.raises(netnum.ProblemError) as caught:
+        topology.from_gml(text, directed=False)
+    assert str(caught.value) == (
+        "directed=False, and the graph has edges A - B and B - A: they are links one way, which directed=True reads"
+    )
+
+
+def test_nodes_are_named_and_placed_by_what_editors_write():
+    text = """graph [ node [ id 0 name "A" lon 1 lat 2 ] node [ id 1 Name "B" LON 3 Lat 4 ]
+              edge [ source 0 target 1 capacity 1 ] ]"""
+    net = topology.from_gml(text)
+    assert net.node_names == ["A", "B"]
+    assert net.positions.tolist() == [[1, 2], [3, 4]]
+    assert topology.from_gml(text.replace("Name", "label")).node_names == ["A", "B"], "each node has one of them"
+    with pytest.raises(netnum.ProblemError) as caught:
+        topology.from_gml(text.replace("lat 2", 'lat "north"'))
+    assert str(caught.value) == "node A has lon 1 and lat 'north', expected numbers"
+
+
 @pytest.mark.parametrize(
     ("read", "message"),
     [
@@ -235,6 +312,15 @@ def test_the_native_format_of_sndlib_is_read(tmp_path):
     assert topology.from_sndlib(str(file)).link_names[2:] == ["Bonn -> Aachen #2", "Aachen -> Bonn #2"]
     demands = netnum.demands.from_sndlib(net, file)
     assert (demands.sources.tolist(), demands.destinations.tolist(), demands.volumes.tolist()) == ([1], [0], [7.25])
+
+
+def test_native_files_may_leave_out_positions_and_nest_paths():
+    nested = NATIVE.replace("D1 ( P_0 ( L1 ) )", "D1 (\n    P_0 ( L1 )\n    P_1 ( L2 L1 )\n  )\n  D2 ( P_0 ( L2 ) )")
+    more = nested + "SURVIVABILITY (\n)\n"
+    assert topology.from_sndlib(more) == topology.from_sndlib(NATIVE)
+    net = topology.from_sndlib(more.replace("Bonn (7.10 50.73)", "Bonn"))
+    assert net.positions is None
+    assert net.node_names == ["Aachen", "Bonn"]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from .._core import ProblemError
 
 
-def content(path_or_text: str | os.PathLike[str], is_text: bool, kind: str) -> tuple[bytes, str]:
+def content(path_or_text: str | os.PathLike[str], is_text: Callable[[str], bool], kind: str) -> tuple[bytes, str]:
     """The bytes of a file and its name without the ending; or those of the text itself, and ``graph``.
+
+    A byte-order mark is left out of both.
 
     Raises
     ------
@@ -19,10 +23,19 @@ def content(path_or_text: str | os.PathLike[str], is_text: bool, kind: str) -> t
         When a file cannot be read.
     """
     if isinstance(path_or_text, str):
-        if is_text:
-            return path_or_text.encode(), "graph"
+        text = path_or_text.removeprefix("\ufeff")
+        if is_text(text):
+            return text.encode(), "graph"
         if not os.path.isfile(path_or_text):
-            short = path_or_text if len(path_or_text) <= 60 else path_or_text[:57] + "..."
+            short = text if len(text) <= 60 else text[:57] + "..."
             raise ProblemError(f"{short!r} is neither an existing file nor {kind}")
     path = Path(path_or_text)
-    return path.read_bytes(), path.stem
+    return path.read_bytes().removeprefix(codecs.BOM_UTF8), path.stem
+
+
+def decoded(data: bytes) -> str:
+    """The text of bytes in UTF-8, or else in Latin-1, as in older files of the Internet Topology Zoo."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -17,18 +17,29 @@ if TYPE_CHECKING:
 ATTRIBUTES = ("capacity", "LinkSpeedRaw")
 """The attributes that may hold the capacity of an edge: the first that it has counts."""
 
-PLACES = (("Longitude", "Latitude"), ("x", "y"))
-"""The attributes that may hold the position of a node."""
+LABELS = ("label", "name")
+"""The attributes that may hold the name of a node, in any case: the first that it has counts."""
+
+PLACES = (("longitude", "latitude"), ("lon", "lat"), ("x", "y"))
+"""The attributes that may hold the position of a node, in any case: the first that all nodes have counts."""
+
+GRAPH = r"\bgraph\s*\["
+"""Where the content of a GML file begins."""
 
 
 def from_graphml(
-    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, attribute: str | None = None
+    path_or_text: str | os.PathLike[str],
+    capacity: float | None = None,
+    *,
+    attribute: str | None = None,
+    directed: bool | None = None,
 ) -> Topology:
     """A network from a GraphML file, such as those of the Internet Topology Zoo.
 
-    Nodes are named by their attribute ``label``, followed by their id where two have the same one, or by their id.
-    Where all have a ``Longitude`` and a ``Latitude``, or an ``x`` and a ``y``, that is where they are drawn. Every edge
-    of an undirected graph is two links, one each way. Edges from a node to itself are left out: no path crosses them.
+    Nodes are named by their attribute ``label`` or else ``name``, followed by their id where two have the same one, or
+    by their id. Where all have a ``longitude`` and a ``latitude``, a ``lon`` and a ``lat``, or an ``x`` and a ``y``,
+    in any case, that is where they are drawn. Every edge of an undirected graph is two links, one each way. Edges from
+    a node to itself are left out: no path crosses them.
 
     Parameters
     ----------
@@ -39,6 +50,9 @@ def from_graphml(
     attribute : str, optional
         The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``, which in
         the Topology Zoo is in bit/s.
+    directed : bool, optional
+        Whether every edge is one link, from its source to its target, and not two. By default as the file says: give
+        False for a file whose editor has marked it ``directed`` although its links work both ways.
 
     Returns
     -------
@@ -48,7 +62,8 @@ def from_graphml(
     Raises
     ------
     ProblemError
-        When the text is no GraphML, or an edge has no capacity and none is given for such, naming the edge.
+        When the text is no GraphML, or an edge has no capacity and none is given for such, naming the edge; a node
+        whose position is no number; with ``directed=False`` two edges that join the same nodes in both directions.
     ImportError
         Without networkx: ``pip install "netnum[graphs]"``.
     OSError
@@ -63,18 +78,23 @@ def from_graphml(
     --------
     >>> net = netnum.topology.from_graphml("Abilene.graphml", capacity=10e9)  # doctest: +SKIP
     """
-    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<")
-    data, stem = _files.content(path_or_text, is_text, "GraphML")
+    data, stem = _files.content(path_or_text, lambda text: text.lstrip().startswith("<"), "GraphML")
     graphs = imported()
+    if directed:  # networkx forgets which end of an undirected edge is its source
+        data = re.sub(rb"""\bedgedefault\s*=\s*(["'])undirected\1""", b'edgedefault="directed"', data)
     try:
         graph = graphs.read_graphml(io.BytesIO(data))
     except Exception as error:  # of many kinds: the parser's, networkx's, and whatever a bad attribute raises
         raise ProblemError(f"{stem} is no GraphML: {error}") from error
-    return _network(graph, stem, capacity, attribute)
+    return _network(graph, stem, capacity, attribute, directed)
 
 
 def from_gml(
-    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, attribute: str | None = None
+    path_or_text: str | os.PathLike[str],
+    capacity: float | None = None,
+    *,
+    attribute: str | None = None,
+    directed: bool | None = None,
 ) -> Topology:
     """A network from a GML file, such as those of the Internet Topology Zoo.
 
@@ -88,6 +108,8 @@ def from_gml(
         That of links whose edge has none.
     attribute : str, optional
         The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``.
+    directed : bool, optional
+        Whether every edge is one link and not two. By default as the file says.
 
     Returns
     -------
@@ -96,7 +118,7 @@ def from_gml(
     Raises
     ------
     ProblemError
-        When the text is no GML, or an edge has no capacity and none is given for such, naming the edge.
+        When the text is no GML, or as with `from_graphml`.
     ImportError
         Without networkx: ``pip install "netnum[graphs]"``.
     OSError
@@ -109,23 +131,26 @@ def from_gml(
     >>> netnum.topology.from_gml(text).link_names
     ['A -> B', 'B -> A']
     """
-    is_text = isinstance(path_or_text, str) and re.search(r"\bgraph\s*\[", path_or_text) is not None
-    data, stem = _files.content(path_or_text, is_text, "GML")
+    data, stem = _files.content(path_or_text, lambda text: re.search(GRAPH, text) is not None, "GML")
     graphs = imported()
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
+    text = _files.decoded(data)
+    declared = []
     if "multigraph" not in text:  # many files with parallel edges do not declare it
-        text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
+        declared.append("multigraph 1")
+    if directed:  # networkx forgets which end of an undirected edge is its source
+        text = re.sub(r"\bdirected\s+0\b", "", text, count=1)
+        declared.append("directed 1")
+    text = re.sub(GRAPH, "\n".join(["graph [", *declared, ""]), text, count=1)
     try:
         graph = graphs.parse_gml(text, label="id")
     except Exception as error:  # networkx's errors, and whatever a bad value raises
         raise ProblemError(f"{stem} is no GML: {error}") from error
-    return _network(graph, stem, capacity, attribute)
+    return _network(graph, stem, capacity, attribute, directed)
 
 
-def _network(graph: networkx.Graph[Any], stem: str, capacity: float | None, attribute: str | None) -> Topology:
+def _network(
+    graph: networkx.Graph[Any], stem: str, capacity: float | None, attribute: str | None, directed: bool | None
+) -> Topology:
     """The network of a graph whose nodes are ids."""
     if isinstance(capacity, str):
         raise TypeError(f"capacity must be a number, for links without one, not a str: give attribute={capacity!r}")
@@ -145,18 +170,38 @@ def _network(graph: networkx.Graph[Any], stem: str, capacity: float | None, attr
             f"edge {without[0]} of {title} has no attribute {kinds}, as {len(without)} of {len(graph.edges)} edges "
             f"have none: give capacity=, that of links whose edge has none"
         )
-    for across, up in PLACES:
-        if all(across in data and up in data for data in graph.nodes.values()):
-            for data in graph.nodes.values():
-                data["pos"] = (float(data[across]), float(data[up]))
-            break
+    _place(graph, names)
     graph = imported().relabel_nodes(graph, names)
     graph.graph["name"] = title
-    return from_networkx(graph)
+    return from_networkx(graph, directed=directed)
+
+
+def _place(graph: networkx.Graph[Any], names: dict[Any, str]) -> None:
+    """Gives every node its position, where all have one."""
+    attributes = {node: _lowered(data) for node, data in graph.nodes.items()}
+    for both in PLACES:
+        if not all(name in data for data in attributes.values() for name in both):
+            continue
+        for node, data in attributes.items():
+            try:
+                graph.nodes[node]["pos"] = tuple(float(data[name]) for name in both)
+            except (TypeError, ValueError):
+                found = " and ".join(f"{name} {data[name]!r}" for name in both)
+                raise ProblemError(f"node {names[node]} has {found}, expected numbers") from None
+        return
+
+
+def _lowered(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes that are not empty, by their names in lower case."""
+    return {name.lower(): value for name, value in attributes.items() if value not in (None, "")}
 
 
 def _names(graph: networkx.Graph[Any]) -> dict[Any, str]:
-    labels = {node: str(data.get("label") or node) for node, data in graph.nodes.items()}
+    def label(node: Any) -> str:
+        attributes = _lowered(graph.nodes[node])
+        return str(next((attributes[name] for name in LABELS if name in attributes), node))
+
+    labels = {node: label(node) for node in graph.nodes}
     counts: dict[str, int] = {}
     for label in labels.values():
         counts[label] = counts.get(label, 0) + 1

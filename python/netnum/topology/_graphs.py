@@ -17,7 +17,7 @@ def imported() -> Any:
     return optional("networkx", "graphs need networkx", "graphs")
 
 
-def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topology:
+def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directed: bool | None = None) -> Topology:
     """A network from a networkx graph.
 
     Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
@@ -34,6 +34,8 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
     capacity : str
         The attribute of every edge that holds its capacity.
+    directed : bool, optional
+        False makes two links of every edge of a `DiGraph` too. By default as the graph is.
 
     Returns
     -------
@@ -42,7 +44,8 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     Raises
     ------
     ProblemError
-        Naming an edge without a capacity, or with a bad one, or two nodes of one name.
+        Naming an edge without a capacity, or with a bad one, or two nodes of one name; for ``directed=True`` with a
+        `Graph`, and for ``directed=False`` naming two edges that join the same nodes in both directions.
     TypeError
         For what is no graph of networkx, and for a number instead of an attribute's name.
 
@@ -58,6 +61,17 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     if isinstance(capacity, Number):
         how = "networkx.set_edge_attributes gives all edges one"
         raise TypeError(f"capacity is {capacity}, expected the name of the edges' attribute ({how})")
+    if directed and not g.is_directed():
+        raise ProblemError("directed=True, and the edges of the graph have no direction: give a DiGraph")
+    if directed is False and g.is_directed():
+        both = next((edge for edge in g.edges() if edge[0] != edge[1] and g.has_edge(*reversed(edge))), None)
+        if both is not None:
+            source, target = both
+            raise ProblemError(
+                f"directed=False, and the graph has edges {source} - {target} and {target} - {source}: "
+                f"they are links one way, which directed=True reads"
+            )
+    both_ways = not (g.is_directed() if directed is None else directed)
     nodes = list(g.nodes)
     integers = [isinstance(node, Integral) and not isinstance(node, bool) for node in nodes]
     if all(integers) and set(nodes) == set(range(len(nodes))):
@@ -78,7 +92,7 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
         if not 0 <= carries < float("inf"):
             raise ProblemError(f"{edge} has {capacity} {carries}, expected a finite number >= 0")
         ways = [(number[source], number[target])]
-        if not g.is_directed():
+        if both_ways:
             ways.append((number[target], number[source]))
         links += ways
         capacities += [carries] * len(ways)

@@ -114,12 +114,16 @@ class _File:
 
 
 def _read(path_or_text: str | os.PathLike[str]) -> _File:
-    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith(("<", "?SNDlib"))
-    data, stem = _files.content(path_or_text, is_text, "SNDlib's XML or native format")
+    data, stem = _files.content(path_or_text, _is_text, "SNDlib's XML or native format")
     if data.lstrip().startswith(b"<"):
         # A text that is given as such is no longer in the encoding that it declares.
-        return _xml(path_or_text if is_text else data, stem)  # type: ignore[arg-type]
-    return _native(data.decode(errors="replace"), stem)
+        is_text = isinstance(path_or_text, str) and _is_text(path_or_text.removeprefix("\ufeff"))
+        return _xml(data.decode() if is_text else data, stem)
+    return _native(_files.decoded(data), stem)
+
+
+def _is_text(given: str) -> bool:
+    return given.lstrip().startswith(("<", "?SNDlib"))
 
 
 def _xml(text: str | bytes, stem: str) -> _File:
@@ -157,15 +161,15 @@ def _text(element: Tree.Element, path: str) -> str | None:
 
 def _native(text: str, stem: str) -> _File:
     """Sections in brackets, in each a line per node, link or demand, whose parts are in brackets again."""
-    file, section = _File(stem), None
+    file, section, depth = _File(stem), None, 0
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].replace("(", " ( ").replace(")", " ) ").split()
         match section, words:
             case (_, []):
-                pass
+                continue
             case (None, [header, *_]) if header.startswith("?SNDlib"):
-                pass
-            case (None, [name, "("]):
+                continue
+            case (None, [name, "(", *_]):
                 section = name
                 if name == "DEMANDS":
                     file.demands = []
@@ -173,7 +177,9 @@ def _native(text: str, stem: str) -> _File:
                 what = f"line {number} of {stem} is {line.strip():.40}"
                 raise ProblemError(f"{what}, expected the begin of a section: is it an SNDlib file?")
             case (_, [")"]):
-                section = None
+                pass
+            case ("NODES", [name]):
+                file.nodes.append((name, None, None))
             case ("NODES", [name, "(", across, up, ")"]):
                 file.nodes.append((name, across, up))
             case ("LINKS", [name, "(", source, target, ")", installed, _, _, _, "(", *modules, ")"]):
@@ -182,6 +188,9 @@ def _native(text: str, stem: str) -> _File:
                 file.demands.append((name, source, target, value))
             case ("NODES" | "LINKS" | "DEMANDS", _):
                 raise ProblemError(f"line {number} of {stem} is {line.strip():.40}, which is no line of {section}")
+        depth += words.count("(") - words.count(")")
+        if depth <= 0:
+            section, depth = None, 0
     return file
 
 
