@@ -16,9 +16,10 @@ Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocat
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
-from . import demands, distributed, sim, topology
+from . import _hints, demands, distributed, sim, topology
 from ._core import (
     Allocator,
     AlphaFair,
@@ -110,4 +111,4 @@ if not _typing.TYPE_CHECKING:
         # Imported when they are first used: both take seconds.
         if name in ("torch", "jax"):
             return _importlib.import_module(f".{name}", __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _hints.missing(_sys.modules[__name__], "netnum", name, __all__)
