@@ -104,6 +104,13 @@ __all__ = [
     "upgrade_study",
 ]
 
+_hints.answer_for(
+    thing
+    for module in (globals(), vars(sim))
+    for thing in map(module.get, module["__all__"])
+    if isinstance(thing, type) and not issubclass(thing, Exception)
+)
+
 # Type checkers would take every name for one of this module.
 if not _typing.TYPE_CHECKING:
 

@@ -162,6 +162,16 @@ def missing(owner: Any, kind: str, name: str, known: Iterable[str]) -> Attribute
     return AttributeError(f"{what} has no attribute {name!r}{f': {meant}' if meant else ''}", name=name, obj=owner)
 
 
+def answer_for(classes: Iterable[type]) -> None:
+    """Makes `missing` the error for attributes that objects of these classes lack."""
+
+    def __getattr__(self: Any, name: str) -> Any:
+        raise missing(self, type(self).__name__, name, dir(type(self)))
+
+    for one in classes:
+        one.__getattr__ = __getattr__  # type: ignore[attr-defined]
+
+
 def _meant(owner: Any, kind: str, name: str, known: Iterable[str]) -> str:
     if name in ATTRIBUTES.get(kind, {}):
         return ATTRIBUTES[kind][name]
