@@ -1,8 +1,15 @@
-//! Chooses the certificate of given rates: by prices, or by bottlenecks for max-min problems.
+//! Certificates of rates and prices: the only place that says what proves what.
+//!
+//! | problem | gap | residual |
+//! |---|---|---|
+//! | max-min: some α is ∞ | distance of a flow from its bottleneck (`max_min/bottleneck.rs`) | the same number |
+//! | any other | dual bound of the prices (`certificate/gap.rs`) | optimality conditions (`certificate/kkt.rs`) |
+//!
+//! Both are of the feasible point: the rates made feasible by F-NORM, once.
 
-use crate::certificate::{Certificate, certify_by_prices};
+use crate::certificate::{Certificate, FeasiblePoint, overload};
 use crate::error::Result;
-use crate::max_min;
+use crate::max_min::{self, Inequality};
 use crate::normalize;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -28,8 +35,60 @@ use crate::utility::Curvature;
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
-    match problem.curvature() {
-        Curvature::MaxMin => max_min::certify(problem, rates, &max_min::find_witness(problem)?),
-        _ => certify_by_prices(problem, &Presolved::new(problem)?, rates, prices),
+    let witness = match problem.curvature() {
+        Curvature::MaxMin => max_min::find_witness(problem)?,
+        _ => Vec::new(),
+    };
+    certify_presolved(problem, &Presolved::new(problem)?, rates, prices, &witness)
+}
+
+/// Certifies rates and prices in the caller's units, which are checked. The witness bounds max-min rates of flows with
+/// several paths; a wrong one can only make the residual larger.
+///
+/// # Errors
+/// Those of [`certify`], but for bad input.
+pub(crate) fn certify_presolved(
+    problem: &Problem,
+    presolved: &Presolved,
+    rates: &[f64],
+    prices: &[f64],
+    witness: &[Inequality],
+) -> Result<Certificate> {
+    let overload = overload(problem, rates);
+    let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
+    let point = FeasiblePoint::new(presolved, &natural, &prices)?;
+    certify_point(problem, &point, witness, overload.max(point.overload))
+}
+
+/// Certifies a feasible point, with the overload that its rates had before.
+///
+/// # Errors
+/// Those of [`certify`], but for bad input.
+pub(crate) fn certify_point(
+    problem: &Problem,
+    point: &FeasiblePoint,
+    witness: &[Inequality],
+    overload: f64,
+) -> Result<Certificate> {
+    point.check_demands()?;
+    let (relative_gap, residual) = gap_and_residual(problem, point, witness, |_| true)?;
+    Ok(Certificate { relative_gap, overload, kkt_residual: residual.max(overload) })
+}
+
+/// The gap of a feasible point, and its residual: NaN where one of the optimality conditions is not needed at this gap.
+///
+/// # Errors
+/// Those of [`certify`], but for bad input.
+pub(crate) fn gap_and_residual(
+    problem: &Problem,
+    point: &FeasiblePoint,
+    witness: &[Inequality],
+    is_needed: impl FnOnce(f64) -> bool,
+) -> Result<(f64, f64)> {
+    if problem.curvature() == Curvature::MaxMin {
+        let residual = max_min::residual(problem, &point.caller_rates(), witness)?;
+        return Ok((residual, residual.max(point.overload)));
     }
+    let gap = point.relative_gap()?;
+    Ok((gap, if is_needed(gap) { point.kkt_residual()? } else { f64::NAN }))
 }

@@ -58,6 +58,7 @@ pub mod sensitivity;
 mod solve;
 mod topology;
 mod utility;
+mod water_fill;
 mod work;
 
 pub use certificate::Certificate;

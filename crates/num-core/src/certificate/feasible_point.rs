@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use super::Certificate;
 use super::numerical_saturation::{self, NumericalSaturation};
 use crate::error::Result;
 use crate::interrupt::check;
@@ -97,10 +96,9 @@ impl<'a> FeasiblePoint<'a> {
         Ok(self.numerical_saturation.get().expect("it was found"))
     }
 
-    /// The proof for x̂ and the prices, with the overload that the rates had before.
-    pub(crate) fn certificate(&self, overload: f64) -> Result<Certificate> {
-        let kkt_residual = self.kkt_residual()?.max(overload);
-        Ok(Certificate { relative_gap: self.relative_gap()?, overload, kkt_residual })
+    /// x̂_p of every path, in the caller's units.
+    pub(crate) fn caller_rates(&self) -> Vec<f64> {
+        self.problem.caller_rates(&self.rates)
     }
 
     /// By how much x̂ is over a capacity, at most: rounding.

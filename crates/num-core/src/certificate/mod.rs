@@ -18,11 +18,8 @@ mod tolerances;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::interrupt;
 use crate::non_finite;
 use crate::normalize::relative_loads;
-use crate::presolve::Presolved;
 use crate::problem::Problem;
 pub(crate) use feasible_point::FeasiblePoint;
 pub(crate) use tolerances::BESIDE;
@@ -51,24 +48,6 @@ impl Certificate {
     pub fn new(relative_gap: f64, overload: f64, kkt_residual: f64) -> Self {
         Self { relative_gap, overload, kkt_residual }
     }
-}
-
-/// The gap and the residual of rates and prices in the caller's units, which are checked.
-///
-/// # Errors
-/// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
-pub(crate) fn certify_by_prices(
-    problem: &Problem,
-    presolved: &Presolved,
-    rates: &[f64],
-    prices: &[f64],
-) -> Result<Certificate> {
-    let overload = overload(problem, rates);
-    let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
-    interrupt::check()?;
-    let point = FeasiblePoint::new(presolved, &natural, &prices)?;
-    point.check_demands()?;
-    point.certificate(overload.max(point.overload))
 }
 
 /// By how much rates exceed a capacity or a cap, of a path or a flow, at most.

@@ -17,11 +17,10 @@ use faer::Mat;
 use faer::linalg::solvers::{DenseSolveCore, PartialPivLu};
 
 use super::network::Network;
+use super::tolerances::ROUNDING;
 
-/// No slot.
+/// In the place of a number: none.
 pub(super) const NONE: u32 = u32::MAX;
-/// An entry of the inverse below this is rounding.
-const DUST: f64 = 1e-13;
 
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
@@ -238,7 +237,7 @@ impl Basis {
 }
 
 fn clean(entry: f64) -> f64 {
-    if entry.abs() < DUST { 0.0 } else { entry }
+    if entry.abs() < ROUNDING { 0.0 } else { entry }
 }
 
 /// The entries that are not 0.

@@ -14,18 +14,14 @@
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
+use super::fair_shares::{CERTIFICATE, flow_shares, path_weights};
+use super::tolerances::ROUNDING;
 use super::witness::{Inequality, witness_residual};
-use super::{flow_shares, path_weights};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Row;
 use crate::problem::Problem;
 use crate::utility::FairShare;
-
-/// Its name in errors.
-const METHOD: &str = "certify";
-/// What a rate may be above a flat piece of its curve and still be on it, relative.
-const ROUNDING: f64 = 1e-12;
 
 /// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible. The witness is
 /// needed where flows have several paths.
@@ -33,12 +29,12 @@ const ROUNDING: f64 = 1e-12;
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
 /// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
-pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<f64> {
+pub(crate) fn residual(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<f64> {
     if !problem.is_single_path() {
-        return witness_residual(problem, rates, witness, METHOD);
+        return witness_residual(problem, rates, witness);
     }
-    let mut residual = 0.0f64;
-    match path_weights(problem, METHOD)? {
+    let mut largest = 0.0f64;
+    match path_weights(problem, CERTIFICATE)? {
         Some(weights) => {
             let links = Links::of(problem, rates, |path, rate| rate / weights[path])?;
             problem.paths().each(
@@ -47,21 +43,21 @@ pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[I
                     let fair_share = rates[path] / weights[path];
                     let is_number = fair_share > 0.0 && fair_share < f64::INFINITY;
                     // The residual of most flows is that of a full link on which they have the largest fair share.
-                    if !(is_number && links.idle(row, fair_share) <= residual) {
+                    if !(is_number && links.idle(row, fair_share) <= largest) {
                         let share = FairShare::weight(weights[path]).at_most(problem.limit(path));
                         let nearest = links.nearest(problem, path, &share, rates[path]);
-                        residual = nearest.map_or(residual, |nearest| residual.max(nearest.0));
+                        largest = nearest.map_or(largest, |nearest| largest.max(nearest.0));
                     }
                 },
             )?;
         }
-        None => nearest_of_each(problem, rates, |_, nearest, _| residual = residual.max(nearest))?,
+        None => nearest_of_each(problem, rates, |_, nearest, _| largest = largest.max(nearest))?,
     }
-    Ok(residual)
+    Ok(largest)
 }
 
-/// The same where every path stops at the lowest level, a rate per weight, of its links, and these are full; nothing
-/// where that is not so. One pass over the paths, which none of them may leave at a cap.
+/// The largest residual where every path has stopped at the lowest level of its links, a rate per weight, and not at a
+/// cap; none where one has not. One pass over the paths.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
@@ -102,7 +98,7 @@ fn idle(load: f64, capacity: f64) -> f64 {
 /// `near` of being one. For flows with one path each.
 ///
 /// # Errors
-/// As [`bottleneck_residual`].
+/// As [`residual`].
 pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Vec<Option<u32>>> {
     let mut links = vec![None; rates.len()];
     nearest_of_each(problem, rates, |path, nearest, link| links[path] = link.filter(|_| nearest <= near))?;
@@ -112,7 +108,7 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
 /// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or
 /// saturation.
 fn nearest_of_each(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
-    let (of_flow, group) = (flow_shares(problem, METHOD)?, problem.group());
+    let (of_flow, group) = (flow_shares(problem, CERTIFICATE)?, problem.group());
     let share = |path: usize| &of_flow[group[path] as usize];
     let links = Links::of(problem, rates, |path, rate| share(path).least(rate))?;
     let mut pacer = Pacer::new();

@@ -8,21 +8,20 @@
 //!
 //! Between the breakpoints of its curves the sum is linear, so a level is exact: the breakpoints are sorted, the piece
 //! with the level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however
-//! steep the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and links are visited in the same
-//! order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
+//! steep the curves are. Levels only rise, as in [`WaterFill`](crate::water_fill::WaterFill), and links are visited in
+//! the same order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
 //!
 //! Cost: a visit takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at
 //! all, but fair shares themselves are only as good as the slope of the curves allows, rates are exact.
 //!
 //! Source: Kumar et al., *BwE*, SIGCOMM 2015, §6, for max-min over bandwidth functions.
 
-use super::tournament::Tournament;
-use super::water_fill::{FULL, power_of_two};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::utility::FairShare;
+use crate::water_fill::{FULL, Tournament, power_of_two};
 
-/// Curves in the unit of the fill, each cut at its ceiling.
+/// Curves in a unit of rates, each cut at its ceiling.
 #[derive(Debug)]
 pub(super) struct Curves {
     /// Fair share, rate and slope from there on of every straight piece; those of curve `i` begin at `first[i]`.
@@ -83,7 +82,7 @@ struct Level {
 
 /// Max-min over curves; goes on where it was stopped.
 #[derive(Debug)]
-pub(super) struct CurveFill {
+pub(super) struct CurveWaterFill {
     capacities: Vec<f64>,
     through: Paths,
     curves: Curves,
@@ -97,9 +96,8 @@ pub(super) struct CurveFill {
     breakpoints: Vec<f64>,
 }
 
-impl CurveFill {
-    /// One curve and one cap per path. Capacities and caps are not negative, paths
-    /// name links among them.
+impl CurveWaterFill {
+    /// One curve and one cap per path. Capacities and caps are not negative, paths name links among them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

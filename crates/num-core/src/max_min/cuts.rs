@@ -6,30 +6,25 @@
 //!
 //! Every vector of prices gives one (weak duality), which stays valid when capacities, caps or weights change. The fair
 //! share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are fixed there, the
-//! others continue. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
+//! others continue. That is a water-fill with a link for every cut and a factor for every crossing. The rates are the
 //! max-min rates of a set that contains all feasible rates: if they can be routed, they are max-min fair, and the cuts
 //! that have fixed flows are the witness (`witness.rs`).
 //!
 //! While no curve gets steeper the level of a cut only rises, so that an earlier level is a lower bound, as in
-//! [`water_fill`](super::water_fill); at a breakpoint where one does, the levels of its cuts are computed afresh.
+//! [`WaterFill`](crate::water_fill::WaterFill); at a breakpoint where one does, the levels of its cuts are computed
+//! afresh.
 //!
 //! Cost: O(factors · breakpoints per flow + visits · log cuts).
 
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
-use super::tournament::Tournament;
+use super::tolerances::{ROUNDING, ZERO};
 use super::witness::Inequality;
-use super::witness_from_cuts::ROUNDED;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
-
-/// A price of less than this part of the largest is rounding.
-const ROUNDING: f64 = 1e-11;
-/// Steps to the fair share at which a cut is full, and how near to it is near enough to go on from.
-const STEPS: usize = 40;
-const NEAR: f64 = 1e-12;
+use crate::water_fill::{FULL, Tournament};
 
 /// Cuts, also indexed by their flows.
 #[derive(Debug)]
@@ -81,11 +76,8 @@ impl CutPool {
     /// link.
     pub(super) fn add(&mut self, network: &Network, lowest: &RisingRates, through: &Paths, prices: &[(u32, f64)]) {
         let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
-        let mut prices: Vec<(u32, f64)> = prices
-            .iter()
-            .map(|&(link, price)| (link, price / largest))
-            .filter(|&(_, price)| price > ROUNDING)
-            .collect();
+        let mut prices: Vec<(u32, f64)> =
+            prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
         prices.sort_unstable_by_key(|&(link, _)| link);
         let mut path_prices = vec![0.0; network.paths.len()];
         let mut flows = Vec::new();
@@ -115,7 +107,7 @@ impl CutPool {
         let (mut low, mut high) = (0.0, flow_rates.base() + flow_rates.above());
         let mut fair_share = high;
         // Newton's method on straight pieces, which ends after a few; halves where it leaves the bracket.
-        for _ in 0..STEPS {
+        for _ in 0..f64::MANTISSA_DIGITS {
             let (mut taken, mut slope) = (0.0, 0.0);
             for &(flow, factor) in &cut.factors {
                 let (rate, rises) = flow_rates.lowered(flow as usize, fair_share);
@@ -127,7 +119,7 @@ impl CutPool {
             } else {
                 high = fair_share
             }
-            if (taken - room).abs() <= NEAR * room {
+            if (taken - room).abs() <= ROUNDING * room {
                 break;
             }
             let next = fair_share - (taken - room) / slope;
@@ -145,7 +137,7 @@ impl CutPool {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn fill(&self, flow_rates: &mut RisingRates) -> Result<Vec<Inequality>> {
+    pub(super) fn max_min_rates(&self, flow_rates: &mut RisingRates) -> Result<Vec<Inequality>> {
         let (mut rooms, mut pacer) = (self.rooms.clone(), Pacer::new());
         let mut tournament = Tournament::new(rooms.len());
         tournament.set_all(rooms.iter().map(|room| room.level(flow_rates).1));
@@ -185,7 +177,7 @@ impl CutPool {
             }
             tournament.set(number, f64::INFINITY);
             if fixed {
-                let fair_share = flow_rates.fair_share(above) * (1.0 - ROUNDED);
+                let fair_share = flow_rates.fair_share(above) * (1.0 - FULL);
                 witness.push(Inequality { fair_share, ..self.cuts[number].clone() });
             }
         }

@@ -1,5 +1,6 @@
 //! Double-double sums: cancellation of large terms leaves the small ones exact. Weighted sums need it where heavy flows
 //! are subtracted and light ones remain.
+
 /// The sum of a high and a low part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DoubleDouble {

@@ -3,17 +3,19 @@
 //! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as
 //! capacity. The caps of flows are the ends of their curves (`rising_rates.rs`).
 
-use super::water_fill::power_of_two;
+use super::curves::Curves;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::{FNorm, Normalizer};
 use crate::paths::Paths;
 use crate::presolve::open_paths;
 use crate::problem::Problem;
+use crate::utility::FairShare;
+use crate::water_fill::power_of_two;
 
 #[derive(Debug)]
 pub(super) struct Network {
-    /// What a rate of 1 here is outside.
+    /// The caller's rate that is 1 here.
     pub(super) unit: f64,
     /// Of the problem's links, and of those that stand for caps.
     pub(super) capacities: Vec<f64>,
@@ -27,14 +29,16 @@ pub(super) struct Network {
     total: usize,
     /// The smallest capacity on every path, its cap included.
     pub(super) ceilings: Vec<f64>,
-    /// What the paths of every flow can carry, each for itself, or its cap.
+    /// The sum of the ceilings of every flow's paths, or its cap.
     pub(super) widths: Vec<f64>,
+    /// The fair share of every flow, at most its width.
+    pub(super) curves: Curves,
 }
 
 impl Network {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(problem: &Problem) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, shares: &[FairShare]) -> Result<Self> {
         let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
         let mut capacities: Vec<f64> = problem.capacities().iter().map(|capacity| capacity / unit).collect();
         let open = open_paths(problem)?;
@@ -61,6 +65,8 @@ impl Network {
             let together: f64 = ceilings[ceilings.len() - of_flow.len()..].iter().sum();
             widths.push(together.min(problem.flow_cap(flow) / unit));
         }
+        let mut curves = Curves::new(unit);
+        shares.iter().zip(&widths).for_each(|(share, width)| curves.push(share, (width * unit).min(f64::MAX)));
         Ok(Self {
             unit,
             capacities,
@@ -71,6 +77,7 @@ impl Network {
             total: problem.paths().len(),
             ceilings,
             widths,
+            curves,
         })
     }
 
@@ -88,17 +95,29 @@ impl Network {
         self.flow_paths[flow]..self.flow_paths[flow + 1]
     }
 
-    /// Feasible rates of all paths of the problem, in its units, from what the open ones should have.
-    pub(super) fn caller_rates(&self, mut rates: Vec<f64>) -> Vec<f64> {
-        for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {
-            // Not clamp, which lets NaN pass.
-            *rate = if *rate > 0.0 { rate.min(ceiling) } else { 0.0 };
-        }
+    /// Feasible rates of the open paths, from any.
+    pub(super) fn feasible(&self, mut rates: Vec<f64>) -> Vec<f64> {
+        let cut = |rates: &mut [f64]| {
+            for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {
+                // Not clamp, which lets NaN pass.
+                *rate = if *rate > 0.0 { rate.min(ceiling) } else { 0.0 };
+            }
+        };
+        cut(&mut rates);
         FNorm::default().normalize(&self.capacities, &self.paths, &mut rates);
+        cut(&mut rates);
+        rates
+    }
+
+    /// Rates of all paths of the problem, in its units, from those of the open ones.
+    pub(super) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.total];
-        for ((&path, rate), ceiling) in self.original.iter().zip(rates).zip(&self.ceilings) {
-            all[path as usize] = rate.min(*ceiling) * self.unit;
-        }
+        self.original.iter().zip(rates).for_each(|(&path, rate)| all[path as usize] = rate * self.unit);
         all
+    }
+
+    /// Rates of the open paths, from those of all paths of the problem in its units.
+    pub(super) fn own_rates(&self, rates: &[f64]) -> Vec<f64> {
+        self.original.iter().map(|&path| rates[path as usize] / self.unit).collect()
     }
 }

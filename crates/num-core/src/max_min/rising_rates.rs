@@ -9,8 +9,9 @@
 //! As t is kept relative to the last breakpoint, rates are exact to rounding however steep a piece is. Fair shares are
 //! counted in a unit in which the steepest slope is about 1.
 
-use super::water_fill::{LEAST, power_of_two};
+use super::network::Network;
 use crate::utility::FairShare;
+use crate::water_fill::{LEAST, power_of_two};
 
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -40,11 +41,11 @@ pub(super) struct RisingRates {
 }
 
 impl RisingRates {
-    /// At the fair share 0. `shares` has one entry per flow, of which some have no open path and are fixed at 0.
-    pub(super) fn new<'a>(shares: &[FairShare<'a>], is_open: impl Fn(usize) -> bool, unit: f64) -> Self {
-        let all = |share: &FairShare<'a>| share.pieces();
-        let steepest = shares.iter().flat_map(all).map(|[_, _, slope]| slope).fold(0.0, f64::max);
-        let steepest = power_of_two(steepest);
+    /// At the fair share 0, for one fair share per flow. Flows without an open path are fixed at 0.
+    pub(super) fn new(shares: &[FairShare], network: &Network) -> Self {
+        let unit = network.unit;
+        let slopes = shares.iter().flat_map(|share| share.pieces()).map(|[_, _, slope]| slope);
+        let steepest = power_of_two(slopes.fold(0.0, f64::max));
         let mut this = Self {
             pieces: Vec::with_capacity(shares.len()),
             first: vec![0],
@@ -74,7 +75,7 @@ impl RisingRates {
             this.first.push(this.pieces.len());
             // A curve that ends at a fair share that rounds to 0 does not rise.
             let is_flat = this.first[flow + 1] - this.first[flow] == 1 && this.pieces[this.first[flow]].slope == 0.0;
-            if !is_open(flow) || is_flat {
+            if network.paths_of(flow).is_empty() || is_flat {
                 this.hold(flow, 0.0);
             }
         }

@@ -1,18 +1,15 @@
 //! A search for max-min rates, a slice of work at a time.
 
+use std::sync::Arc;
+
+use super::fair_shares::METHOD;
 use super::one_path::OnePath;
 use super::several_paths::SeveralPaths;
-use super::solution::MaxMinBasis;
+use super::tolerances::{ACCEPTABLE, SLICE};
+use super::warm_start::WarmStart;
 use super::witness::Inequality;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-
-/// Its name in errors.
-pub(super) const METHOD: &str = "max-min";
-/// With several paths per flow, rates this near to being proven are an answer.
-const ENOUGH: f64 = 1e-5;
-/// Operations between two checks for a stop: about a millisecond.
-pub(super) const SLICE: usize = 1 << 20;
 
 /// Max-min rates on the way; it goes on where it was left.
 #[derive(Debug)]
@@ -28,39 +25,25 @@ enum Kind {
 }
 
 impl Search {
+    /// For exact rates, from the beginning.
+    ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self::of(match problem.is_single_path() {
+    pub(crate) fn of(problem: &Problem) -> Result<Self> {
+        Self::new(problem, None, 0.0)
+    }
+
+    /// From an earlier solution on the same paths, if there is one. Rates over several paths are an answer that are
+    /// proven to be as near as `accuracy`, or but for rounding where that is 0.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min).
+    pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
+        let kind = match problem.is_single_path() {
             true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
-            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None, 0.0)?)),
-        }))
-    }
-
-    /// From what an earlier search has left, on the same paths.
-    ///
-    /// # Errors
-    /// Those of [`MaxMin::again`](super::MaxMin::again).
-    pub(super) fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
-        basis.check(problem)?;
-        match &basis.start {
-            Some(start) if !problem.is_single_path() => {
-                Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, Some(start.clone()), 0.0)?))))
-            }
-            _ => Self::new(problem),
-        }
-    }
-
-    /// Over several paths, for rates that are proven to be as near as `accuracy`.
-    ///
-    /// # Errors
-    /// Those of [`max_min`](super::max_min).
-    pub(super) fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
-        Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None, accuracy)?))))
-    }
-
-    fn of(kind: Kind) -> Self {
-        Self { kind, is_done: false }
+            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, start, accuracy)?)),
+        };
+        Ok(Self { kind, is_done: false })
     }
 
     /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether
@@ -71,7 +54,7 @@ impl Search {
     pub(crate) fn advance(&mut self, operations: usize) -> Result<bool> {
         if !self.is_done {
             self.is_done = match &mut self.kind {
-                Kind::OnePath(fill) => fill.advance(operations)?,
+                Kind::OnePath(water_fill) => water_fill.advance(operations)?,
                 Kind::SeveralPaths(runs) => runs.advance(operations)?,
             };
         }
@@ -87,11 +70,11 @@ impl Search {
         Ok(self)
     }
 
-    /// Feasible rates of all paths, in the caller's units: what has stopped has its rate, the rest what it has at the
-    /// fair share that has been reached.
+    /// Feasible rates of all paths, in the caller's units: flows that have stopped have their rate, the others what
+    /// they have at the fair share that has been reached.
     pub(crate) fn rates(&mut self) -> Vec<f64> {
         match &mut self.kind {
-            Kind::OnePath(fill) => fill.rates(),
+            Kind::OnePath(water_fill) => water_fill.rates(),
             Kind::SeveralPaths(runs) => runs.rates(),
         }
     }
@@ -104,14 +87,14 @@ impl Search {
         }
     }
 
-    /// How far its rates are proven, once it is done.
+    /// How far its rates are proven.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(super) fn residual(&self, rates: &[f64]) -> Result<f64> {
-        match &self.kind {
-            Kind::OnePath(fill) => fill.residual(rates),
-            Kind::SeveralPaths(runs) => Ok(runs.residual()),
+    pub(super) fn residual(&mut self, rates: &[f64]) -> Result<f64> {
+        match &mut self.kind {
+            Kind::OnePath(water_fill) => water_fill.residual(rates),
+            Kind::SeveralPaths(runs) => runs.residual(),
         }
     }
 
@@ -119,26 +102,23 @@ impl Search {
     ///
     /// # Errors
     /// [`Error::Unsupported`].
-    pub(super) fn check_proven(&self) -> Result<()> {
-        match &self.kind {
-            Kind::SeveralPaths(runs) if runs.residual() > ENOUGH => {
-                let what = format!("this problem to its end: a gap of {:.1e} is left", runs.residual());
-                Err(Error::Unsupported {
-                    method: METHOD.into(),
-                    what,
-                    instead: "use solve(), which returns it with its gap",
-                })
+    pub(super) fn check_proven(&mut self) -> Result<()> {
+        if let Kind::SeveralPaths(runs) = &mut self.kind {
+            let residual = runs.residual()?;
+            if residual > ACCEPTABLE {
+                let what = format!("this problem to its end: a gap of {residual:.1e} is left");
+                let instead = "use solve(), which returns it with its gap";
+                return Err(Error::Unsupported { method: METHOD.into(), what, instead });
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
-    /// What the next search can start from, once this one is done.
-    pub(super) fn into_basis(self, problem: &Problem) -> MaxMinBasis {
-        let start = match self.kind {
+    /// The start of the next search, once this one is done.
+    pub(super) fn into_start(self) -> Option<WarmStart> {
+        match self.kind {
             Kind::OnePath(_) => None,
             Kind::SeveralPaths(runs) => runs.into_start(),
-        };
-        MaxMinBasis::new(problem, start)
+        }
     }
 }

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::search::{METHOD, SLICE, Search};
+use super::search::Search;
+use super::tolerances::MOST_OPERATIONS;
 use super::warm_start::WarmStart;
-use super::witness::witness_residual;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::problem::Problem;
 
-/// Elementary operations after which the method stops where rates need not be exact: some seconds.
-const OPERATIONS: usize = 2500 * SLICE;
-
-/// Max-min fair rates, how far they are proven, and what the next ones can start from.
+/// Max-min fair rates, how far they are proven, and the start of the next search.
 ///
 /// ```
 /// use netnum_core::{AlphaFair, MaxMin, Paths, Problem};
@@ -40,12 +37,12 @@ pub struct MaxMin {
     is_exact: bool,
 }
 
-/// What a search for max-min rates leaves for the next one, on the same paths.
+/// The start of a search for max-min rates: the end of an earlier one on the same paths.
 #[derive(Debug, Clone)]
 pub struct MaxMinBasis {
     paths: Arc<Paths>,
     group: Arc<Vec<u32>>,
-    pub(super) start: Option<Arc<WarmStart>>,
+    start: Option<Arc<WarmStart>>,
 }
 
 impl MaxMin {
@@ -54,7 +51,7 @@ impl MaxMin {
     /// # Errors
     /// Those of [`max_min`](super::max_min()).
     pub fn of(problem: &Problem) -> Result<Self> {
-        Self::found(problem, Search::new(problem)?)
+        Self::found(problem, Search::of(problem)?)
     }
 
     /// The rates of a problem with the same paths, in which capacities, caps or utilities may be others: exact, and
@@ -67,17 +64,20 @@ impl MaxMin {
         Self::from_basis(problem, &self.basis)
     }
 
-    /// The same, from what is left of an earlier search.
+    /// As [`MaxMin::again`], from the basis of an earlier search.
     ///
     /// # Errors
     /// Those of [`MaxMin::again`].
     pub fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
-        Self::found(problem, Search::from_basis(problem, basis)?)
+        if let Some(what) = problem.difference(&basis.paths, &basis.group) {
+            return Err(Error::OtherPaths { name: "start", what });
+        }
+        Self::found(problem, Search::new(problem, basis.start.clone(), 0.0)?)
     }
 
     /// Rates that need not be exact, for 10⁵ flows with several paths and more, for which the exact method takes
-    /// minutes: its rates as soon as they are proven to be within `accuracy` of max-min fair, or what it has come to
-    /// after 2.6 · 10⁹ operations, with what is proven of that. With one path per flow they are exact.
+    /// minutes: its rates as soon as they are proven to be within `accuracy` of max-min fair, or those of 2.6 · 10⁹
+    /// operations, as far as they are proven. With one path per flow they are exact.
     ///
     /// An unfairness of u means for every flow f that is not satisfied: rates that give f more than 1/(1 − u) of its
     /// rate take from a flow whose fair share is at most that of f with 1/(1 − u) of its rate. And every flow has at
@@ -87,7 +87,7 @@ impl MaxMin {
     /// # Errors
     /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
     pub fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
-        Self::within_operations(problem, accuracy, OPERATIONS)
+        Self::within_operations(problem, accuracy, MOST_OPERATIONS)
     }
 
     fn within_operations(problem: &Problem, accuracy: f64, operations: usize) -> Result<Self> {
@@ -98,16 +98,12 @@ impl MaxMin {
         if problem.is_single_path() {
             return Self::of(problem);
         }
-        let mut search = Search::within(problem, accuracy)?;
-        if search.advance(operations)? {
-            return Self::ended(problem, search);
-        }
-        let rates = search.rates();
-        let unfairness = witness_residual(problem, &rates, search.witness(), METHOD)?;
-        Ok(Self { rates, unfairness, basis: MaxMinBasis::new(problem, None), is_exact: false })
+        let mut search = Search::new(problem, None, accuracy)?;
+        let is_done = search.advance(operations)?;
+        Self::ended(problem, search, is_done)
     }
 
-    /// What the next search can start from.
+    /// The start of the next search.
     pub fn basis(&self) -> &MaxMinBasis {
         &self.basis
     }
@@ -118,32 +114,18 @@ impl MaxMin {
     }
 
     fn found(problem: &Problem, search: Search) -> Result<Self> {
-        let search = search.finish()?;
+        let mut search = search.finish()?;
         search.check_proven()?;
-        Self::ended(problem, search)
+        Self::ended(problem, search, true)
     }
 
-    /// What a search that is done has come to.
-    fn ended(problem: &Problem, mut search: Search) -> Result<Self> {
+    /// The rates of a search so far.
+    fn ended(problem: &Problem, mut search: Search, is_exact: bool) -> Result<Self> {
         let rates = search.rates();
         let unfairness = search.residual(&rates)?;
-        Ok(Self { rates, unfairness, basis: search.into_basis(problem), is_exact: true })
-    }
-}
-
-impl MaxMinBasis {
-    pub(super) fn new(problem: &Problem, start: Option<WarmStart>) -> Self {
-        let (paths, group) = (problem.shared_paths(), problem.shared_group());
-        Self { paths, group, start: start.map(Arc::new) }
-    }
-
-    /// # Errors
-    /// [`Error::OtherPaths`] unless it is of a problem with these paths.
-    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
-        match problem.difference(&self.paths, &self.group) {
-            Some(what) => Err(Error::OtherPaths { name: "start", what }),
-            None => Ok(()),
-        }
+        let start = if is_exact { search.into_start().map(Arc::new) } else { None };
+        let basis = MaxMinBasis { paths: problem.shared_paths(), group: problem.shared_group(), start };
+        Ok(Self { rates, unfairness, basis, is_exact })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1. y ← max-min rates under the cuts known        cuts.rs; cuts hold whatever the capacities, caps and weights are
-//! 2. route y from the last basis                   reroute.rs; a basis depends on paths alone
+//! 2. route y from the last basis                   parametric/reroute.rs; a basis depends on paths alone
 //! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its witness
 //! ```
 //!
@@ -15,25 +15,24 @@ use std::sync::Arc;
 use super::basis::Basis;
 use super::crossings::Crossings;
 use super::cuts::CutPool;
-use super::flow_shares;
 use super::network::Network;
-use super::parametric::Parametric;
-use super::reroute::Rerouted;
+use super::parametric::{Parametric, Rerouted};
 use super::rising_rates::RisingRates;
+use super::tolerances::PIVOTS;
 use super::witness::{Inequality, Witness};
-use super::{METHOD, several_paths::Found};
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::Paths;
-use crate::problem::Problem;
 
-/// Rounds after which a run from the beginning is quicker.
-const ROUNDS: usize = 40;
-/// Pivots after which it is, too, and how many more for a flow.
-const PIVOTS: usize = 60;
-const PIVOTS_PER_FLOW: f64 = 0.06;
+/// Rates of the open paths, feasible, with their witness and basis.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) rates: Vec<f64>,
+    pub(super) witness: Witness,
+    pub(super) basis: Basis,
+}
 
-/// The state of a run that the next one starts from.
+/// The end of a search that the next one starts from.
 #[derive(Debug)]
 pub(super) struct WarmStart {
     frame: Arc<Frame>,
@@ -41,7 +40,7 @@ pub(super) struct WarmStart {
     cuts: Vec<Inequality>,
 }
 
-/// What does not change from one problem to the next.
+/// The part of a search that problems with the same open paths share.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// The links of the paths that are open, those that stand for caps among them.
@@ -78,35 +77,30 @@ impl WarmStart {
         self.frame.fits(network).then(|| self.frame.clone())
     }
 
-    /// Rates of a problem with the same frame, with what proves them; none where too much has changed, or where
-    /// rounding has spoilt it.
+    /// Rates of a problem with the same frame, with their witness; none where too much has changed, or where rounding
+    /// has spoilt it. `lowest` is at the fair share 0.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn resume(&self, problem: &Problem, network: &Network) -> Result<Option<Found>> {
-        let mut shares = flow_shares(problem, METHOD)?;
-        for (share, width) in shares.iter_mut().zip(&network.widths) {
-            *share = share.at_most((width * network.unit).min(f64::MAX));
-        }
-        let lowest = RisingRates::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
-        let mut pool = CutPool::new(network, &lowest, self.cuts.clone());
+    pub(super) fn resume(&self, network: &Network, lowest: &RisingRates) -> Result<Option<Found>> {
+        let mut pool = CutPool::new(network, lowest, self.cuts.clone());
         let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
-        let mut pivots = PIVOTS + (PIVOTS_PER_FLOW * network.flows() as f64) as usize;
-        for _ in 0..ROUNDS {
+        let mut pivots = PIVOTS * (1000 + network.flows()) / 1000;
+        loop {
             interrupt::check()?;
             let mut flow_rates = lowest.clone();
-            let witness: Witness = pool.fill(&mut flow_rates)?;
+            let witness = pool.max_min_rates(&mut flow_rates)?;
             run.flow_rates = flow_rates;
             let known = pool.len();
-            match run.reroute(network, &mut pool, &lowest, &self.frame.crossings.all, &mut pivots)? {
+            match run.reroute(network, &mut pool, lowest, &self.frame.crossings.all, &mut pivots)? {
                 Rerouted::Fits if pool.len() == known => {
-                    let rates = network.caller_rates(run.path_rates(network));
+                    let rates = network.feasible(run.path_rates(network));
                     return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
+                // The pivots bound the rounds.
                 Rerouted::Fits => {}
                 Rerouted::Broken => return Ok(None),
             }
         }
-        Ok(None)
     }
 }

@@ -22,22 +22,14 @@
 //!
 //! Cost: O(inequalities · (flows + crossings of their links)) after a transpose.
 
-use super::curves::Curves;
-use super::flow_shares;
+use super::fair_shares::{CERTIFICATE, flow_shares};
 use super::network::Network;
-use super::water_fill::FULL;
+use super::tolerances::{NEGLIGIBLE, ROUNDING};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::problem::Problem;
-use crate::utility::FairShare;
-
-/// Residuals are relative to the flow's rate, and at least to this part of what its paths could carry: lower rates
-/// count as 0.
-const NEGLIGIBLE: f64 = 1e-6;
-
-/// Relative rounding of the fair share t; on a steep curve it is a large change of the rate.
-const ROUNDING: f64 = 1e-12;
+use crate::water_fill::FULL;
 
 /// A set of inequalities that bound the rates of flows.
 pub(crate) type Witness = Vec<Inequality>;
@@ -53,33 +45,30 @@ pub struct Inequality {
     pub(super) factors: Vec<(u32, f64)>,
 }
 
-/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path.
+/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path,
+/// in the caller's units.
 ///
 /// # Errors
-/// As [`bottleneck_residual`](super::bottleneck::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Inequality], method: &str) -> Result<f64> {
-    let network = Network::new(problem)?;
+/// As [`residual`](super::residual()).
+pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<f64> {
+    let network = Network::new(problem, &flow_shares(problem, CERTIFICATE)?)?;
     let through = network.paths.transpose(network.capacities.len())?;
-    residual_in(problem, &network, &through, &flow_shares(problem, method)?, rates, witness)
+    network_residual(&network, &through, &network.own_rates(rates), witness)
 }
 
-/// The same, of a problem whose network, with the paths through every link, and fair shares are at hand.
+/// The largest residual in a network, of feasible rates of its open paths. `through` lists the paths of every link.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn residual_in(
-    problem: &Problem,
+pub(super) fn network_residual(
     network: &Network,
     through: &Paths,
-    shares: &[FairShare],
     rates: &[f64],
     witness: &[Inequality],
 ) -> Result<f64> {
-    let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
-    let rates = problem.flow_rates(&natural)?;
-    let widths = &network.widths;
-    let mut curves = Curves::new(network.unit);
-    shares.iter().zip(widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
+    let Network { widths, curves, .. } = network;
+    let total = |flow: usize| rates[network.paths_of(flow)].iter().sum::<f64>();
+    let rates: Vec<f64> = (0..network.flows()).map(total).collect();
     let below = |flow: usize, most: f64| {
         let whole = most.max(NEGLIGIBLE * widths[flow]);
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
@@ -87,6 +76,7 @@ pub(super) fn residual_in(
     let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
     let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
     for Inequality { fair_share, prices: priced, factors } in witness {
+        // On a steep curve the rounding of t is a large change of the rate.
         let above = fair_share * (1.0 + ROUNDING);
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
@@ -127,8 +117,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::Search;
-    use super::super::bottleneck::bottleneck_residual;
+    use super::super::{Search, residual};
     use super::{Inequality, Witness};
     use crate::{AlphaFair, Paths, Problem};
 
@@ -160,9 +149,9 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let problem = problem(&mut rng);
-            let mut search = Search::new(&problem).unwrap().finish().unwrap();
+            let mut search = Search::of(&problem).unwrap().finish().unwrap();
             let (rates, witness) = (search.rates(), search.witness().to_vec());
-            let right = bottleneck_residual(&problem, &rates, &witness).unwrap();
+            let right = residual(&problem, &rates, &witness).unwrap();
             assert!(right < 1e-9, "{right:e}");
             let (short, part) = (rng.random_range(0..6u32), rng.random_range(0.01..0.5));
             let group = problem.group().iter();
@@ -178,7 +167,7 @@ mod tests {
                     inequality.prices.iter_mut().chain(&mut inequality.factors).for_each(|(_, value)| spoil(value));
                     inequalities.push(inequality);
                 }
-                let found = bottleneck_residual(&problem, &spoiled, &inequalities).unwrap();
+                let found = residual(&problem, &spoiled, &inequalities).unwrap();
                 assert!(found >= part * (1.0 - 1e-9), "{found:e} for {part:e}");
             }
         }

@@ -13,17 +13,15 @@
 //! [`witness`](super::witness) requires.
 //!
 //! Cost: for every cut the paths of the flows that cross its links, and the inequalities added to it.
+
 use super::basis::NONE;
 use super::network::Network;
+use super::tolerances::ZERO;
 use super::witness::{Inequality, Witness};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
-
-/// A fair share is lowered by this part, so that the rounding of exact rates does not violate it.
-pub(super) const ROUNDED: f64 = 1e-15;
-/// Numbers below this part of the largest price are rounding.
-const ROUNDING: f64 = 1e-11;
+use crate::water_fill::FULL;
 
 /// A cut, and the fair share at which it has fixed flows.
 #[derive(Debug, Clone)]
@@ -69,7 +67,7 @@ impl Sparse {
     fn positive(&mut self, unit: f64) -> Vec<(u32, f64)> {
         self.listed.sort_unstable();
         let scaled = self.listed.iter().map(|&place| (place, self.values[place as usize] / unit));
-        scaled.filter(|(_, value)| *value > ROUNDING).collect()
+        scaled.filter(|(_, value)| *value > ZERO).collect()
     }
 }
 
@@ -146,7 +144,7 @@ pub(super) fn witness_from_cuts(
                         (-above(&prices, &factors), above(&earlier_prices, &earlier_factors))
                     }
                 };
-                if missing > ROUNDING * unit && gives > ROUNDING {
+                if missing > ZERO * unit && gives > ZERO {
                     times = times.max(missing / gives);
                 }
             }
@@ -160,7 +158,8 @@ pub(super) fn witness_from_cuts(
         let largest = prices.listed.iter().map(|&link| prices.values[link as usize]).fold(0.0, f64::max);
         let unit = if largest > 0.0 { largest } else { 1.0 };
         witness.push(Inequality {
-            fair_share: cut.fair_share * (1.0 - ROUNDED),
+            // Lower, so that the rounding of exact rates does not violate it.
+            fair_share: cut.fair_share * (1.0 - FULL),
             prices: prices.positive(unit),
             factors: factors.positive(unit),
         });

@@ -1,9 +1,9 @@
 //! FILL: the weighted max-min rates whose weights are the raw rates; the cost of a [`max_min`](crate::max_min()).
 
 use super::{FNorm, Normalizer};
-use crate::max_min::WaterFill;
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::water_fill::WaterFill;
 
 /// FILL: the weighted max-min rates of the network with the raw rates as weights. Every path with a rate above 0 is
 /// then at its cap or has a full link, so rates are raised as well as lowered; a path with rate 0 stays there.
@@ -18,7 +18,7 @@ impl Normalizer for Fill {
     fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
         let weights = rates.to_vec();
         match WaterFill::new(capacities, paths) {
-            Ok(mut fill) => fill.fill(&weights, caps, rates),
+            Ok(mut water_fill) => water_fill.run(&weights, caps, rates),
             // Stopped on the way: feasible all the same.
             Err(_) => FNorm::default().normalize_capped(capacities, paths, caps, rates),
         }

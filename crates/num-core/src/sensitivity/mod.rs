@@ -62,7 +62,7 @@ use self::equations::Equations;
 use self::point::Point;
 use self::scales::Scales;
 use self::tolerances::{CERTIFIED, FOREIGN, UNCERTIFIED};
-use crate::certificate::certify_by_prices;
+use crate::certify::certify_presolved;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
@@ -133,7 +133,7 @@ impl Sensitivity {
             return refuse(what, "solve the problem");
         }
         let presolved = Arc::new(Presolved::new(problem)?);
-        let found = certify_by_prices(problem, &presolved, &solution.rates, &solution.prices)?.relative_gap;
+        let found = certify_presolved(problem, &presolved, &solution.rates, &solution.prices, &[])?.relative_gap;
         let own = solution.certificate.relative_gap;
         if found > FOREIGN * if own.is_finite() { own.max(CERTIFIED) } else { UNCERTIFIED } {
             let what = format!("a point that is not optimal for this problem (a gap of {found:.1e})");

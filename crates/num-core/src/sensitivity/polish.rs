@@ -57,6 +57,6 @@ impl Point {
 
     fn kkt_residual(&self, problem: &Presolved) -> Result<f64> {
         let feasible = FeasiblePoint::new(problem, &self.rates, &self.prices)?;
-        Ok(feasible.certificate(feasible.overload)?.kkt_residual)
+        Ok(feasible.kkt_residual()?.max(feasible.overload))
     }
 }

@@ -11,25 +11,21 @@ use crate::max_min::{Inequality, Search};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
-/// Elementary operations in a step: some ten milliseconds.
+/// Elementary operations in a step, at least: some ten milliseconds.
 const STEP: usize = 1 << 23;
-/// The same, per path, that reading the rates off costs.
-const READ: usize = 8;
 
 /// Max-min fair rates.
 pub(super) struct MaxMinMethod {
     search: Search,
     /// Whether the rates in the state are those of the finished search.
     is_done: bool,
-    /// Operations since the rates in the state were read off.
-    since: usize,
 }
 
 impl MaxMinMethod {
     /// # Errors
     /// Those of [`max_min`](crate::max_min()).
     pub(super) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self { search: Search::new(problem)?, is_done: false, since: 0 })
+        Ok(Self { search: Search::of(problem)?, is_done: false })
     }
 }
 
@@ -42,12 +38,9 @@ impl Method for MaxMinMethod {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.is_done = self.search.advance(STEP)?;
-        self.since += STEP;
-        if self.is_done || self.since >= READ * state.rates.len() {
-            self.since = 0;
-            state.rates = problem.natural_rates(&self.search.rates());
-        }
+        // Reading the rates off costs some 8 operations per path.
+        self.is_done = self.search.advance(STEP.max(8 * state.rates.len()))?;
+        state.rates = problem.natural_rates(&self.search.rates());
         Ok(if self.is_done { 0.0 } else { f64::MAX })
     }
 

@@ -12,7 +12,6 @@ mod methods;
 mod newton;
 pub(crate) mod price;
 mod progress;
-mod proof;
 mod run;
 mod schedule;
 mod settings;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::auto::Auto;
-use super::proof::Proof;
 use super::schedule::CertificateSchedule;
 use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
 };
 use crate::certificate::{Certificate, FeasiblePoint};
+use crate::certify::gap_and_residual;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -174,11 +174,6 @@ impl Solver {
         }
     }
 
-    pub(super) fn proof<'p>(&self, presolved: &'p Presolved) -> Proof<'_, 'p> {
-        let Self { problem, state, method, .. } = self;
-        Proof { problem, presolved, state, witness: method.witness() }
-    }
-
     /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
     /// tolerance when it meets it, more when it does not.
     fn certify<'p>(
@@ -189,8 +184,10 @@ impl Solver {
         best: &mut Option<Best<'p>>,
     ) -> Result<f64> {
         self.method.write_rates(&mut self.state);
-        let (Certificate { relative_gap: gap, overload, kkt_residual }, point) = self.proof(presolved).towards(goal)?;
-        (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
+        let point = FeasiblePoint::new(presolved, &self.state.rates, &self.state.prices)?;
+        let is_needed = |gap| goal.needs_rates(gap);
+        let (gap, kkt_residual) = gap_and_residual(&self.problem, &point, self.method.witness(), is_needed)?;
+        (progress.gap, progress.overload, progress.kkt_residual) = (gap, point.overload, kkt_residual);
         // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
         if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.is_user_defined) {
             return Err(self.not_numbers());

@@ -10,6 +10,7 @@ use super::auto::Auto;
 use super::method::{Method, State};
 use super::methods::MethodInfo;
 use crate::certificate::{Certificate, FeasiblePoint};
+use crate::certify::certify_point;
 use crate::error::{Error, Result};
 use crate::interrupt::StopToken;
 use crate::normalize;
@@ -206,7 +207,8 @@ impl Solver {
     /// [`Error::Unsupported`] where a max-min problem cannot be certified; [`Error::Utility`] when a user's utility
     /// answers with a demand that is no best response; [`Error::Stopped`].
     pub fn certificate(&self) -> Result<Certificate> {
-        self.proof(&self.presolved).certificate()
+        let point = FeasiblePoint::new(&self.presolved, &self.state.rates, &self.state.prices)?;
+        certify_point(&self.problem, &point, self.method.witness(), point.overload)
     }
 
     /// Goes on with another method from these prices. Where that cannot start, the method is unchanged.

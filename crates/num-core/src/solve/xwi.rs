@@ -15,7 +15,7 @@
 //! water-filling. Its price is U' at the cap minus the price of the cheapest path. Where it is far above the prices of
 //! the paths, shares move slowly.
 //!
-//! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets
+//! Each step costs a water-filling (`water_fill/mod.rs`) and O(crossings), about as much as a certificate. It gets
 //! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and stops improving between 1e−4 and 1e−6: the price
 //! of a nearly full link falls only by η (1 − y/c). From α = 5 on the gap fluctuates there.
 //! It fails on networks of very different capacities, and with weights over many decades stays at 1e−3. With several
@@ -29,17 +29,17 @@ use super::price::LARGEST_PRICE;
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, StopToken};
-use crate::max_min::WaterFill;
 use crate::normalize::flow_caps_as_links;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
+use crate::water_fill::WaterFill;
 
 /// xWI. Vectors are per link, path or flow, in natural units.
 pub(super) struct Xwi {
     eta: f64,
     beta: f64,
     routing: Arc<Paths>,
-    fill: WaterFill<Arc<Paths>>,
+    water_fill: WaterFill<Arc<Paths>>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
     /// The largest weight of every path *(given)*.
@@ -80,7 +80,7 @@ impl Xwi {
             eta,
             beta,
             routing: Arc::clone(&problem.paths),
-            fill: fill(problem)?,
+            water_fill: water_fill(problem)?,
             limits,
             heaviest,
             weights: vec![0.0; paths],
@@ -103,7 +103,7 @@ impl Xwi {
             state.rates.copy_from_slice(&self.weights);
             return Ok(f64::NAN);
         }
-        self.fill.fill(&self.weights, &self.limits, &mut state.rates);
+        self.water_fill.run(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
         self.routing.scatter(0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
@@ -186,7 +186,7 @@ impl Xwi {
 }
 
 /// A water-fill of a network in which a flow with several paths and a cap has one more link on all of them.
-fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
+fn water_fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
     if problem.bounds.flow_caps.is_empty() {
         return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
     }

@@ -26,6 +26,9 @@
 //! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
 //! Slyke, 1967. Their use for max-min is new here.
 
+mod direction;
+mod reroute;
+mod row;
 mod values;
 
 use std::mem;
@@ -36,22 +39,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
 use super::crossings::Crossings;
-use super::direction::{Direction, Leaving};
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
-use super::row::{Entering, Row};
+use super::tolerances::{FULL_CUT, ITERATIONS, REFRESH};
 use super::witness_from_cuts::Cut;
 use crate::paths::Paths;
-
-/// Pivots and cuts after which lists are shortened and sums computed afresh.
-const REFRESH: usize = 200;
-/// A row that is no further from 0 than this part of its terms is at 0.
-const FULL: f64 = 1e-9;
-/// Part of the costs that is random.
-const RANDOM: f64 = 0.5;
-/// Iterations, per path, link and breakpoint, after which a run has broken off.
-const ITERATIONS: usize = 20;
+use direction::{Direction, Leaving};
+pub(super) use reroute::Rerouted;
+use row::{Column, Entering, Row};
 
 /// How a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +66,7 @@ pub(super) struct Parametric {
     pub(super) basis: Basis,
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
-    /// Those by which flows differ, and those that count as through a link −1 times, see [`Crossings`]; but for those
+    /// Those by which flows differ, and those that count as through a link −1 times, see [`Crossings`]; without those
     /// that never carry anything again and those of flows whose rates are fixed.
     pub(super) through: Vec<Vec<u32>>,
     pub(super) around: Vec<Vec<u32>>,
@@ -81,9 +77,8 @@ pub(super) struct Parametric {
     /// x of extra paths, s of links that are not in T.
     pub(super) rates: Vec<f64>,
     pub(super) slacks: Vec<f64>,
-    /// Prices of links, and the cost and prices of every path.
+    /// Prices of links, and of every path its cost and the prices of its links.
     pub(super) prices: Vec<f64>,
-    costs: Vec<f64>,
     pub(super) path_costs: Vec<f64>,
     /// The cut from which on a path or a link's slack is 0 for good.
     pub(super) path_ban: Vec<u32>,
@@ -94,7 +89,7 @@ pub(super) struct Parametric {
     pub(super) fixed_flows: Vec<bool>,
     cuts: Vec<Cut>,
     direction: Direction,
-    pub(super) row: Row,
+    row: Row,
     iterations: usize,
     most_iterations: usize,
     /// Iterations but for breakpoints: pivots and cuts.
@@ -114,7 +109,7 @@ impl Parametric {
     /// At the fair share 0, with costs that depend on `seed`.
     pub(super) fn new(network: &Network, flow_rates: RisingRates, crossings: Crossings, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let cost = |path: &[u32]| path.len() as f64 + RANDOM * rng.random_range(0.0..1.0);
+        let cost = |path: &[u32]| path.len() as f64 + rng.random_range(0.0..0.5);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
         let cheapest = |flow: usize| {
             let of_flow = network.paths_of(flow);
@@ -122,8 +117,8 @@ impl Parametric {
         };
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
         let prices = vec![0.0; network.capacities.len()];
-        let (basis, path_costs) = (Basis::new(network, keys), costs.clone());
-        let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, path_costs, prices);
+        let basis = Basis::new(network, keys);
+        let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, prices);
         for flow in 0..network.flows() {
             this.add_slope(network, flow, this.flow_rates.slope(flow));
         }
@@ -135,7 +130,6 @@ impl Parametric {
         flow_rates: RisingRates,
         basis: Basis,
         Crossings { all, through, around }: Crossings,
-        costs: Vec<f64>,
         path_costs: Vec<f64>,
         prices: Vec<f64>,
     ) -> Self {
@@ -151,7 +145,6 @@ impl Parametric {
             slacks: network.capacities.clone(),
             prices,
             path_costs,
-            costs,
             path_ban: vec![NONE; paths],
             link_ban: vec![NONE; links],
             fixed_rows: FixedRows { links: vec![false; links], paths: vec![false; paths] },
@@ -226,8 +219,7 @@ impl Parametric {
             self.work += row.price(self, network, leaving);
             if !direction.is_reliable(leaving) {
                 self.work += row.find_factors(self, network);
-                if let Some(falls) = direction.corrected(leaving, row.falls(self)) {
-                    direction.set(leaving, -falls);
+                if direction.correct(leaving, row.falls(self)) {
                     continue;
                 }
             }
@@ -253,10 +245,10 @@ impl Parametric {
     fn rise_by(&mut self, direction: &Direction, step: f64) {
         if step > 0.0 {
             self.flow_rates.set_above(self.flow_rates.above() + step);
-            for (&path, falls) in self.basis.paths.iter().zip(&direction.extras) {
-                self.rates[path as usize] += falls * step;
+            for (&path, change) in self.basis.paths.iter().zip(&direction.extras) {
+                self.rates[path as usize] += change.by * step;
             }
-            self.slacks.iter_mut().zip(&direction.slacks).for_each(|(slack, falls)| *slack += falls * step);
+            self.slacks.iter_mut().zip(&direction.slacks).for_each(|(slack, change)| *slack += change.by * step);
         }
     }
 
@@ -278,7 +270,7 @@ impl Parametric {
     }
 
     /// A key path that is to leave first becomes an extra one, in the place of the extra path with the largest rate.
-    pub(super) fn key_to_extra(&mut self, network: &Network, leaving: Leaving) -> Leaving {
+    fn key_to_extra(&mut self, network: &Network, leaving: Leaving) -> Leaving {
         let Leaving::Key(flow) = leaving else { return leaving };
         let larger = |&&one: &&u32, &&other: &&u32| {
             let of = |path: u32| (!self.fixed_rows.paths[path as usize], self.rates[path as usize]);
@@ -296,32 +288,32 @@ impl Parametric {
         Leaving::Extra(column)
     }
 
-    /// The leaving row goes out, and what enters comes in; prices follow.
-    pub(super) fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
+    /// The leaving row goes out, and the entering column comes in; prices follow.
+    fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
         self.work += 4 * self.basis.nonzeros();
-        let (what, length) = (entering.what, entering.length);
+        let Entering { column, length } = entering;
         row.priced().for_each(|(link, price)| self.prices[link as usize] += length * price);
         row.add_to(&mut self.path_costs, length, network);
-        match (leaving, what) {
-            (Leaving::Slack(link), Ok(path)) => {
+        match (leaving, column) {
+            (Leaving::Slack(link), Column::Path(path)) => {
                 let prices = row.prices_of(&self.basis.links);
                 self.basis.add(network, link, path, &prices, row.above_key(&self.basis, network, path));
                 self.slacks[link as usize] = 0.0;
                 self.rates[path as usize] = 0.0;
             }
-            (Leaving::Slack(link), Err(other)) => {
+            (Leaving::Slack(link), Column::Slack(other)) => {
                 let prices = row.prices_of(&self.basis.links);
                 self.basis.replace_link(link, other, &prices);
                 self.slacks[link as usize] = 0.0;
                 self.free(other);
             }
-            (Leaving::Extra(column), Ok(path)) => {
+            (Leaving::Extra(column), Column::Path(path)) => {
                 let gone = self.basis.paths[column];
                 self.basis.replace_path(network, path, gone);
                 self.rates[gone as usize] = 0.0;
                 self.rates[path as usize] = 0.0;
             }
-            (Leaving::Extra(column), Err(other)) => {
+            (Leaving::Extra(column), Column::Slack(other)) => {
                 let gone = self.basis.paths[column];
                 self.basis.remove(network, other, gone);
                 self.rates[gone as usize] = 0.0;
@@ -369,7 +361,7 @@ impl Parametric {
     }
 
     /// A row never leaves again.
-    pub(super) fn fix_row(&mut self, leaving: Leaving) {
+    fn fix_row(&mut self, leaving: Leaving) {
         match leaving {
             Leaving::Slack(link) => self.fixed_rows.links[link as usize] = true,
             Leaving::Extra(column) => self.fixed_rows.paths[self.basis.paths[column] as usize] = true,
@@ -396,7 +388,7 @@ impl Parametric {
         }
         let (above, now) = (rest.value() / slope, self.flow_rates.above());
         let next = self.flow_rates.distance_to_breakpoint().map_or(f64::INFINITY, |breakpoint| now + breakpoint);
-        let agrees = (above - now).abs() * slope <= FULL * terms;
+        let agrees = (above - now).abs() * slope <= FULL_CUT * terms;
         (agrees && above >= 0.0 && above <= next).then_some(above)
     }
 }

@@ -4,14 +4,7 @@
 use super::Parametric;
 use crate::max_min::basis::NONE;
 use crate::max_min::network::Network;
-
-/// Changes of the basis after which costs of paths are computed afresh, a multiple of those after which lists are
-/// shortened: nothing is wrong with them but rounding, and they only choose what enters.
-const COSTS: usize = 2000;
-/// The inverse is computed afresh when a full link is off by more than this part of its capacity, and whenever lists
-/// are shortened while it is small.
-const DRIFT: f64 = 1e-10;
-const SMALL: usize = 400;
+use crate::max_min::tolerances::{DRIFT, REFRESH};
 
 impl Parametric {
     /// Rates of the open paths at the present fair share.
@@ -39,7 +32,7 @@ impl Parametric {
         self.flow_rates.rate(flow) - extra
     }
 
-    /// Shortens lists, and computes afresh what has been updated many times. Returns whether the basis has an inverse.
+    /// Shortens lists, and computes values and a small inverse afresh. Returns whether the basis has an inverse.
     pub(super) fn refresh(&mut self, network: &Network) -> bool {
         for flow in 0..network.flows() {
             let of_flow = network.paths_of(flow);
@@ -59,14 +52,9 @@ impl Parametric {
             |&path: &u32| path_ban[path as usize] == NONE && !fixed_flows[network.owners[path as usize] as usize];
         through.iter_mut().chain(around).for_each(|paths| paths.retain(stays));
         self.work += 2 * network.paths.len();
-        if self.basis_changes.is_multiple_of(COSTS) {
-            for (path, cost) in self.path_costs.iter_mut().enumerate() {
-                *cost = self.costs[path] + network.paths.row(path).sum(&self.prices);
-            }
-            self.work += 2 * network.paths.indices().len();
-        }
         let n = self.basis.len();
-        if n > 0 && n < SMALL {
+        // At most n² operations per change of the basis.
+        if n > 0 && n < REFRESH {
             self.work += n * n * n;
             if !self.basis.refactor(network) {
                 return false;

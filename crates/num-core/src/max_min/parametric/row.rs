@@ -8,7 +8,7 @@
 //!
 //! Columns with a negative coefficient may enter. The ratio test takes the least ratio of reduced cost to coefficient,
 //! and of the ratios that are equal to a tolerance the largest coefficient. Prices are sums of small fractions, so
-//! those below 1e−10 of the largest are rounding.
+//! those below 1e−11 of the largest are rounding.
 //!
 //! Coefficients need no more than the differences between the paths of a flow (`crossings.rs`). What a flow pays for
 //! all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(crossings by which flows differ, of the links with
@@ -16,23 +16,24 @@
 
 use std::mem;
 
-use super::basis::{Basis, NONE};
+use super::Parametric;
 use super::direction::Leaving;
-use super::network::Network;
-use super::parametric::Parametric;
+use crate::max_min::basis::{Basis, NONE};
+use crate::max_min::network::Network;
+use crate::max_min::tolerances::{PIVOT, REDUCED_COST, ZERO};
 
-/// A price of less than this part of the largest is rounding; a coefficient of less than that part is too small to
-/// pivot on.
-const ROUNDING: f64 = 1e-10;
-const SMALL: f64 = 1e-7;
-/// By how much a reduced cost may be below 0.
-const TOLERANCE: f64 = 1e-9;
+/// A column that enters the basis.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Column {
+    Path(u32),
+    /// The slack of a link.
+    Slack(u32),
+}
 
-/// What comes in for a row.
+/// A column, and how far it enters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entering {
-    /// A path, or else the slack of a link.
-    pub(super) what: Result<u32, u32>,
+    pub(super) column: Column,
     /// Its reduced cost per coefficient: by how much of the row prices rise.
     pub(super) length: f64,
 }
@@ -63,7 +64,7 @@ impl Row {
         }
     }
 
-    /// Finds the row of what leaves. Returns the operations that took.
+    /// Finds the prices of the row that leaves. Returns the operations done.
     pub(super) fn price(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
         self.clear(network);
         let (basis, n) = (&state.basis, state.basis.len());
@@ -98,7 +99,7 @@ impl Row {
         work + 6 * self.flows.len()
     }
 
-    /// Finds what flows pay in it. Returns the operations that took.
+    /// Finds λ_f of every flow. Returns the operations done.
     pub(super) fn find_factors(&mut self, state: &Parametric, network: &Network) -> usize {
         self.factors.clear();
         let (mut flows, mut work) = (Vec::new(), 0);
@@ -136,7 +137,7 @@ impl Row {
         let first = if slack.is_some() { 1.0 } else { 0.0 };
         self.largest = prices.clone().map(|(_, price)| price.abs()).fold(first, f64::max);
         for (link, price) in prices {
-            if price.abs() > ROUNDING * self.largest {
+            if price.abs() > ZERO * self.largest {
                 self.prices[link as usize] = price;
                 self.priced.push(link);
             }
@@ -149,7 +150,7 @@ impl Row {
 
     /// A coefficient that is no larger is none.
     pub(super) fn tolerance(&self) -> f64 {
-        SMALL * self.largest
+        PIVOT * self.largest
     }
 
     /// Links with a price, and that.
@@ -157,7 +158,7 @@ impl Row {
         self.priced.iter().map(|&link| (link, self.prices[link as usize]))
     }
 
-    /// Adds so many times the prices of paths to their costs, but for what all paths of a flow have in common.
+    /// Adds so many times the prices of paths to their costs, but for a part that all paths of a flow have in common.
     pub(super) fn add_to(&self, costs: &mut [f64], times: f64, network: &Network) {
         for &flow in &self.flows {
             let of_flow = network.paths_of(flow as usize);
@@ -187,11 +188,11 @@ impl Row {
         self.path_prices[path as usize] - self.path_prices[key as usize]
     }
 
-    /// The row's coefficient of what enters.
-    pub(super) fn coefficient(&self, basis: &Basis, network: &Network, what: Result<u32, u32>) -> f64 {
-        match what {
-            Ok(path) => self.above_key(basis, network, path),
-            Err(link) => self.prices[link as usize],
+    /// The row's coefficient of a column.
+    pub(super) fn coefficient(&self, basis: &Basis, network: &Network, column: Column) -> f64 {
+        match column {
+            Column::Path(path) => self.above_key(basis, network, path),
+            Column::Slack(link) => self.prices[link as usize],
         }
     }
 
@@ -205,36 +206,30 @@ impl Row {
         self.paying().any(|(flow, _)| !state.flow_rates.is_fixed(flow as usize))
     }
 
-    /// What enters, if anything can.
+    /// The column that enters, if any can.
     pub(super) fn entering(&self, state: &Parametric, network: &Network, leaving: Leaving) -> Option<Entering> {
-        let mut candidates: Vec<(Result<u32, u32>, f64, f64)> = Vec::new();
+        let mut candidates: Vec<(Column, f64, f64)> = Vec::new();
         for &flow in &self.flows {
             let key = state.basis.keys[flow as usize] as usize;
             for path in network.paths_of(flow as usize) {
-                if path != key
-                    && self.path_prices[path] - self.path_prices[key] < -self.tolerance()
-                    && self.may_enter(state, path)
-                {
+                let below = self.path_prices[key] - self.path_prices[path];
+                if path != key && below > self.tolerance() && self.may_enter(state, path) {
                     let reduced = state.path_costs[path] - state.path_costs[key];
-                    candidates.push((
-                        Ok(path as u32),
-                        reduced.max(0.0),
-                        self.path_prices[key] - self.path_prices[path],
-                    ));
+                    candidates.push((Column::Path(path as u32), reduced.max(0.0), below));
                 }
             }
         }
         for (link, price) in self.priced() {
             let leaves = leaving == Leaving::Slack(link);
             if price < -self.tolerance() && !leaves && state.link_ban[link as usize] == NONE {
-                candidates.push((Err(link), state.prices[link as usize].max(0.0), -price));
+                candidates.push((Column::Slack(link), state.prices[link as usize].max(0.0), -price));
             }
         }
         let nearest =
-            candidates.iter().map(|&(_, reduced, size)| (reduced + TOLERANCE) / size).fold(f64::INFINITY, f64::min);
+            candidates.iter().map(|&(_, reduced, size)| (reduced + REDUCED_COST) / size).fold(f64::INFINITY, f64::min);
         let near = candidates.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
         let best = near.max_by(|one, other| one.2.total_cmp(&other.2));
-        best.map(|(what, reduced, size)| Entering { what, length: reduced / size })
+        best.map(|(column, reduced, size)| Entering { column, length: reduced / size })
     }
 
     /// The paths that would have to fall below 0 for the row's variable not to.

@@ -22,27 +22,25 @@
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
 
+mod tournament;
+
 use std::array::from_fn;
 use std::borrow::Borrow;
 use std::hint::select_unpredictable;
 
-use super::tournament::Tournament;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
-use crate::paths::Paths;
-use crate::paths::with_length;
+use crate::paths::{Paths, with_length};
+pub(crate) use tournament::Tournament;
 
 /// A link with this part of its capacity left is full.
-pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
+pub(crate) const FULL: f64 = 16.0 * f64::EPSILON;
 /// The least weight, as a part of the largest: a level is then a number.
-pub(super) const LEAST: f64 = 1e-290;
-/// When W has fallen to this part of its first value, it is summed afresh: a double-double has 32 digits, of which 16
-/// are then left.
-const LOST: f64 = 1e-16;
-/// Paths that are visited between two checks for a stop.
-const SLICE: usize = 1 << 16;
+pub(crate) const LEAST: f64 = 1e-290;
+/// Paths or flows that are visited between two checks for a stop.
+pub(crate) const SLICE: usize = 1 << 16;
 
-/// Weighted max-min over a fixed network; made once, filled many times.
+/// Weighted max-min over a fixed network: made once, run for any weights and caps.
 #[derive(Debug)]
 pub(crate) struct WaterFill<P> {
     paths: P,
@@ -103,11 +101,11 @@ impl Link {
         self.high[1] + self.low[1]
     }
 
-    /// W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one. Returns how little
-    /// of it is not to be trusted.
+    /// Sums W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one. Returns the
+    /// value of W below which fewer than 16 of the 32 digits are left, and W is summed afresh again.
     fn set_weight(&mut self, paths: &[u32], weights: &[f64]) -> f64 {
         [self.high[1], self.low[1]] = sum(paths, weights);
-        LOST * self.weight()
+        f64::EPSILON * self.weight()
     }
 
     /// The level at which it fills, or a bound of it; at least the present one.
@@ -118,29 +116,28 @@ impl Link {
     }
 }
 
-/// What counts as nothing on a link.
+/// What is negligible on a link.
 #[derive(Debug, Clone, Copy)]
 struct Least {
-    /// It is full with this much left.
+    /// Capacity with which it is full.
     capacity: f64,
-    /// W is not to be trusted from here on.
+    /// W at which it is summed afresh.
     weight: f64,
 }
 
 /// The sum of some paths' weights, and what that rounds off: Knuth's two-sum, in lanes that do not wait for each other.
 fn sum(paths: &[u32], weights: &[f64]) -> [f64; 2] {
-    const LANES: usize = 4;
     let add = |high: &mut f64, low: &mut f64, weight: f64| {
         let sum = *high + weight;
         let added = sum - *high;
         *low += (*high - (sum - added)) + (weight - added);
         *high = sum;
     };
-    let (mut high, mut low) = ([0.0; LANES], [0.0; LANES]);
-    let (chunks, rest) = paths.as_chunks::<LANES>();
+    let (mut high, mut low) = ([0.0; 4], [0.0; 4]);
+    let (chunks, rest) = paths.as_chunks::<4>();
     for chunk in chunks {
         let weights = chunk.map(|path| weights[path as usize]);
-        for i in 0..LANES {
+        for i in 0..4 {
             add(&mut high[i], &mut low[i], weights[i]);
         }
     }
@@ -187,7 +184,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     ///
     /// A path of weight 0 gets rate 0, and so does one through a failed link. Stopped on the way it leaves feasible
     /// rates.
-    pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
+    pub(crate) fn run(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
         if self.start(weights, rates).is_err() {
             rates.fill(0.0);
             return;
@@ -243,7 +240,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     }
 
     /// The rate per weight at which every link has filled; ∞ where it has not.
-    pub(super) fn levels(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn levels(&self) -> impl Iterator<Item = f64> {
         self.levels.iter().map(|level| level * (self.unit / self.weight_unit))
     }
 
@@ -324,7 +321,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         });
     }
 
-    /// The same; the links of a path by a function that is compiled for their number.
+    /// As [`stop`](Self::stop), with a function for the links of a path that is compiled for their number.
     #[inline(always)]
     fn stop_each(
         &mut self,
@@ -363,6 +360,6 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 /// The power of two at or below a number, 1 for 0.
-pub(super) fn power_of_two(value: f64) -> f64 {
+pub(crate) fn power_of_two(value: f64) -> f64 {
     if value > 0.0 { value.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }

@@ -13,30 +13,27 @@
 //!
 //! which is added to those that are known. Its flows are lowered to the fair share at which it is full, so that the row
 //! is at 0, and the search goes on: one call finds several cuts. Costs are random, as they only choose what enters: any
-//! basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super::parametric), but for the direction.
+//! basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super), but for the direction.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::basis::{Basis, NONE};
-use super::crossings::Crossings;
-use super::cuts::CutPool;
+use super::Parametric;
 use super::direction::Leaving;
-use super::network::Network;
-use super::parametric::Parametric;
-use super::rising_rates::RisingRates;
+use super::row::Column;
 use crate::error::Result;
 use crate::interrupt;
+use crate::max_min::basis::{Basis, NONE};
+use crate::max_min::crossings::Crossings;
+use crate::max_min::cuts::CutPool;
+use crate::max_min::network::Network;
+use crate::max_min::rising_rates::RisingRates;
+use crate::max_min::tolerances::{REFRESH, ZERO};
 use crate::paths::Paths;
 
-/// A row that is below 0 by less than this part of its capacity is at 0.
-const TOLERANCE: f64 = 1e-11;
-/// Pivots after which values are computed afresh.
-const FRESH: usize = 100;
-
-/// What became of it.
+/// How it has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rerouted {
+pub(in crate::max_min) enum Rerouted {
     /// The basis routes the rates, or those that they were lowered to.
     Fits,
     /// Rounding has kept it from an end, or it would take too long.
@@ -45,7 +42,12 @@ pub(super) enum Rerouted {
 
 impl Parametric {
     /// At a basis, with random costs for which it is dual feasible, to route rates that are given.
-    pub(super) fn at(network: &Network, flow_rates: RisingRates, basis: Basis, crossings: Crossings) -> Self {
+    pub(in crate::max_min) fn at(
+        network: &Network,
+        flow_rates: RisingRates,
+        basis: Basis,
+        crossings: Crossings,
+    ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut prices = vec![0.0; network.capacities.len()];
         basis.links.iter().for_each(|&link| prices[link as usize] = rng.random_range(0.5..1.5));
@@ -54,7 +56,7 @@ impl Parametric {
             if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
         };
         let path_costs = (0..network.paths.len()).map(reduced).collect();
-        Self::with_basis(network, flow_rates, basis, crossings, Vec::new(), path_costs, prices)
+        Self::with_basis(network, flow_rates, basis, crossings, path_costs, prices)
     }
 
     /// Routes the rates at which all flows are fixed, within so many pivots. Cuts that they exceed are added to
@@ -62,7 +64,7 @@ impl Parametric {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn reroute(
+    pub(in crate::max_min) fn reroute(
         &mut self,
         network: &Network,
         pool: &mut CutPool,
@@ -96,13 +98,13 @@ impl Parametric {
                         Leaving::Extra(column) => self.rates[self.basis.paths[column] as usize],
                         Leaving::Key(_) => unreachable!("brought to an extra path before"),
                     };
-                    let coefficient = row.coefficient(&self.basis, network, entering.what);
+                    let coefficient = row.coefficient(&self.basis, network, entering.column);
                     let step = value / coefficient;
-                    self.move_along(network, entering.what, step);
+                    self.move_along(network, entering.column, step);
                     self.pivot(network, &row, leaving, entering);
-                    match entering.what {
-                        Ok(path) => self.rates[path as usize] = step,
-                        Err(link) => self.slacks[link as usize] = step,
+                    match entering.column {
+                        Column::Path(path) => self.rates[path as usize] = step,
+                        Column::Slack(link) => self.slacks[link as usize] = step,
                     }
                     fresh = false;
                 }
@@ -116,7 +118,7 @@ impl Parametric {
                     self.spread(network);
                 }
             }
-            if pivots.is_multiple_of(FRESH) {
+            if pivots.is_multiple_of(REFRESH) {
                 self.refresh_values(network);
                 fresh = true;
             }
@@ -127,7 +129,7 @@ impl Parametric {
 
     /// The row that is furthest below 0, as a part of what it could be.
     fn furthest_below(&self, network: &Network) -> Option<Leaving> {
-        let (mut furthest, mut worst) = (None, -TOLERANCE);
+        let (mut furthest, mut worst) = (None, -ZERO);
         let mut compare = |part: f64, leaving: Leaving| {
             if part < worst {
                 (furthest, worst) = (Some(leaving), part);
@@ -152,18 +154,18 @@ impl Parametric {
         furthest
     }
 
-    /// All rates and slacks of the basis, when what enters is at `step`.
-    fn move_along(&mut self, network: &Network, what: std::result::Result<u32, u32>, step: f64) {
-        let falls = match what {
-            Ok(path) => self.basis.solve(&self.basis.column(network, path)),
-            Err(link) => self.basis.solve(&[(self.basis.row_of[link as usize], 1.0)]),
+    /// All rates and slacks of the basis, when the column that enters is at `step`.
+    fn move_along(&mut self, network: &Network, column: Column, step: f64) {
+        let falls = match column {
+            Column::Path(path) => self.basis.solve(&self.basis.column(network, path)),
+            Column::Slack(link) => self.basis.solve(&[(self.basis.row_of[link as usize], 1.0)]),
         };
         for (column, fall) in falls.into_iter().enumerate().filter(|(_, fall)| *fall != 0.0) {
             let path = self.basis.paths[column];
             self.rates[path as usize] -= step * fall;
             self.shift(network, path, -step * fall);
         }
-        if let Ok(path) = what {
+        if let Column::Path(path) = column {
             self.shift(network, path, step);
         }
     }
@@ -175,7 +177,7 @@ impl Parametric {
         network.paths.links(key).iter().for_each(|&link| self.slacks[link as usize] += less);
     }
 
-    /// What full links have left goes to the paths of the basis.
+    /// The paths of the basis take the capacity that full links have left.
     fn spread(&mut self, network: &Network) {
         let left: Vec<f64> = self.basis.links.iter().map(|&link| self.slacks[link as usize]).collect();
         for (column, more) in self.basis.solve_dense(&left).into_iter().enumerate().filter(|(_, more)| *more != 0.0) {

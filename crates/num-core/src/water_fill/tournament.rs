@@ -10,7 +10,7 @@ const AROUND: usize = 8;
 
 /// Levels of links; ∞ for a link that is done.
 #[derive(Debug)]
-pub(super) struct Tournament {
+pub(crate) struct Tournament {
     /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not
     /// negative is ordered as its bits are; the link's number stands below them, so that equal levels have an order
     /// too.
@@ -33,12 +33,12 @@ fn first(one: u128, other: u128) -> u128 {
 
 impl Tournament {
     /// All links done.
-    pub(super) fn new(links: usize) -> Self {
+    pub(crate) fn new(links: usize) -> Self {
         Self { nodes: vec![node(0, f64::INFINITY); 2 * links.next_power_of_two()] }
     }
 
     /// Gives every link a level ≥ 0, from link 0 on.
-    pub(super) fn set_all(&mut self, levels: impl Iterator<Item = f64>) {
+    pub(crate) fn set_all(&mut self, levels: impl Iterator<Item = f64>) {
         let leaves = self.nodes.len() / 2;
         for (link, (leaf, level)) in self.nodes[leaves..].iter_mut().zip(levels).enumerate() {
             *leaf = node(link, level);
@@ -49,7 +49,7 @@ impl Tournament {
     }
 
     /// Gives one link another level ≥ 0.
-    pub(super) fn set(&mut self, link: usize, level: f64) {
+    pub(crate) fn set(&mut self, link: usize, level: f64) {
         let mut place = self.nodes.len() / 2 + link;
         let mut winner = node(link, level);
         while place > 1 {
@@ -62,7 +62,7 @@ impl Tournament {
 
     /// Gives the links around one other levels ≥ 0, those that are not done: their levels are outdated too, and one
     /// climb to the root serves all.
-    pub(super) fn set_around(&mut self, link: usize, level: impl Fn(usize) -> f64) {
+    pub(crate) fn set_around(&mut self, link: usize, level: impl Fn(usize) -> f64) {
         let leaves = self.nodes.len() / 2;
         let start = leaves + link / AROUND * AROUND;
         let mut places = start..(start + AROUND).min(2 * leaves);
@@ -81,7 +81,7 @@ impl Tournament {
     }
 
     /// The link with the smallest level, and that level; `None` when all are done.
-    pub(super) fn first(&self) -> Option<(usize, f64)> {
+    pub(crate) fn first(&self) -> Option<(usize, f64)> {
         let root = self.nodes[1];
         let level = level_of(root);
         level.is_finite().then_some((root as u64 as usize, level))

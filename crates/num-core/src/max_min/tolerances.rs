@@ -1,0 +1,41 @@
+//! Tolerances and limits of max-min. A part is relative: 1e-12 of what is named.
+//!
+//! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
+
+/// Part of its terms below which a sum is rounding: rates, their derivatives and entries of W⁻¹; also the part by which
+/// a fair share is rounded, and that of its range by which a variable may go below 0 in the ratio test.
+pub(super) const ROUNDING: f64 = 1e-12;
+/// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
+/// is 0 when given rates are routed.
+pub(super) const ZERO: f64 = 1e-11;
+/// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
+pub(super) const DRIFT: f64 = 1e-10;
+/// Reduced cost that a column may have below 0 in the ratio test.
+pub(super) const REDUCED_COST: f64 = 1e-9;
+/// Part of a cut's terms by which its slack at the present fair share may be off.
+pub(super) const FULL_CUT: f64 = 1e-9;
+/// Part of the largest price of a row that a coefficient must exceed to be a pivot.
+pub(super) const PIVOT: f64 = 1e-7;
+/// Part of its range by which a variable below 0 must leave, whether it falls or not.
+pub(super) const BROKEN: f64 = 1e-7;
+/// Part of its terms that a derivative must exceed to be reliable, and part by which it may differ from the row's.
+pub(super) const RELIABLE: f64 = 1e-5;
+/// Part of what the paths of a flow could carry: residuals are relative to the rate and at least to that.
+pub(super) const NEGLIGIBLE: f64 = 1e-6;
+/// Residual of rates that ends a search over several paths.
+pub(super) const PROVEN: f64 = 1e-8;
+/// Residual up to which the best rates of such a search are an answer.
+pub(super) const ACCEPTABLE: f64 = 1e-5;
+
+/// Runs with other costs before the best one stands.
+pub(super) const RUNS: u64 = 4;
+/// Iterations per path, link, flow and breakpoint before a run has broken off.
+pub(super) const ITERATIONS: usize = 20;
+/// Pivots and cuts after which lists are shortened and sums computed afresh.
+pub(super) const REFRESH: usize = 200;
+/// Pivots from an earlier basis, and as many more per 1000 flows, after which a run from the beginning is quicker.
+pub(super) const PIVOTS: usize = 60;
+/// Elementary operations between two checks for a stop: about a millisecond.
+pub(super) const SLICE: usize = 1 << 20;
+/// Elementary operations before a search stops where rates need not be exact: some seconds.
+pub(super) const MOST_OPERATIONS: usize = 2500 * SLICE;
