@@ -16,6 +16,9 @@ MINUTES ?= 10
 COUNT   ?= 100000
 SEED    ?= 1
 JOBS    ?= 2
+# Tests and examples are built with the features of the whole workspace: with those of one crate all dependencies are
+# compiled again.
+ALL := --workspace --features netnum-parallel/loom
 # Cargo runs test programs under memcheck. Undefined values are not reported: optimized Rust reads both variants of an
 # `Option` before it tests which one is present, which memcheck reports for safe code.
 memcheck := 'valgrind', '-q', '--error-exitcode=9', '--undef-value-errors=no'
@@ -72,7 +75,7 @@ demo: $(BUILT)
 
 test: $(BUILT) $(TESTS)
 	$(call say,Rust: unit$(,) integration$(,) documentation tests; the thread team in every order of its threads)
-	cargo test --workspace --features netnum-parallel/loom $(if $(slow),-- --include-ignored)
+	cargo test $(ALL) $(if $(slow),-- --include-ignored)
 	$(call say,Python: the package$(,) the pages of README and docs$(,) the examples in Rust and in Python)
 	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest -n $(JOBS) --dist worksteal $(if $(slow),--slow)
 	@$(PY) -c 'import torch' 2>/dev/null || \
@@ -102,9 +105,7 @@ random-problems: $(BUILT) $(TESTS)
 # fuzzing, which solves, restores and simulates.
 valgrind: | need-cargo
 	$(call say,valgrind: netnum-core$(,) netnum-parallel$(,) netnum-sim)
-	$(MEMCHECK) -p netnum-core --test it on_one_link
-	$(MEMCHECK) -p netnum-parallel --test it headroom_is_left_alone
-	$(MEMCHECK) -p netnum-sim --test it the_corpus
+	$(MEMCHECK) $(ALL) --test it -- on_one_link headroom_is_left_alone the_corpus
 
 lint: $(TESTS)
 	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)
