@@ -118,6 +118,12 @@ def test_a_file_is_named_by_itself(tmp_path, encoding):
     assert (net.name, net.node_names[0]) == ("Gml", "Zürich")
 
 
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_text_is_not_in_the_encoding_that_it_declares(quote):
+    text = GRAPHML.replace('encoding="utf-8"', f"encoding={quote}ISO-8859-1{quote}")
+    assert topology.from_graphml(text, capacity=1.0) == topology.from_graphml(GRAPHML, capacity=1.0)
+
+
 def test_gml_of_the_zoo_is_read():
     net = topology.from_gml(GML)
     assert (net.name, net.node_names) == ("Tiny", ["A", "B"])

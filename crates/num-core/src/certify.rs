@@ -70,7 +70,10 @@ pub(crate) fn certify_point(
     witness: &[Inequality],
     overload: f64,
 ) -> Result<Certificate> {
-    point.check_demands()?;
+    // Max-min rates are no demands at prices.
+    if problem.curvature() != Curvature::MaxMin {
+        point.check_demands()?;
+    }
     let (relative_gap, residual) = gap_and_residual(problem, point, witness, |_| true)?;
     Ok(Certificate { relative_gap, overload, kkt_residual: residual.max(overload) })
 }

@@ -114,19 +114,14 @@ class _File:
 
 
 def _read(path_or_text: str | os.PathLike[str]) -> _File:
-    data, stem = _files.content(path_or_text, _is_text, "SNDlib's XML or native format")
-    if data.lstrip().startswith(b"<"):
-        # A text that is given as such is no longer in the encoding that it declares.
-        is_text = isinstance(path_or_text, str) and _is_text(path_or_text.removeprefix("\ufeff"))
-        return _xml(data.decode() if is_text else data, stem)
-    return _native(_files.decoded(data), stem)
+    def is_text(given: str) -> bool:
+        return given.lstrip().startswith(("<", "?SNDlib"))
+
+    data, stem = _files.content(path_or_text, is_text, "SNDlib's XML or native format")
+    return _xml(data, stem) if data.lstrip().startswith(b"<") else _native(_files.decoded(data), stem)
 
 
-def _is_text(given: str) -> bool:
-    return given.lstrip().startswith(("<", "?SNDlib"))
-
-
-def _xml(text: str | bytes, stem: str) -> _File:
+def _xml(text: bytes, stem: str) -> _File:
     try:
         root = Tree.fromstring(text)
     except Tree.ParseError as error:

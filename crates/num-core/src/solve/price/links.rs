@@ -48,7 +48,7 @@ pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
     if least > value { least } else { value }
 }
 
-/// Refusals or halvings of a step, at most.
+/// Refusals, halvings or doublings of a step, at most.
 pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 
 /// Bound of loads, slopes and memories, so that sums and products of two are finite.
