@@ -104,6 +104,14 @@ __all__ = [
     "upgrade_study",
 ]
 
+#: Imported when they are first used: both take seconds.
+_LAYERS = ("torch", "jax")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in _LAYERS if name in globals())])
+
+
 _hints.answer_for(
     thing
     for module in (globals(), vars(sim))
@@ -115,7 +123,6 @@ _hints.answer_for(
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name):
-        # Imported when they are first used: both take seconds.
-        if name in ("torch", "jax"):
+        if name in _LAYERS:
             return _importlib.import_module(f".{name}", __name__)
         raise _hints.missing(_sys.modules[__name__], "netnum", name, __all__)

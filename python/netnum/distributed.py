@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def solve(
     problem: Problem,
     method: str = "auto",

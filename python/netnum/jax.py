@@ -21,6 +21,10 @@ except ImportError as error:
 __all__ = ["Allocation", "allocate"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def allocate(
     problem: Problem,
     *,

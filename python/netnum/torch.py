@@ -16,6 +16,10 @@ except ImportError as error:
 __all__ = ["Allocation", "allocate"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -91,13 +91,19 @@ def test_everything_public_stands_in_the_reference():
     assert public_names == listed
 
 
-@pytest.mark.parametrize(
-    "package", [netnum, netnum.sim, netnum.topology, netnum.demands], ids=lambda each: each.__name__
-)
-def test_a_package_shows_what_its_users_call_and_nothing_else(package):
-    shown = {name for name in dir(package) if not name.startswith("_")}
-    layers = {"torch", "jax"} if package is netnum else set()  # there once they are imported
-    assert shown - layers == {name for name in package.__all__ if not name.startswith("_")}
+@pytest.mark.parametrize("module", [*MODULES, netnum.sim.sizes], ids=lambda each: each.__name__)
+def test_a_module_shows_what_its_users_call_and_nothing_else(module):
+    layers = {"torch", "jax"} if module is netnum else set()  # there once they are imported
+    assert set(dir(module)) - layers == set(module.__all__)
+    assert dir(module) == sorted(dir(module))
+
+
+@pytest.mark.parametrize("layer", ["torch", "jax"])
+def test_a_layer_shows_what_its_users_call_once_it_is_there(layer):
+    pytest.importorskip(layer)
+    module = getattr(netnum, layer)
+    assert dir(module) == ["Allocation", "allocate"]
+    assert layer in dir(netnum)
 
 
 def test_every_method_has_a_page_in_the_reference():

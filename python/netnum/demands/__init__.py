@@ -16,3 +16,7 @@ from ._given import backbone, from_matrix, from_pandas, from_sndlib
 from ._table import Demands
 
 __all__ = ["Demands", "backbone", "from_matrix", "from_pandas", "from_sndlib", "gravity", "lognormal"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -58,3 +58,7 @@ __all__ = [
     "sizes",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,6 +21,11 @@ __all__ = [
     "web_search",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 #: A web search cluster: DCTCP, SIGCOMM 2010.
 web_search = Sizes.named("web_search")
 #: A large enterprise: CONGA, SIGCOMM 2014.

@@ -25,3 +25,7 @@ __all__ = [
     "single_link",
     "star",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
