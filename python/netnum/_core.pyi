@@ -587,7 +587,6 @@ class Topology:
         tiers: ArrayLike | None = None,
         name: str = "graph",
         positions: ArrayLike | None = None,
-        integer_names: bool = False,
     ) -> Topology: ...
     @property
     def name(self) -> str: ...

@@ -45,8 +45,16 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     // The first path that is no list of links 0 and 1, since no path crosses a link twice.
     let mut like_matrix = None;
+    let nodes_are_integers = net.filter(|net| net.integer_names());
     for (path, links_of_path) in rows.enumerate() {
         let links_of_path = links_of_path?;
+        if let Some(net) = nodes_are_integers
+            && is_list_of_integers(&links_of_path)
+        {
+            let what = format!("path {path} is a list of integers, which may be links or nodes of {}", net.core.name());
+            let message = format!("{what}: give [net.route(nodes), ...], or [np.array(links), ...]");
+            return Err(ProblemError::new_err(message));
+        }
         if let Ok(text) = links_of_path.cast::<PyString>() {
             return Err(text_as_path(path, &text.to_cow()?, value));
         }
@@ -134,6 +142,12 @@ fn push_row(
         }
     }
     Ok(())
+}
+
+/// Whether something is a list or a tuple that begins with an integer.
+fn is_list_of_integers(value: &Bound<'_, PyAny>) -> bool {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    is_list && value.get_item(0).is_ok_and(|first| first.extract::<i64>().is_ok())
 }
 
 /// Whether something is a list of nodes: its first entry is a name.

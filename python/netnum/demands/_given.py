@@ -167,7 +167,7 @@ def backbone(name: str) -> Demands:
 def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]:
     """Where a table has what belongs to each end."""
     named = list(labels)
-    if named == list(range(net.ends)):
+    if named == list(range(net.ends)) and not net.integer_names:
         return np.arange(net.ends)
     places: dict[int, int] = {}
     for place, label in enumerate(named):

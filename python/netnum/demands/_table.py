@@ -145,10 +145,4 @@ def floats(name: str, given: Any) -> NDArray[np.float64]:
 
 def ends_of(net: Topology) -> NDArray[np.int64]:
     """The integers that stand for the ends of a network, in order."""
-    names = net.node_names[: net.ends]
-    if net.integer_names:
-        try:
-            return np.array([int(name) for name in names])
-        except ValueError:
-            pass
-    return np.arange(net.ends)
+    return np.array([int(name) for name in net.node_names[: net.ends]]) if net.integer_names else np.arange(net.ends)

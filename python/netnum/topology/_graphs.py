@@ -24,11 +24,6 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
     direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers
     from 0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
 
-    Where all labels are integers, an integer is a label and never a place in that order: with the labels 10, 20 and 30,
-    ``ecmp([10], [30])`` goes from node 10 to node 30, ``ecmp([0], [1])`` is refused, and `random_pairs` gives labels.
-    Where some are, an integer that is one of them is refused as well: write ``"10"``. Otherwise it is an index.
-    `Workload` counts its ends by index always.
-
     Parameters
     ----------
     g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
@@ -73,10 +68,8 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
             )
     both_ways = not (g.is_directed() if directed is None else directed)
     nodes = list(g.nodes)
-    integers = [isinstance(node, Integral) and not isinstance(node, bool) for node in nodes]
-    if all(integers) and set(nodes) == set(range(len(nodes))):
+    if all(isinstance(node, Integral) for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes.sort()
-        integers = [False] * len(nodes)
     number = {node: index for index, node in enumerate(nodes)}
     links: list[tuple[int, int]] = []
     capacities: list[float] = []
@@ -103,16 +96,13 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
         capacities,
         name=str(g.name) or "graph",
         positions=None if any(place is None or len(place) != 2 for place in places) else places,
-        integer_names=any(integers),
     )
 
 
 def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
     """`Topology.to_networkx`."""
     graphs = imported()
-    names: list[str | int] = list(net.node_names)
-    if net.integer_names or names == [str(number) for number in range(len(names))]:
-        names = [_integer(name) for name in net.node_names]
+    names: list[str | int] = [_integer(name) if net.integer_names else name for name in net.node_names]
     links = [(names[source], names[target]) for source, target in net.links.tolist()]
     graph = (graphs.DiGraph if len(set(links)) == len(links) else graphs.MultiDiGraph)(name=net.name)
     for name, tier in zip(names, net.tiers.tolist(), strict=True):

@@ -57,7 +57,7 @@ impl Topology {
         listed.into_iter().find(leads).map(|&link| link as usize)
     }
 
-    /// The links of the walk through some nodes, given by number: of several links between two of them the first.
+    /// The links of the path through some nodes, given by number: of several links between two of them the first.
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
@@ -69,8 +69,8 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Topology`], naming the hop, for two nodes that no link joins, for a node that does not exist, and for
-    /// fewer than two nodes; [`Error::Stopped`].
+    /// [`Error::Topology`], naming the hop, for two nodes that no link joins, for a node that does not exist or comes
+    /// twice, and for fewer than two nodes; [`Error::Stopped`].
     pub fn route(&self, nodes: &[usize]) -> Result<Vec<u32>> {
         if nodes.len() < 2 {
             let count = nodes.len();
@@ -83,7 +83,15 @@ impl Topology {
             let expected = expected_below("node", self.node_names.len());
             return Err(Error::Topology(format!("place {hop} of the route names node {}, {expected}", nodes[hop])));
         }
-        let mut pacer = Pacer::new();
+        let (mut pacer, mut places) = (Pacer::new(), HashMap::new());
+        for (place, node) in nodes.iter().enumerate() {
+            pacer.did(1)?;
+            if let Some(first) = places.insert(node, place) {
+                let name = &self.node_names[*node];
+                let message = format!("the route returns to {name}, which is in places {first} and {place}");
+                return Err(Error::Topology(message));
+            }
+        }
         let link = |(hop, pair): (usize, &[usize])| {
             pacer.did(1)?;
             let name = |node: usize| &self.node_names[node];

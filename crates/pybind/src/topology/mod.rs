@@ -19,7 +19,7 @@ use crate::error::{ProblemError, raise, setting, wrong_type};
 use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
-use nodes::Labels;
+use nodes::{Labels, names_are_indices};
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
@@ -42,15 +42,18 @@ use nodes::Labels;
 ///     Its name in reprs.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
-/// integer_names : bool
-///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and
-///     not its index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is
-///     refused: give it as text.
 ///
 /// Raises
 /// ------
 /// ProblemError
 ///     Naming the node or link that is wrong.
+///
+/// Notes
+/// -----
+/// An integer that is given for a node is its name where all ends have integers for names, and its index otherwise.
+/// With the names 10, 20 and 30, ``ecmp([10], [30])`` goes from node 10 to node 30, ``ecmp([0], [1])`` is refused, and
+/// `random_pairs` gives names. Where only some names are integers, an integer that is one of them is refused unless it
+/// is the index too: write ``"10"``.
 ///
 /// Examples
 /// --------
@@ -63,7 +66,7 @@ use nodes::Labels;
 pub(crate) struct Topology {
     pub(crate) core: Core,
     positions: Option<Vec<[f64; 2]>>,
-    /// The nodes by their names, where names are integers.
+    /// The ends that have integers for names, unless all names are indices.
     pub(crate) labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     link_names: PyOnceLock<Py<PyAny>>,
@@ -71,13 +74,14 @@ pub(crate) struct Topology {
 
 impl PartialEq for Topology {
     fn eq(&self, other: &Self) -> bool {
-        self.core == other.core && self.positions == other.positions && self.labels.is_some() == other.labels.is_some()
+        self.core == other.core && self.positions == other.positions
     }
 }
 
 impl From<Core> for Topology {
     fn from(core: Core) -> Self {
-        Self { core, positions: None, labels: None, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
+        let labels = Labels::of(&core);
+        Self { core, positions: None, labels, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
     }
 }
 
@@ -100,9 +104,8 @@ fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 impl Topology {
     #[new]
     #[pyo3(signature = (
-        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, integer_names=false
+        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn new(
         node_names: &Bound<'_, PyAny>,
         links: &Bound<'_, PyAny>,
@@ -111,7 +114,6 @@ impl Topology {
         tiers: Option<&Bound<'_, PyAny>>,
         name: &str,
         positions: Option<&Bound<'_, PyAny>>,
-        integer_names: bool,
     ) -> PyResult<Self> {
         let py = links.py();
         let node_names = names(node_names)?;
@@ -147,12 +149,8 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        let (core, labels) = py.enter_rust(|| -> netnum_core::Result<_> {
-            let core = Core::new(name, node_names, ends, tiers, links)?;
-            let labels = integer_names.then(|| Labels::of(&core));
-            Ok((core, labels))
-        })?;
-        Ok(Self { positions, labels, ..Self::from(core) })
+        let core = py.enter_rust(|| Core::new(name, node_names, ends, tiers, links))?;
+        Ok(Self { positions, ..Self::from(core) })
     }
 
     /// The name of the network.
@@ -208,10 +206,10 @@ impl Topology {
         PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
     }
 
-    /// Whether an integer that is given for an end is its name, and not its index.
+    /// Whether all ends have integers for names: an integer that is given for an end is its name then.
     #[getter]
-    fn integer_names(&self) -> bool {
-        self.labels.is_some()
+    pub(crate) fn integer_names(&self) -> bool {
+        self.labels.as_ref().map_or_else(|| names_are_indices(&self.core), |labels| labels.are_all)
     }
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
@@ -259,7 +257,7 @@ impl Topology {
     /// Returns
     /// -------
     /// Paths
-    ///     In lexicographic order of their link indices.
+    ///     In lexicographic order of their link indices, as the paths of one flow.
     ///
     /// Raises
     /// ------
@@ -268,7 +266,9 @@ impl Topology {
     ///     1 000 000 paths.
     fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
         let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        py.enter_rust(|| self.core.paths(source, destination)).map(Into::into)
+        let paths = py.enter_rust(|| self.core.paths(source, destination))?;
+        let group = vec![0; paths.len()];
+        Ok(Paths::grouped(paths.into(), &group))
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -633,8 +633,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
-        others.set_item("integer_names", self.integer_names())?;
-        Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
+        Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
     }
 
     fn __repr__(&self) -> String {
@@ -650,7 +649,7 @@ impl Topology {
 impl Topology {
     /// The network with another core, and the positions and integer names of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
-        Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
+        Ok(Self { positions: self.positions.clone(), ..Self::from(core) })
     }
 }
 

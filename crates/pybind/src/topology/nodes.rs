@@ -16,24 +16,33 @@ use crate::numbers;
 /// How a link is given.
 const ONE_LINK: &str = "a link's number or a pair of nodes";
 
-/// The nodes that are named by an integer, by that integer.
-#[derive(Clone)]
+/// The ends that have an integer for a name, by that integer.
 pub(crate) struct Labels {
-    pub(crate) nodes: HashMap<i64, usize>,
-    /// Whether all ends are.
+    nodes: HashMap<i64, usize>,
+    /// Whether all ends have one.
     pub(crate) are_all: bool,
 }
 
 impl Labels {
-    pub(crate) fn of(core: &Core) -> Self {
-        let label = |(node, name): (usize, &String)| {
-            let label: i64 = name.parse().ok()?;
-            (label.to_string() == *name).then_some((label, node))
-        };
-        let nodes: HashMap<i64, usize> =
-            core.node_names()[..core.ends()].iter().enumerate().filter_map(label).collect();
-        Self { are_all: nodes.len() == core.ends(), nodes }
+    /// None where no end has one, and where all names are indices.
+    pub(crate) fn of(core: &Core) -> Option<Self> {
+        if names_are_indices(core) {
+            return None;
+        }
+        let nodes: HashMap<i64, usize> = integers(core).filter_map(|(end, label)| Some((label?, end))).collect();
+        (!nodes.is_empty()).then(|| Self { are_all: nodes.len() == core.ends(), nodes })
     }
+}
+
+/// Whether every end has its index for a name.
+pub(crate) fn names_are_indices(core: &Core) -> bool {
+    integers(core).all(|(end, label)| label.is_some_and(|label| usize::try_from(label) == Ok(end)))
+}
+
+/// Every end and its name as an integer, where it is one.
+fn integers(core: &Core) -> impl Iterator<Item = (usize, Option<i64>)> {
+    let label = |name: &String| name.parse().ok().filter(|label: &i64| label.to_string() == *name);
+    core.node_names()[..core.ends()].iter().map(label).enumerate()
 }
 
 impl Topology {
