@@ -233,7 +233,6 @@ def test_topologies_of_any_arguments(names, links, capacities, ends, seed):
     st.lists(st.sampled_from(["a", "b", "ab", "é", "4"]), min_size=2, max_size=5, unique=True),
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12),
     st.lists(st.one_of(st.just(0.0), positive), min_size=12, max_size=12),
-    st.booleans(),
     st.one_of(st.none(), parameters),
     st.integers(-1, 6),
     st.one_of(st.none(), numbers),
@@ -241,12 +240,10 @@ def test_topologies_of_any_arguments(names, links, capacities, ends, seed):
     st.lists(st.one_of(st.integers(-2, 12), st.sampled_from(["a", "b", "ab", "x", "é"])), max_size=4),
 )
 def test_paths_and_changes_of_networks_of_any_arguments(
-    names, links, capacities, integers, weight, k, stretch, disjoint, nodes
+    names, links, capacities, weight, k, stretch, disjoint, nodes
 ):
     links = [(one % len(names), other % len(names)) for one, other in links if (one - other) % len(names)]
-    net = netnum.Topology(
-        names, np.array(links, dtype=int).reshape(-1, 2), capacities[: len(links)], integer_names=integers
-    )
+    net = netnum.Topology(names, np.array(links, dtype=int).reshape(-1, 2), capacities[: len(links)])
     made(net.route, nodes)
     made(net.without, nodes)
     made(net.without, [nodes])

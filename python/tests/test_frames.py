@@ -94,7 +94,8 @@ def test_what_is_no_table_or_no_solution_of_the_problem_is_named(solved):
 
 def test_a_path_that_comes_back_has_no_ends(recwarn):
     net = netnum.topology.from_edges("A B 1\nB C 1")
-    problem = netnum.Problem(net, [["B", "C", "B"], ["A", "B"]], netnum.AlphaFair(1.0))
+    around = [net.link("B", "C"), net.link("C", "B")]
+    problem = netnum.Problem(net, [around, [net.link("A", "B")]], netnum.AlphaFair(1.0))
     table = netnum.to_pandas(problem, netnum.solve(problem))
     assert table["source"].tolist() == ["", "A"]
     assert table["destination"].tolist() == ["", "B"]

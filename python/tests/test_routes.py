@@ -266,7 +266,7 @@ def test_paths_are_lists_of_node_names_wherever_a_network_is_known():
 
 
 def test_other_capacities_leave_names_and_places():
-    net = netnum.Topology(["10", "5"], [[0, 1], [1, 0]], [1.0, 2.0], positions=[[0, 0], [1, 1]], integer_names=True)
+    net = netnum.Topology(["10", "5"], [[0, 1], [1, 0]], [1.0, 2.0], positions=[[0, 0], [1, 1]])
     other = net.with_capacities([3.0, 4.0])
     assert other.capacities.tolist() == [3.0, 4.0]
     assert other.with_capacities(net.capacities) == net

@@ -228,6 +228,29 @@ impl Topology {
         &self.node_names
     }
 
+    /// The name of every end.
+    pub fn end_names(&self) -> &[String] {
+        &self.node_names[..self.ends]
+    }
+
+    /// The integer that an end has for a name, written as integers are: `"-3"`, but neither `"007"` nor `"+1"`.
+    pub fn integer_name(&self, end: usize) -> Option<i64> {
+        let name = self.end_names().get(end)?;
+        name.parse().ok().filter(|label: &i64| label.to_string() == *name)
+    }
+
+    /// Whether all ends have integers for names. An integer in a file is then a name, and else an index. O(ends).
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// assert!(Topology::from_edges("256 7 1e9\n7 -1 1e9")?.has_integer_names());
+    /// assert!(!Topology::from_edges("256 seven 1e9")?.has_integer_names());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn has_integer_names(&self) -> bool {
+        (0..self.ends).all(|end| self.integer_name(end).is_some())
+    }
+
     /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core.
     pub fn tiers(&self) -> &[u8] {
         &self.tiers

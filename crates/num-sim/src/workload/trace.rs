@@ -40,8 +40,9 @@ impl Workload {
         Self::from_csv_with(text, None, &BTreeMap::new())
     }
 
-    /// Reads a trace of a network whose ends may be called by name, or by index where no end has that name, and with
-    /// other names for columns: `columns` has those that the header has, by those that they have here.
+    /// Reads a trace of a network whose ends may be called by name, or by index where no end has that name and not all
+    /// names are integers, and with other names for columns: `columns` has those that the header has, by those that
+    /// they have here.
     ///
     /// # Errors
     /// Those of [`from_csv`](Self::from_csv), with the nearest name for an end that the network does not have;
@@ -120,12 +121,33 @@ impl Workload {
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
     pub fn to_csv(&self) -> Result<String> {
+        self.to_csv_with(None)
+    }
+
+    /// The trace with the names of a network's ends, which [`from_csv_with`](Self::from_csv_with) reads back with the
+    /// network if no name has a comma, a quote or a space at its edge.
+    ///
+    /// # Errors
+    /// [`Error::Flow`] for an end that the network does not have; [`netnum_core::Error::Stopped`].
+    pub fn to_csv_with(&self, net: Option<&Topology>) -> Result<String> {
         let rates = self.production().map(Production::rates);
         let mut text = format!("{}\n", if rates.is_some() { WITH_PRODUCTION } else { HEADER });
         let mut pacer = Pacer::new();
         for (flow, (arrival, size)) in self.arrivals().iter().zip(self.sizes()).enumerate() {
             let (source, destination) = self.pair(flow);
-            let _ = write!(text, "{arrival:?},{source},{destination},{size:?}");
+            let _ = match net {
+                Some(net) => {
+                    let name = |what, end: usize| {
+                        let value = end as f64;
+                        let unknown =
+                            || Error::Flow { flow, what, value, expected: format!("one of {} ends", net.ends()) };
+                        net.end_names().get(end).ok_or_else(unknown)
+                    };
+                    let (source, destination) = (name("source", source)?, name("destination", destination)?);
+                    write!(text, "{arrival:?},{source},{destination},{size:?}")
+                }
+                None => write!(text, "{arrival:?},{source},{destination},{size:?}"),
+            };
             if let Some(rates) = rates {
                 let _ = write!(text, ",{:?}", rates[flow]);
             }
@@ -206,7 +228,7 @@ fn end_of(net: Option<&Topology>, field: &str) -> Result<usize, String> {
         let hint = if field.parse::<f64>().is_ok() { "" } else { ": names take the network (net)" };
         return index.ok_or_else(|| format!("expected the index of an end{hint}"));
     };
-    let known = net.end(field).or_else(|| index.filter(|&end| end < net.ends()));
+    let known = net.end(field).or_else(|| index.filter(|&end| end < net.ends() && !net.has_integer_names()));
     known.ok_or_else(|| {
         let near = net.nearest_name(field).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
         format!("expected the name of one of the {} ends{near}", net.ends())

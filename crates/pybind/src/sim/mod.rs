@@ -186,6 +186,7 @@ pub(crate) fn simulate(
     time_limit: Option<f64>,
     progress: bool,
 ) -> PyResult<Report> {
+    let workload = &Workload::on(workload, net)?;
     let by_name = |name: &str| PyString::new(py, name).into_any();
     let policy = policy.cloned().unwrap_or_else(|| by_name("max-min"));
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
@@ -199,5 +200,6 @@ pub(crate) fn simulate(
     let mut observer = BarObserver(&bar);
     let report =
         py.enter_rust(|| netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut observer));
-    bar.close(py, report, |report| (report.ended(), report.time)).map(Into::into)
+    let report = bar.close(py, report, |report| (report.ended(), report.time))?;
+    Ok(Report::new(py, report, workload.get()))
 }

@@ -11,6 +11,7 @@ use pyo3::types::{IntoPyDict, PyDict, PyType};
 use super::{UpdateTraffic, Workload};
 use crate::error::setting;
 use crate::numbers;
+use crate::topology::Topology;
 
 /// The results of a simulation. Columns over flows are in the order of the workload.
 ///
@@ -24,16 +25,18 @@ use crate::numbers;
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Report {
     core: Core,
+    /// The network, where integers are names of ends.
+    net: Option<Py<Topology>>,
     columns: [PyOnceLock<Py<PyArray1<f64>>>; 7],
 }
 
-impl From<Core> for Report {
-    fn from(core: Core) -> Self {
-        Self { core, columns: [const { PyOnceLock::new() }; 7] }
-    }
-}
-
 impl Report {
+    /// The report on a workload.
+    pub(super) fn new(py: Python<'_>, core: Core, workload: &Workload) -> Self {
+        let net = workload.net.as_ref().map(|net| net.clone_ref(py));
+        Self { core, net, columns: [const { PyOnceLock::new() }; 7] }
+    }
+
     /// A column as an array, made at its first use.
     fn column(&self, py: Python<'_>, place: usize, values: &[f64]) -> Py<PyArray1<f64>> {
         self.columns[place].get_or_init(py, || numbers::read_only(py, values.to_vec()).unbind()).clone_ref(py)
@@ -68,8 +71,8 @@ impl Report {
 
     /// The flows: `Workload`.
     #[getter]
-    fn workload(&self) -> Workload {
-        self.core.workload.clone().into()
+    fn workload(&self, py: Python<'_>) -> Workload {
+        Workload { core: self.core.workload.clone(), net: self.net.as_ref().map(|net| net.clone_ref(py)) }
     }
 
     /// Seconds from each flow's arrival to its end, nan if it has not ended: array of float, shape (flows,).
@@ -299,7 +302,8 @@ impl Report {
         let status = RunStatus::ALL.into_iter().find(|known| known.name() == status);
         let status =
             status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
-        let mut core = Core::new(status, field("workload")?.cast::<Workload>()?.get().core.clone());
+        let workload = field("workload")?.cast_into::<Workload>()?;
+        let mut core = Core::new(status, workload.get().core.clone());
         core.policy = field("policy")?.extract()?;
         core.routing = field("routing")?.extract()?;
         core.completion_times = column("completion_times")?;
@@ -320,7 +324,7 @@ impl Report {
         core.rate_changes = field("rate_changes")?.extract()?;
         core.route_changes = field("route_changes")?.extract()?;
         core.seconds = field("seconds")?.extract()?;
-        Ok(core.into())
+        Ok(Self::new(state.py(), core, workload.get()))
     }
 }
 

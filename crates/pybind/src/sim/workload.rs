@@ -7,11 +7,11 @@ use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyString};
 
 use super::Sizes;
 use super::pairs::pairs_of;
-use crate::detach::EnterRust;
+use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::path_forms;
@@ -50,14 +50,71 @@ use crate::topology::{Topology, seed_of};
 /// >>> len(netnum.sim.Workload.poisson(net, netnum.sim.sizes.web_search, load=0.5, flows=100, seed=1))
 /// 100
 #[pyclass(frozen, eq, module = "netnum.sim")]
-#[derive(PartialEq)]
 pub(crate) struct Workload {
     pub(super) core: Core,
+    /// The network that it was made for, where integers are names of ends.
+    pub(super) net: Option<Py<Topology>>,
 }
 
-impl From<Core> for Workload {
-    fn from(core: Core) -> Self {
-        Self { core }
+impl PartialEq for Workload {
+    fn eq(&self, other: &Self) -> bool {
+        self.core == other.core && self.end_names() == other.end_names()
+    }
+}
+
+impl Workload {
+    /// Flows between ends of a network, which `core` has by index.
+    pub(super) fn of(net: Option<&Bound<'_, Topology>>, core: Core) -> Self {
+        Self { core, net: net.filter(|net| net.get().labels_ends()).map(|net| net.clone().unbind()) }
+    }
+
+    /// The names of ends, where integers are names.
+    fn end_names(&self) -> Option<&[String]> {
+        self.net.as_ref().map(|net| net.get().core.end_names())
+    }
+
+    /// The flows on this network. One that was made without a network has integers for ends, which are names here if
+    /// ends have integer names.
+    pub(super) fn on<'py>(slf: &Bound<'py, Self>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, Self>> {
+        let (own, topology) = (slf.get(), net.get());
+        match own.end_names() {
+            Some(names) if names == topology.core.end_names() => Ok(slf.clone()),
+            Some(_) => {
+                let (of, name) = (own.net.as_ref().map_or("", |net| net.get().core.name()), topology.core.name());
+                let message = format!("the workload is of {of}, whose ends have other names than those of {name}");
+                Err(ProblemError::new_err(message))
+            }
+            None if topology.labels_ends() => {
+                let mut pacer = Pacer::new(slf.py());
+                let mut index = |(flow, (what, end)): (usize, (&str, &usize))| {
+                    pacer.did(1)?;
+                    topology.index_of(|| format!("the {what} of flow {flow}"), *end as i64)
+                };
+                let mut indices = |what, ends: &[usize]| -> PyResult<Vec<usize>> {
+                    ends.iter().map(|end| (what, end)).enumerate().map(&mut index).collect()
+                };
+                let sources = indices("source", own.core.sources())?;
+                let destinations = indices("destination", own.core.destinations())?;
+                let (arrivals, sizes) = (own.core.arrivals().to_vec(), own.core.sizes().to_vec());
+                let core = slf.py().enter_rust(|| {
+                    let core = Core::new(arrivals, sources, destinations, sizes)?;
+                    match own.core.production() {
+                        Some(production) => core.with_production(production.clone()),
+                        None => Ok(core),
+                    }
+                })?;
+                Bound::new(slf.py(), Self::of(Some(net), core))
+            }
+            None => Ok(slf.clone()),
+        }
+    }
+
+    /// Ends as the network takes them.
+    fn shown<'py>(&self, py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
+        match &self.net {
+            Some(net) => numbers::read_only(py, ends.iter().map(|&end| net.get().shown(end)).collect()),
+            None => numbers::indices(py, ends),
+        }
     }
 }
 
@@ -84,7 +141,8 @@ impl Workload {
                 return Err(PyTypeError::new_err(message));
             }
             let end = |(flow, end): (usize, i64)| {
-                let message = || format!("flow {flow} has {name} {end}, expected the index of an end, >= 0");
+                let message =
+                    || format!("flow {flow} has {name} {end}, expected the index of an end, >= 0, or a name and net=");
                 usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
             };
             numbers::integers(&format!("{name}s"), values)?.into_iter().enumerate().map(end).collect::<PyResult<_>>()
@@ -92,7 +150,7 @@ impl Workload {
         let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
-        let workload = Self::from(py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
+        let workload = Self::of(net, py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -163,14 +221,14 @@ impl Workload {
             .with_duration(duration)
             .with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
-        let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let core = py.enter_rust(|| Core::poisson(net, &arrivals, &pairs, seed))?;
+        let (topology, seed) = (&net.get().core, seed_of(seed)?);
+        let core = py.enter_rust(|| Core::poisson(topology, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
         }
-        Ok(core.into())
+        Ok(Self::of(Some(net), core))
     }
 
     /// One flow for each pair, all at time 0.
@@ -198,8 +256,8 @@ impl Workload {
     ) -> PyResult<Self> {
         let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
         let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
-        let net = &net.get().core;
-        py.enter_rust(|| Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
+        let topology = &net.get().core;
+        py.enter_rust(|| Core::at_once(topology, &pairs, sizes, seed)).map(|core| Self::of(Some(net), core))
     }
 
     /// These flows, from applications that produce their bytes while they run.
@@ -228,7 +286,8 @@ impl Workload {
         let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
-        py.enter_rust(produced).map(Into::into)
+        let core = py.enter_rust(produced)?;
+        Ok(Self { core, net: self.net.as_ref().map(|net| net.clone_ref(py)) })
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
@@ -240,7 +299,7 @@ impl Workload {
     /// path_or_text : str or os.PathLike
     ///     A path-like is a file, and so is a str without a comma and of one line; any other is the text.
     /// net : Topology, optional
-    ///     Whose ends are called by name; by index otherwise.
+    ///     Whose ends are called by name, or by index where no end has that name and names are no integers.
     /// columns : dict of str to str, optional
     ///     The names of the columns in the header, such as ``{"size": "bytes", "arrival": "start"}``. Without a header
     ///     columns stand in the order above.
@@ -283,14 +342,18 @@ impl Workload {
                 path.call_method("read_text", (), Some(&[("encoding", "utf-8")].into_py_dict(path.py())?))?.extract()?
             }
         };
-        let net = net.map(|net| &net.get().core);
+        let topology = net.map(|net| &net.get().core);
         let columns = columns.unwrap_or_default();
-        path_or_text.py().enter_rust(|| Core::from_csv_with(&text, net, &columns)).map(Into::into)
+        let read = || Core::from_csv_with(&text, topology, &columns);
+        path_or_text.py().enter_rust(read).map(|core| Self::of(net, core))
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
+    ///
+    /// With the network, if the workload was made for one whose ends have integer names.
     fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
-        py.enter_rust(|| self.core.to_csv())
+        let net = self.net.as_ref().map(|net| &net.get().core);
+        py.enter_rust(|| self.core.to_csv_with(net))
     }
 
     /// When every flow arrives, in seconds: array of float, shape (flows,).
@@ -299,16 +362,17 @@ impl Workload {
         numbers::read_only(py, self.core.arrivals().to_vec())
     }
 
-    /// The end that sends every flow: array of int, shape (flows,).
+    /// The end that sends every flow, as the network takes it: its index, or its name where names are integers. Array
+    /// of int, shape (flows,).
     #[getter]
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        numbers::indices(py, self.core.sources())
+        self.shown(py, self.core.sources())
     }
 
     /// The end that receives it: array of int, shape (flows,).
     #[getter]
     fn destinations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        numbers::indices(py, self.core.destinations())
+        self.shown(py, self.core.destinations())
     }
 
     /// How large it is, in bytes: array of float, shape (flows,).
@@ -335,19 +399,23 @@ impl Workload {
     }
 
     #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
-    fn __getnewargs__<'py>(
+    fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
-    ) -> (
-        Bound<'py, PyArray1<f64>>,
-        Bound<'py, PyArray1<i64>>,
-        Bound<'py, PyArray1<i64>>,
-        Bound<'py, PyArray1<f64>>,
-        Option<Bound<'py, PyArray1<f64>>>,
-        f64,
-    ) {
+    ) -> PyResult<(
+        (
+            Bound<'py, PyArray1<f64>>,
+            Bound<'py, PyArray1<i64>>,
+            Bound<'py, PyArray1<i64>>,
+            Bound<'py, PyArray1<f64>>,
+            Option<Bound<'py, PyArray1<f64>>>,
+            f64,
+        ),
+        Bound<'py, PyDict>,
+    )> {
         let (arrivals, sizes) = (self.arrivals(py), self.sizes(py));
-        (arrivals, self.sources(py), self.destinations(py), sizes, self.production(py), self.buffer())
+        let columns = (arrivals, self.sources(py), self.destinations(py), sizes, self.production(py), self.buffer());
+        Ok((columns, [("net", &self.net)].into_py_dict(py)?))
     }
 
     fn __repr__(&self) -> String {

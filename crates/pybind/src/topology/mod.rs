@@ -19,7 +19,7 @@ use crate::error::{ProblemError, raise, setting, wrong_type};
 use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
-use nodes::{Labels, names_are_indices};
+use nodes::Labels;
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
@@ -209,7 +209,7 @@ impl Topology {
     /// Whether all ends have integers for names: an integer that is given for an end is its name then.
     #[getter]
     pub(crate) fn integer_names(&self) -> bool {
-        self.labels.as_ref().map_or_else(|| names_are_indices(&self.core), |labels| labels.are_all)
+        self.core.has_integer_names()
     }
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
@@ -300,7 +300,7 @@ impl Topology {
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
         let (sources, destinations) = py.enter_rust(|| self.core.random_pairs(pairs, seed))?;
         let column = |ends: Vec<usize>| {
-            if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
+            if self.labels_ends() {
                 return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
             }
             numbers::long_indices(py, &ends)
@@ -633,7 +633,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
-        Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
+        Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
     }
 
     fn __repr__(&self) -> String {

@@ -16,6 +16,9 @@ use crate::numbers;
 /// How a link is given.
 const ONE_LINK: &str = "a link's number or a pair of nodes";
 
+/// How many names a message lists.
+const LISTED: usize = 8;
+
 /// The ends that have an integer for a name, by that integer.
 pub(crate) struct Labels {
     nodes: HashMap<i64, usize>,
@@ -26,23 +29,13 @@ pub(crate) struct Labels {
 impl Labels {
     /// None where no end has one, and where all names are indices.
     pub(crate) fn of(core: &Core) -> Option<Self> {
-        if names_are_indices(core) {
+        let labels = || (0..core.ends()).map(|end| core.integer_name(end));
+        if labels().enumerate().all(|(end, label)| label.is_some_and(|label| usize::try_from(label) == Ok(end))) {
             return None;
         }
-        let nodes: HashMap<i64, usize> = integers(core).filter_map(|(end, label)| Some((label?, end))).collect();
+        let nodes: HashMap<i64, usize> = labels().zip(0..).filter_map(|(label, end)| Some((label?, end))).collect();
         (!nodes.is_empty()).then(|| Self { are_all: nodes.len() == core.ends(), nodes })
     }
-}
-
-/// Whether every end has its index for a name.
-pub(crate) fn names_are_indices(core: &Core) -> bool {
-    integers(core).all(|(end, label)| label.is_some_and(|label| usize::try_from(label) == Ok(end)))
-}
-
-/// Every end and its name as an integer, where it is one.
-fn integers(core: &Core) -> impl Iterator<Item = (usize, Option<i64>)> {
-    let label = |name: &String| name.parse().ok().filter(|label: &i64| label.to_string() == *name);
-    core.node_names()[..core.ends()].iter().map(label).enumerate()
 }
 
 impl Topology {
@@ -68,9 +61,9 @@ impl Topology {
                     return Err(ProblemError::new_err(message));
                 }
                 None if labels.are_all => {
-                    let (name, what) = (self.core.name(), what());
+                    let (name, what, names) = (self.core.name(), what(), self.listed_names());
                     return Err(ProblemError::new_err(format!(
-                        "{what} is {number}, and no node of {name} is called that"
+                        "{what} is {number}, and no node of {name} is called that: ends have integers for names, {names}"
                     )));
                 }
                 _ => {}
@@ -85,6 +78,11 @@ impl Topology {
             Some(Labels { are_all: true, .. }) => self.core.node_names()[end].parse().unwrap_or(end as i64),
             _ => end as i64,
         }
+    }
+
+    /// Whether integers are names of ends, and not their indices.
+    pub(crate) fn labels_ends(&self) -> bool {
+        self.labels.as_ref().is_some_and(|labels| labels.are_all)
     }
 
     /// A node by number or by name.
@@ -143,6 +141,13 @@ impl Topology {
         let name = |node: usize| &self.core.node_names()[node];
         let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
         self.core.link(from, to).ok_or_else(|| ProblemError::new_err(message()))
+    }
+
+    /// Names of ends, or the first few of many.
+    fn listed_names(&self) -> String {
+        let names = self.core.end_names();
+        let shown = names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+        if names.len() > LISTED { format!("{shown}, ... ({} in all)", names.len()) } else { shown }
     }
 
     fn no_name(&self, what: &str, name: &str, count: usize, of: &str) -> PyErr {
