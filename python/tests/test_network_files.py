@@ -9,7 +9,7 @@ import pytest
 import netnum
 from netnum import topology
 
-pytest.importorskip("networkx")
+nx = pytest.importorskip("networkx")
 
 GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -258,7 +258,7 @@ def test_nodes_are_named_and_placed_by_what_editors_write():
         ),
         (
             lambda: topology.from_sndlib(SNDLIB.replace("node>", "knot>").replace("<node ", "<knot ")),
-            "graph has no nodes",
+            "graph: a network needs at least two nodes, this one has none",
         ),
         (
             lambda: topology.backbone("abilen"),
@@ -343,7 +343,7 @@ def test_native_files_may_leave_out_positions_and_nest_paths():
             "the capacity of a module of link L1 of tiny is 'UNLIMITED', expected a number",
         ),
         ("A B 10\n", "line 1 of tiny is A B 10, expected the begin of a section: is it an SNDlib file?"),
-        ("", "tiny has no nodes"),
+        ("", "tiny: a network needs at least two nodes, this one has none"),
     ],
 )
 def test_errors_of_a_native_file_are_named(tmp_path, text, message):
@@ -399,3 +399,59 @@ def test_the_demands_of_b4_fit_its_network():
     assert problem.flows == 132
     with pytest.raises(netnum.ProblemError, match="the backbone 'nsfnet' has no published demands"):
         netnum.demands.backbone("nsfnet")
+
+
+# --- networks that join few pairs, or none ---
+
+
+def test_a_file_marked_as_directed_says_so_where_most_pairs_have_no_path():
+    graph = nx.DiGraph([("a", "b"), ("a", "c"), ("a", "d")])
+    nx.set_edge_attributes(graph, 1.0, "capacity")
+    text = "\n".join(nx.generate_graphml(graph))
+    net = netnum.topology.from_graphml(text)
+    cause = "75 % of pairs have no path: links lead one way only, directed=False reads both"
+    assert cause in repr(net)
+    with pytest.raises(netnum.ProblemError, match=f"pair 0 from b to c: there is no route.*{cause}"):
+        net.k_shortest_paths(["b"], ["c"], 1)
+    both = netnum.topology.from_graphml(text, directed=False)
+    assert "path" not in repr(both)
+    assert len(both.k_shortest_paths(["b"], ["c"], 1)[0]) == 1
+
+
+EMPTY = {
+    "edges": lambda: netnum.topology.from_edges("# nothing\n"),
+    "graph": lambda: netnum.topology.from_networkx(nx.Graph()),
+    "graphml": lambda: netnum.topology.from_graphml("\n".join(nx.generate_graphml(nx.Graph()))),
+    "gml": lambda: netnum.topology.from_gml("graph [\n]"),
+    "sndlib": lambda: netnum.topology.from_sndlib("?SNDlib native format; type: network; version: 1.0\nNODES (\n)\n"),
+    "arrays": lambda: netnum.Topology([], np.empty((0, 2), dtype=int), []),
+}
+
+
+@pytest.mark.parametrize("form", EMPTY)
+def test_a_network_without_nodes_is_refused_as_that(form):
+    with pytest.raises(netnum.ProblemError, match="a network needs at least two nodes, this one has none"):
+        EMPTY[form]()
+
+
+def test_a_network_of_one_node_is_refused_as_that():
+    one = nx.Graph()
+    one.add_node("a")
+    for read in (
+        lambda: netnum.topology.from_networkx(one),
+        lambda: netnum.topology.from_graphml("\n".join(nx.generate_graphml(one))),
+        lambda: netnum.topology.from_gml('graph [\nnode [ id 0 label "a" ]\n]'),
+        lambda: netnum.topology.from_sndlib(
+            "?SNDlib native format; type: network; version: 1.0\nNODES (\na ( 0.0 0.0 )\n)\n"
+        ),
+        lambda: netnum.Topology(["a"], np.empty((0, 2), dtype=int), []),
+    ):
+        with pytest.raises(netnum.ProblemError, match="a network needs at least two nodes, this one has one"):
+            read()
+
+
+def test_nodes_that_no_edge_joins_are_a_network_that_says_so():
+    graph = nx.Graph()
+    graph.add_nodes_from("ab")
+    net = netnum.topology.from_networkx(graph)
+    assert repr(net) == "Topology(graph, 2 nodes, 0 links; 100 % of pairs have no path: there are no links)"

@@ -52,7 +52,7 @@ def from_sndlib(
     """
     file = _read(path_or_text)
     if not file.nodes:
-        raise ProblemError(f"{file.stem} has no nodes")
+        raise ProblemError(f"{file.stem}: a network needs at least two nodes, this one has none")
     number = {name: index for index, (name, *_) in enumerate(file.nodes)}
     places = [
         (_number(across, f"x of node {name}"), _number(up, f"y of node {name}")) if across and up else None

@@ -185,7 +185,9 @@ impl Topology {
             plan.link(b, a, capacity)?;
         }
         if plan.links.is_empty() {
-            return Err(Error::Topology("the text has no edges, expected lines of node node capacity".into()));
+            return Err(Error::Topology(
+                "a network needs at least two nodes, this one has none: expected lines of node node capacity".into(),
+            ));
         }
         plan.tiers = vec![0; plan.names.len()];
         let ends = plan.names.len();

@@ -188,7 +188,7 @@ impl Topology {
         }
         if let Some(pair) = places.iter().position(|&(_, _, count)| count == 0) {
             let but = if lengths.avoids { " that avoids links of capacity 0 or weight inf" } else { "" };
-            return Err(self.error_for_pair(pair, sources, destinations, &format!("there is no route{but}")));
+            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route(but)));
         }
         let count = found.iter().map(|found| found.paths.len()).sum();
         let crossings = found.iter().map(|found| found.paths.indices().len()).sum();

@@ -8,8 +8,10 @@
 //! | `fabrics.rs` | the networks that papers use |
 //! | `routes.rs` | shortest paths, fewest links first |
 //! | `k_shortest.rs` | several short paths per pair: `lengths.rs`, `tree.rs`, `yen.rs`, `disjoint.rs` |
+//! | `connected.rs` | whether paths join the ends, and why not |
 //! | `walks.rs` | whether given paths are any, and links from nodes |
 
+mod connected;
 mod disjoint;
 mod fabrics;
 mod k_shortest;
@@ -122,6 +124,10 @@ impl Topology {
             }
         }
         // Invariant 1: from 2 to nodes ends.
+        if nodes < 2 {
+            let found = if nodes == 0 { "none" } else { "one" };
+            return Err(Error::Topology(format!("a network needs at least two nodes, this one has {found}")));
+        }
         if ends < 2 || ends > nodes {
             return Err(Error::Topology(format!(
                 "ends is {ends} in a network of {nodes} nodes, expected at least 2 and at most as many as nodes"
@@ -305,7 +311,8 @@ impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.ends == self.node_names.len() { "nodes" } else { "servers" };
         let (ends, links) = (self.ends, self.links.len());
-        write!(f, "{}, {ends} {word}, {links} link{}", self.name, if links == 1 { "" } else { "s" })
+        write!(f, "{}, {ends} {word}, {links} link{}", self.name, if links == 1 { "" } else { "s" })?;
+        self.disconnection().map_or(Ok(()), |disconnection| write!(f, "; {disconnection}"))
     }
 }
 

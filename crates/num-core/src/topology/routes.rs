@@ -126,7 +126,7 @@ impl Topology {
         let mut routes = Routes::new(self);
         routes.aim(last.node);
         interrupt::check()?;
-        let Some(hops) = routes.hops(first.node) else { return Err(error("there is no route")) };
+        let Some(hops) = routes.hops(first.node) else { return Err(error(&self.no_route(""))) };
         let count = routes.count(first.node);
         if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
             return Err(error(&format!(
@@ -212,7 +212,7 @@ impl Topology {
             }
         }
         if let Some(pair) = lost {
-            return Err(self.error_for_pair(pair, sources, destinations, "there is no route"));
+            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route("")));
         }
         let mut paths = Paths::with_capacity(sources.len(), found.len());
         for (start, end) in spans {
@@ -295,6 +295,12 @@ impl Topology {
         Ok(())
     }
 
+    /// That there is no route, and why if most pairs have none.
+    pub(super) fn no_route(&self, but: &str) -> String {
+        let cause = self.disconnection().map_or_else(String::new, |disconnection| format!(" ({disconnection})"));
+        format!("there is no route{but}{cause}")
+    }
+
     pub(super) fn error_for_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {
         self.error_for(&format!("pair {pair}"), sources[pair], destinations[pair], reason)
     }
@@ -308,7 +314,7 @@ impl Topology {
 }
 
 /// The routes to one target at a time, on the trunk.
-struct Routes<'a> {
+pub(super) struct Routes<'a> {
     links: &'a [Link],
     graph: &'a Routing,
     hops: Vec<u32>,             // by node: how many links to the target
@@ -318,7 +324,7 @@ struct Routes<'a> {
 }
 
 impl<'a> Routes<'a> {
-    fn new(net: &'a Topology) -> Self {
+    pub(super) fn new(net: &'a Topology) -> Self {
         let nodes = net.node_names.len();
         Self {
             links: &net.links,
@@ -331,7 +337,7 @@ impl<'a> Routes<'a> {
     }
 
     /// Breadth-first search from a new target, against the links, until the whole trunk is reached.
-    fn aim(&mut self, target: u32) {
+    pub(super) fn aim(&mut self, target: u32) {
         for node in self.reached.drain(..) {
             self.hops[node as usize] = UNREACHED;
             self.spans[node as usize] = (0, 0);
@@ -353,7 +359,7 @@ impl<'a> Routes<'a> {
         }
     }
 
-    fn hops(&self, node: u32) -> Option<u32> {
+    pub(super) fn hops(&self, node: u32) -> Option<u32> {
         Some(self.hops[node as usize]).filter(|&hops| hops != UNREACHED)
     }
 

@@ -329,7 +329,8 @@ fn a_bad_line_is_refused_by_number() {
 #[test]
 fn a_text_without_edges_is_refused() {
     for text in ["", "\n \n# a b 1\n"] {
-        assert_eq!(message(Topology::from_edges(text)), "the text has no edges, expected lines of node node capacity");
+        let none = "a network needs at least two nodes, this one has none: expected lines of node node capacity";
+        assert_eq!(message(Topology::from_edges(text)), none);
     }
 }
 
@@ -626,6 +627,42 @@ fn a_route_is_the_links_between_its_nodes_or_names_the_hop_that_is_none() {
     assert_eq!(message(net.route(&[0, 9])), "place 1 of the route names node 9, expected a node from 0 to 7");
     assert_eq!(message(net.route(&[0])), "a route of 1 node has no link");
     assert_eq!(message(net.route(&[])), "a route of 0 nodes has no link");
+    let returns = "the route returns to rack 0, which is in places 1 and 3";
+    assert_eq!(message(net.route(&[0, rack, spine, rack, 1])), returns);
+}
+
+#[test]
+fn most_pairs_without_a_path_are_said_with_their_cause() {
+    let star = network(4, 4, &[(0, 1), (0, 2), (0, 3)]).unwrap();
+    let one_way = "75 % of pairs have no path: links lead one way only, directed=False reads both";
+    assert!(star.to_string().ends_with(&format!("; {one_way}")));
+    let message = message(star.ecmp(&[1], &[2], 0));
+    assert!(message.ends_with(&format!("there is no route ({one_way})")));
+    let apart = network(4, 4, &[(0, 1), (1, 0), (2, 3), (3, 2)]).unwrap();
+    assert!(apart.to_string().ends_with("; 67 % of pairs have no path: no link joins its 2 parts"));
+    assert!(network(3, 3, &[]).unwrap().to_string().ends_with("; 100 % of pairs have no path: there are no links"));
+    let mixed = network(5, 5, &[(0, 1), (1, 0), (2, 0), (3, 0), (4, 0)]).unwrap();
+    assert!(mixed.to_string().ends_with("3 of 5 links lead one way only, directed=False reads both"));
+    for net in [Topology::parking_lot(4, 1.0).unwrap(), Topology::leaf_spine(40, 4, 2, 1.0, 1.0).unwrap()] {
+        assert!(!net.to_string().contains("path"), "{net}");
+    }
+}
+
+#[test]
+fn a_network_of_fewer_than_two_nodes_is_refused_as_that() {
+    for (nodes, found) in [(0, "none"), (1, "one")] {
+        let expected = format!("a network needs at least two nodes, this one has {found}");
+        assert_eq!(message(network(nodes, nodes as usize, &[])), expected);
+    }
+}
+
+#[test]
+fn names_are_integers_if_all_are_written_as_integers_are() {
+    for (names, are) in [(["7", "-1"], true), (["7", "+1"], false), (["007", "1"], false), (["1", "1e3"], false)] {
+        let links = vec![Link { from: 0, to: 1, capacity: 1.0 }];
+        let net = Topology::new("n", names.map(String::from).into(), 2, vec![0; 2], links).unwrap();
+        assert_eq!(net.has_integer_names(), are, "{names:?}");
+    }
 }
 
 #[test]

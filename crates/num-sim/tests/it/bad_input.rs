@@ -92,6 +92,16 @@ fn traces_name_the_line() {
     );
     let third = "line 1 of the trace has destination \"3\", expected the name of one of the 3 ends";
     assert_eq!(read_with("0,0,3,1", &[]), third);
+    let numbered = Topology::from_edges("0 256 1e9\n1 256 1e9").unwrap();
+    let named = |text: &str| Workload::from_csv_with(text, Some(&numbered), &Default::default());
+    assert_eq!(named("0,1,256,1").unwrap().sources(), [2]);
+    let second = "line 1 of the trace has source \"2\", expected the name of one of the 3 ends";
+    assert_eq!(message(named("0,2,256,1")), second);
+    let text = named("0,1,256,1").unwrap().to_csv_with(Some(&numbered)).unwrap();
+    assert_eq!(text, "arrival,source,destination,size\n0.0,1,256,1.0\n");
+    let small = Topology::single_link(1.0).unwrap();
+    let unknown = message(named("0,1,256,1").unwrap().to_csv_with(Some(&small)));
+    assert_eq!(unknown, "flow 0 has source 2, expected one of 2 ends");
     let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
     assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
     let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, \

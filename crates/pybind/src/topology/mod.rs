@@ -139,6 +139,7 @@ impl Topology {
             }
             None => vec![0; nodes],
         };
+        let core = py.enter_rust(|| Core::new(name, node_names, ends, tiers, links))?;
         let positions = match positions {
             None => None,
             Some(positions) => {
@@ -149,7 +150,6 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        let core = py.enter_rust(|| Core::new(name, node_names, ends, tiers, links))?;
         Ok(Self { positions, ..Self::from(core) })
     }
 

@@ -1,0 +1,57 @@
+//! Whether paths join the ends of a network, and the likely cause where most pairs have none.
+
+use std::collections::HashSet;
+
+use super::Topology;
+use super::routes::Routes;
+
+/// The share of pairs without a path is counted over the pairs of so many destinations at most.
+const DESTINATIONS: usize = 64;
+
+impl Topology {
+    /// That most pairs of ends have no path, and why; `None` if most have one. O(64 (nodes + links)).
+    pub(super) fn disconnection(&self) -> Option<String> {
+        let unjoined = self.unjoined();
+        let joined: HashSet<(u32, u32)> = self.links().iter().map(|link| (link.from, link.to)).collect();
+        let one_way = self.links().iter().filter(|link| !joined.contains(&(link.to, link.from))).count();
+        let cause = match (one_way, self.links().len()) {
+            (_, 0) => "there are no links".to_owned(),
+            (one_way, links) if one_way == links => "links lead one way only, directed=False reads both".to_owned(),
+            (one_way, links) if 2 * one_way > links => {
+                format!("{one_way} of {links} links lead one way only, directed=False reads both")
+            }
+            _ => format!("no link joins its {} parts", self.parts()),
+        };
+        (unjoined > 0.5).then(|| format!("{:.0} % of pairs have no path: {cause}", 100.0 * unjoined))
+    }
+
+    /// The part of the pairs of ends that no path joins: of all pairs up to 64 ends, and else of those of 64
+    /// destinations at equal distances in the list of ends.
+    fn unjoined(&self) -> f64 {
+        let mut routes = Routes::new(self);
+        let ends = self.ends();
+        let destinations = ends.min(DESTINATIONS);
+        let lost = |place: usize| {
+            routes.aim(self.attachment(place * ends / destinations).node);
+            (0..ends).filter(|&end| routes.hops(self.attachment(end).node).is_none()).count()
+        };
+        (0..destinations).map(lost).sum::<usize>() as f64 / (destinations * (ends - 1)) as f64
+    }
+
+    /// How many parts there are that no link joins.
+    fn parts(&self) -> usize {
+        let mut part: Vec<usize> = (0..self.node_names().len()).collect();
+        let root = |part: &mut Vec<usize>, mut node: usize| {
+            while part[node] != node {
+                part[node] = part[part[node]];
+                node = part[node];
+            }
+            node
+        };
+        for link in self.links() {
+            let (one, other) = (root(&mut part, link.from as usize), root(&mut part, link.to as usize));
+            part[one] = other;
+        }
+        part.iter().enumerate().filter(|&(node, &of)| of == node).count()
+    }
+}
