@@ -239,9 +239,7 @@ def test_topologies_of_any_arguments(names, links, capacities, ends, seed):
     st.booleans(),
     st.lists(st.one_of(st.integers(-2, 12), st.sampled_from(["a", "b", "ab", "x", "é"])), max_size=4),
 )
-def test_paths_and_changes_of_networks_of_any_arguments(
-    names, links, capacities, weight, k, stretch, disjoint, nodes
-):
+def test_paths_and_changes_of_networks_of_any_arguments(names, links, capacities, weight, k, stretch, disjoint, nodes):
     links = [(one % len(names), other % len(names)) for one, other in links if (one - other) % len(names)]
     net = netnum.Topology(names, np.array(links, dtype=int).reshape(-1, 2), capacities[: len(links)])
     made(net.route, nodes)

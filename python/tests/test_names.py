@@ -1,6 +1,7 @@
 """Integers as names of nodes: where all ends have one, an integer is a name, from whatever the network was made."""
 
 import io
+import itertools
 import pickle
 
 import hypothesis.strategies as st
@@ -101,7 +102,7 @@ def test_lists_of_integers_are_no_paths_where_they_may_be_nodes(ring, data):
     by_route = netnum.Problem(net, [route], PROPORTIONAL)
     assert by_route.paths == netnum.Problem(net, [np.array(route)], PROPORTIONAL).paths
     assert [net.link_names[link] for link in by_route.paths[0]] == [
-        f"{one} -> {other}" for one, other in zip(nodes, nodes[1:], strict=False)
+        f"{one} -> {other}" for one, other in itertools.pairwise(nodes)
     ]
 
 

@@ -7,6 +7,8 @@ use super::routes::Routes;
 
 /// The share of pairs without a path is counted over the pairs of so many destinations at most.
 const DESTINATIONS: usize = 64;
+/// From which part on that is said. A line of links one way, such as a parking lot, has no path for half of its pairs.
+const MOST: f64 = 0.51;
 
 impl Topology {
     /// That most pairs of ends have no path, and why; `None` if most have one. O(64 (nodes + links)).
@@ -22,7 +24,7 @@ impl Topology {
             }
             _ => format!("no link joins its {} parts", self.parts()),
         };
-        (unjoined > 0.5).then(|| format!("{:.0} % of pairs have no path: {cause}", 100.0 * unjoined))
+        (unjoined > MOST).then(|| format!("{:.0} % of pairs have no path: {cause}", 100.0 * unjoined))
     }
 
     /// The part of the pairs of ends that no path joins: of all pairs up to 64 ends, and else of those of 64
@@ -32,7 +34,7 @@ impl Topology {
         let ends = self.ends();
         let destinations = ends.min(DESTINATIONS);
         let lost = |place: usize| {
-            routes.aim(self.attachment(place * ends / destinations).node);
+            routes.aim(self.attachment((2 * place * ends + ends) / (2 * destinations)).node);
             (0..ends).filter(|&end| routes.hops(self.attachment(end).node).is_none()).count()
         };
         (0..destinations).map(lost).sum::<usize>() as f64 / (destinations * (ends - 1)) as f64

@@ -420,8 +420,9 @@ proptest! {
                 let by_hand = shortest_by_hand(&net, source, destination);
                 if by_hand.is_empty() {
                     let text = format!("from n{source} to n{destination}: there is no route");
-                    prop_assert_eq!(message(net.paths(source, destination)), format!("paths {text}"));
-                    prop_assert_eq!(message(net.ecmp(&[source], &[destination], seed)), format!("pair 0 {text}"));
+                    prop_assert!(message(net.paths(source, destination)).contains(&text));
+                    let told = message(net.ecmp(&[source], &[destination], seed));
+                    prop_assert!(told.contains(&text));
                 } else {
                     prop_assert_eq!(lists(&net.paths(source, destination).unwrap()), by_hand.clone());
                     sources.push(source);
@@ -643,7 +644,11 @@ fn most_pairs_without_a_path_are_said_with_their_cause() {
     assert!(network(3, 3, &[]).unwrap().to_string().ends_with("; 100 % of pairs have no path: there are no links"));
     let mixed = network(5, 5, &[(0, 1), (1, 0), (2, 0), (3, 0), (4, 0)]).unwrap();
     assert!(mixed.to_string().ends_with("3 of 5 links lead one way only, directed=False reads both"));
-    for net in [Topology::parking_lot(4, 1.0).unwrap(), Topology::leaf_spine(40, 4, 2, 1.0, 1.0).unwrap()] {
+    for net in [
+        Topology::parking_lot(4, 1.0).unwrap(),
+        Topology::parking_lot(199, 1.0).unwrap(),
+        Topology::leaf_spine(40, 4, 2, 1.0, 1.0).unwrap(),
+    ] {
         assert!(!net.to_string().contains("path"), "{net}");
     }
 }

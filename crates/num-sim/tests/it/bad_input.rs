@@ -357,7 +357,7 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
             "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
             _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
         };
-        assert_eq!(error, expected);
+        assert!(error.starts_with(&expected), "{error}");
     }
 }
 
