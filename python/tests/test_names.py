@@ -113,7 +113,7 @@ def test_a_workload_of_another_network_is_refused():
         netnum.sim.simulate(other, workload)
     with pytest.raises(netnum.ProblemError, match="the source of flow 0 is 0, and no node of graph is called that"):
         netnum.sim.simulate(one, netnum.sim.Workload([0.0], [0], [9], [1.0]))
-    with pytest.raises(netnum.ProblemError, match="ends have integers for names, 8, 7, 9"):
+    with pytest.raises(netnum.ProblemError, match="names of ends are integers, 8, 7, 9"):
         one.paths(3, 7)
 
 

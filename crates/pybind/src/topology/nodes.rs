@@ -63,7 +63,7 @@ impl Topology {
                 None if labels.are_all => {
                     let (name, what, names) = (self.core.name(), what(), self.listed_names());
                     return Err(ProblemError::new_err(format!(
-                        "{what} is {number}, and no node of {name} is called that: ends have integers for names, {names}"
+                        "{what} is {number}, and no node of {name} is called that: names of ends are integers, {names}"
                     )));
                 }
                 _ => {}
