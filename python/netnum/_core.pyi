@@ -306,7 +306,13 @@ class Progress:
 @final
 class Trace:
     def __new__(
-        cls, iteration: ArrayLike, gap: ArrayLike, overload: ArrayLike, kkt_residual: ArrayLike, seconds: ArrayLike
+        cls,
+        iteration: ArrayLike,
+        gap: ArrayLike,
+        overload: ArrayLike,
+        kkt_residual: ArrayLike,
+        seconds: ArrayLike,
+        tol: float | None = None,
     ) -> Trace: ...
     @property
     def iteration(self) -> _Integers: ...
@@ -318,8 +324,10 @@ class Trace:
     def kkt_residual(self) -> _Floats: ...
     @property
     def seconds(self) -> _Floats: ...
+    @property
+    def tol(self) -> float | None: ...
     def __len__(self) -> int: ...
-    def __getnewargs__(self) -> tuple[_Integers, _Floats, _Floats, _Floats, _Floats]: ...
+    def __getnewargs__(self) -> tuple[_Integers, _Floats, _Floats, _Floats, _Floats, float | None]: ...
 
 @final
 class Solution:

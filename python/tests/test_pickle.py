@@ -77,6 +77,7 @@ def test_a_trace_pickles(again):
     for name in ("iteration", "gap", "overload", "kkt_residual", "seconds"):
         np.testing.assert_array_equal(getattr(other, name), getattr(SOLUTION.trace, name))
     assert repr(other) == repr(SOLUTION.trace)
+    assert other.tol == SOLUTION.trace.tol == 1e-6
 
 
 def test_a_topology_keeps_its_positions(again):

@@ -1,13 +1,17 @@
 """The pictures, and that nothing is imported for them before they are drawn."""
 
+import dataclasses
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import netnum
-from netnum._show import layout, plots, style
+from netnum._show import layout, style
+from netnum._show.plots import curves
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -67,28 +71,56 @@ def test_without_networkx_a_bare_graph_has_the_command_to_install_it(monkeypatch
     netnum.topology.parking_lot(4).plot()
 
 
-def test_convergence_is_drawn_on_a_log_scale(problem):
-    solution = netnum.solve(problem, trace=True)
+def runs(ax):
+    return [line for line in ax.get_lines() if line.get_gid() == "trace"]
+
+
+def test_convergence_is_drawn_on_a_log_scale_with_the_tolerance(problem):
+    solution = netnum.solve(problem, trace=True, tol=1e-5)
     ax = solution.plot_convergence()
     assert ax.get_yscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("iteration", "relative gap")
-    (line,) = ax.get_lines()
-    np.testing.assert_array_equal(line.get_ydata(), solution.trace.gap)
+    (line,) = runs(ax)
+    np.testing.assert_array_equal(line.get_ydata(), np.maximum(solution.trace.gap, 1e-16))
     assert line.get_label() == "fast-ned"
+    (tolerance,) = [line for line in ax.get_lines() if line.get_gid() is None]
+    assert set(tolerance.get_ydata()) == {1e-5}
+    assert tolerance.get_label() == "tolerance 1e-05"
 
 
-def test_several_solutions_share_their_axes(problem):
+def test_a_tolerance_of_the_residual_is_no_line_across_the_gap(problem):
+    solution = netnum.solve(problem, trace=True, stop="kkt")
+    assert solution.trace.tol is None
+    assert len(solution.plot_convergence().get_lines()) == 1
+
+
+def test_several_solutions_share_their_axes_and_a_tolerance(problem):
     _, ax = pyplot.subplots()
     methods = [method for method in netnum.methods() if method != "max-min"]
     for method in methods:
-        assert netnum.solve(problem, method, max_iterations=20, trace=True).plot_convergence(ax=ax) is ax
-    assert [line.get_label() for line in ax.get_lines()] == methods
+        solution = netnum.solve(problem, method, max_iterations=20, trace=True)
+        assert solution.plot_convergence(ax=ax) is ax
+        ends = solution.method if solution.is_optimal else f"{solution.method} (not optimal)"
+        assert runs(ax)[-1].get_label() == ends
+        assert runs(ax)[-1].get_marker() == ("o" if solution.is_optimal else "x")
+    assert len(ax.get_lines()) == len(methods) + 1
 
 
-def test_a_gap_of_zero_or_less_is_left_out(problem):
+def test_a_short_run_shows_beside_a_long_one(problem):
+    ax = netnum.solve(problem, "gradient", trace=True).plot_convergence()
+    assert ax.get_xscale() == "linear"
+    netnum.solve(problem, "interior-point", trace=True).plot_convergence(ax)
+    assert ax.get_xscale() == "symlog"
+    long, short = (ax.transData.transform((line.get_xdata()[-1], 1))[0] for line in runs(ax))
+    assert short - ax.bbox.x0 > 0.1 * (long - ax.bbox.x0), "linear it would be in the left hundredth"
+
+
+def test_a_gap_of_zero_is_drawn_at_the_rounding(problem):
     solution = netnum.solve(netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0)), trace=True)
-    assert solution.trace.gap[-1] <= 1e-6
-    solution.plot_convergence().figure.canvas.draw()
+    assert (solution.trace.gap <= 1e-16).any()
+    ax = solution.plot_convergence()
+    assert min(runs(ax)[0].get_ydata()) == 1e-16
+    assert ax.get_ylabel().endswith("(0 is drawn at 1e-16)")
+    ax.figure.canvas.draw()
 
 
 def test_without_a_trace_the_error_has_the_argument_for_one(problem):
@@ -121,7 +153,7 @@ def test_every_pair_of_joined_nodes_is_one_line(net, lines):
     assert sum(len(artist.get_offsets()) for artist in ax.collections if artist is not drawn_lines(ax)) == (
         len(net.node_names)
     )
-    assert ax.get_title() == repr(net)[len("Topology(") : -1]
+    assert ax.get_title().startswith(repr(net)[len("Topology(") : -1])
     ax.figure.canvas.draw()
 
 
@@ -143,14 +175,43 @@ def test_values_colour_the_links_and_of_both_directions_the_larger_shows():
     assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["used"]
 
 
-def test_names_are_shortened_where_they_do_not_fit():
-    def texts(net):
-        return {text.get_text() for text in net.plot().texts}
+@pytest.mark.parametrize(
+    ("net", "tiers"),
+    [
+        (netnum.topology.fat_tree(4), ["server 0–15", "edge 0–7", "aggregation 0–7", "core 0–3"]),
+        (netnum.topology.fat_tree(8), ["server 0–127", "edge 0–31", "aggregation 0–31", "core 0–15"]),
+        (netnum.topology.leaf_spine(9, 16, 4), ["server 0–143", "rack 0–8", "spine 0–3"]),
+        (netnum.topology.star(5), ["server 0–4", "hub"]),
+    ],
+    ids=str,
+)
+def test_every_tier_has_its_name_and_its_numbers(net, tiers):
+    ax = net.plot()
+    names = {text.get_text() for text in ax.texts if not text.get_text().isdecimal()}
+    assert names - {""} == set(tiers)
+    ax.figure.canvas.draw()
+    nodes = np.concatenate([dots.get_offsets() for dots in ax.collections if not isinstance(dots, LineCollection)])
+    left = ax.transData.transform(nodes)[:, 0].min()
+    for text in ax.texts:
+        if text.get_text() in set(tiers) - {"hub"}:
+            assert text.get_window_extent().x1 < left, "beside all nodes and links"
 
-    assert {"server 0", "rack 2", "spine 1"} <= texts(netnum.topology.leaf_spine(3, 8, 2))
-    assert {"server 15", "edge 7", "7", "core 3"} <= texts(netnum.topology.fat_tree(4))
-    assert "aggregation 7" not in texts(netnum.topology.fat_tree(4))
-    assert not any("server" in text for text in texts(netnum.topology.leaf_spine(9, 16, 4)))
+
+def test_numbers_stand_on_their_nodes_and_no_text_on_a_link():
+    ax = netnum.topology.fat_tree(4).plot()
+    ax.figure.canvas.draw()
+    numbers = [text for text in ax.texts if text.get_text().isdecimal()]
+    assert sorted(int(text.get_text()) for text in numbers) == sorted([*range(16), *range(8), *range(8), *range(4)])
+    for text in numbers:
+        box = text.get_window_extent()
+        assert max(box.width, box.height) < 12 * ax.figure.dpi / 72
+
+
+def test_nodes_of_tiers_with_other_names_have_these():
+    ends = [[0, 4], [1, 4], [2, 5], [3, 5], [4, 6], [5, 6]]
+    names = ["a", "b", "c", "d", "tor-a", "tor-b", "top"]
+    net = netnum.Topology(names, ends, [1.0] * 6, tiers=[0, 0, 0, 0, 1, 1, 2], ends=4)
+    assert set(names) <= {text.get_text() for text in net.plot().texts}
 
 
 def test_values_of_the_wrong_length_are_refused(problem):
@@ -176,6 +237,10 @@ def backbone():
     return netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
 
 
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()] if ax.get_legend() else []
+
+
 def bar_names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
@@ -186,12 +251,15 @@ def test_the_worst_failures_are_bars_with_the_flows_cut_off(backbone):
     worst = np.argsort(study.throughput, kind="stable")
     assert bar_names(ax) == [study.names[scenario] for scenario in worst]
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first at the top"
+    assert ax.get_title() == "Failures: 14 scenarios"
+    assert legend_of(ax) == ["all flows served", "flows cut off"]
     change = 100 * study.throughput_change / study.before_failures.flow_rates.sum()
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(change[worst].tolist())
     assert sum("cut off" in text.get_text() for text in ax.texts) == sum(map(bool, map(len, study.cut_off)))
     ax.figure.canvas.draw()
     few = study.plot(of="worst_ratio", most=3)
     assert bar_names(few) == [study.names[scenario] for scenario in np.argsort(study.worst_ratio, kind="stable")[:3]]
+    assert few.get_title() == "Failures: the 3 worst of 14 scenarios"
     _, given = pyplot.subplots()
     assert study.plot(given, of="utility") is given
 
@@ -204,10 +272,72 @@ def test_the_best_upgrades_are_bars_before_what_is_predicted(backbone):
     assert widths[:5] == pytest.approx(study.predicted[study.ranking[:5]].tolist())
     assert widths[5:] == pytest.approx(np.nan_to_num(study.gained[study.ranking[:5]]).tolist())
     ax.figure.canvas.draw()
+    assert ax.get_title().startswith("Gains of the 5 best of 14 upgrades, 3 solved again")
     fairest = netnum.Problem([1.0, 3.0], [[0], [1]], netnum.AlphaFair(float("inf")))
     ax = netnum.upgrade_study(fairest).plot()
     assert ax.get_xlabel() == "gain of the smallest fair share"
-    assert len(ax.get_legend().get_texts()) == 1, "nothing is predicted without prices"
+    assert legend_of(ax) == ["gained: solved again"], "nothing is predicted without prices"
+
+
+def beside_bars(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_upgrades_that_are_not_solved_again_do_not_look_like_those_without_gain(backbone):
+    study = netnum.upgrade_study(backbone, "fibers", added=2480.0, check=1)
+    shown = dict.fromkeys(study.names, "") | dict(
+        zip(
+            [study.names[upgrade] for upgrade in study.ranking if np.isnan(study.gained[upgrade])],
+            beside_bars(study.plot()),
+            strict=True,
+        )
+    )
+    least = 1e-6 * study.predicted.max()
+    for name, predicted, gained in zip(study.names, study.predicted, study.gained, strict=True):
+        expected = "" if np.isfinite(gained) else "cannot gain" if predicted <= least else "not solved again"
+        assert shown[name] == expected
+    assert {"not solved again", "cannot gain"} <= set(shown.values())
+
+
+def test_the_title_says_where_the_best_upgrade_is_not_proven(backbone):
+    unproven = netnum.upgrade_study(backbone, "fibers", added=2480.0, check=0)
+    assert not unproven.is_proven
+    assert unproven.plot().get_title().endswith("\nthe best is not proven: others may gain more")
+    proven = netnum.upgrade_study(backbone, "fibers", added=2480.0, check=14)
+    assert proven.is_proven
+    assert "not proven" not in proven.plot().get_title()
+
+
+def test_unsolved_scenarios_are_named_and_those_that_are_not_optimal_hatched(backbone):
+    study = netnum.failure_study(backbone, "fibers")
+    unsolved = {name: getattr(study, name).copy() for name in ("throughput", "after", "worst_ratio")}
+    for values in unsolved.values():
+        values[:2] = np.nan
+    for of in ("throughput", "utility", "worst_ratio"):
+        ax = dataclasses.replace(study, **unsolved).plot(of=of)
+        assert ax.get_title() == "Failures: 14 scenarios, 2 unsolved"
+        assert beside_bars(ax).count("unsolved") == 2
+        assert set(bar_names(ax)[-2:]) == set(study.names[:2])
+        assert "not optimal" not in legend_of(ax)
+    short = netnum.failure_study(backbone, "fibers", max_iterations=2).plot()
+    assert "not optimal" in legend_of(short)
+    assert {bar.get_hatch() for bar in short.patches} == {"////"}
+
+
+def test_what_solves_leave_open_is_not_stretched_over_the_axis(backbone):
+    ax = netnum.failure_study(backbone, [["Seattle - Denver"]]).plot()
+    (bar,) = ax.patches
+    assert ax.get_title() == "Failures: 1 scenario, none has an effect"
+    assert abs(bar.get_width()) < 0.01 * np.ptp(ax.get_xlim())
+    idle = netnum.upgrade_study(backbone.with_flow_caps(backbone.flow_cap / 100), "fibers").plot()
+    assert idle.get_title().endswith("none gains")
+    assert max(abs(bar.get_width()) for bar in idle.patches) < 0.01 * np.ptp(idle.get_xlim())
+
+
+def test_max_min_failures_change_the_smallest_fair_share(backbone):
+    fairest = backbone.with_utility(netnum.AlphaFair(float("inf")))
+    ax = netnum.failure_study(fairest, "fibers").plot(of="utility")
+    assert ax.get_xlabel() == "change of the smallest fair share of the flows still served"
 
 
 def test_what_a_study_cannot_draw_is_named(backbone):
@@ -220,8 +350,11 @@ def test_what_a_study_cannot_draw_is_named(backbone):
         study.plot(most=0)
     with pytest.raises(netnum.NumError, match="most is 0, expected at least 1"):
         netnum.upgrade_study(backbone, check=0).plot(most=0)
-    netnum.failure_study(backbone, []).plot()
-    netnum.upgrade_study(backbone, []).plot()
+    for ax, text in (
+        (netnum.failure_study(backbone, []).plot(), "no scenarios"),
+        (netnum.upgrade_study(backbone, []).plot(), "no upgrades"),
+    ):
+        assert beside_bars(ax) == [text]
 
 
 def test_a_solution_draws_where_the_money_goes(backbone):
@@ -230,6 +363,8 @@ def test_a_solution_draws_where_the_money_goes(backbone):
     paid = solution.prices * solution.loads
     order = np.argsort(-paid, kind="stable")[:4]
     assert bar_names(links) == [backbone.network.link_names[link] for link in order]
+    assert links.get_title() == "8 of 28 links full\nthe 4 paid most of 8 with a price"
+    assert beside_bars(links) == [f"price {solution.prices[link]:.3g}" for link in order]
     assert [bar.get_width() for bar in links.patches] == pytest.approx(
         (100 * paid / paid.sum())[order].tolist(), rel=1e-3
     )
@@ -249,10 +384,39 @@ def test_a_few_flows_have_a_bar_each_with_their_demand():
     assert [bar.get_width() for bar in rates.patches] == pytest.approx([3.0, 6.0])
     (demand,) = [line for line in rates.get_lines() if line.get_label() == "demand"]
     assert demand.get_xdata().tolist() == [3.0]
+    assert links.get_title() == "1 of 4 links full"
+    assert rates.get_title() == "Rates: 2 of 2 flows served"
     with pytest.raises(netnum.NumError, match="axes are 1, expected 2"):
         netnum.solve(problem).plot([links])
     with pytest.raises(netnum.NumError, match="most is 0, expected at least 1"):
         netnum.solve(problem).plot(most=0)
+
+
+def test_a_solution_that_is_not_optimal_says_so_in_both_titles(problem):
+    solution = netnum.solve(problem, "gradient", max_iterations=2)
+    for ax in solution.plot():
+        assert ax.get_title().endswith(f"not optimal: max_iterations, gap {solution.gap:.2g}")
+
+
+def test_flows_that_are_not_served_are_named_or_counted():
+    net = netnum.topology.backbone("abilene").without([0, 1, 2, 3])
+    pairs = net.random_pairs(12, seed=0)
+    paths = netnum.topology.backbone("abilene").ecmp(*pairs)
+    solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0)))
+    failed = len(solution.failed_flows)
+    assert failed
+    rates = solution.plot()[1]
+    assert rates.get_title() == f"Rates: {12 - failed} of 12 flows served"
+    assert beside_bars(rates) == ["not served"] * failed
+
+
+def test_rates_of_zero_that_a_log_scale_leaves_out_are_counted():
+    problem = netnum.Problem(
+        np.append(np.geomspace(1e-3, 1e3, 30), 0.0), [[link] for link in range(31)], netnum.AlphaFair(1.0)
+    )
+    rates = netnum.solve(problem).plot()[1]
+    assert rates.get_yscale() == "log"
+    assert rates.get_title().replace("\n", " ") == "Rates: 30 of 31 flows served; 1 flow of rate 0 not drawn"
 
 
 def test_without_prices_the_fullest_links_are_drawn():
@@ -270,10 +434,34 @@ def test_a_network_is_coloured_by_the_use_of_its_links(problem):
     assert drawn_lines(ax).get_clim() == (0.0, 1.0)
     assert drawn_lines(ax).get_array().max() == pytest.approx((solution.loads / net.capacities).max())
     assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["utilization"]
+    full = int((solution.loads > 0.99 * net.capacities).sum())
+    assert ax.get_title().startswith(f"utilization: {full} of 60 links full\n")
     workload = netnum.sim.Workload.poisson(net, netnum.sim.Sizes.fixed(1e6), 0.5, flows=50)
     net.plot(values=netnum.sim.simulate(net, workload)).figure.canvas.draw()
     with pytest.raises(netnum.ProblemError, match=r"values has shape \(60,\), expected \(8,\)"):
         netnum.topology.star(4).plot(values=solution)
+
+
+def test_values_that_are_close_have_colours_of_their_own():
+    net = netnum.topology.star(3)
+    ax = net.plot(values=[9.0, 9.5, 10.0] * 2, label="Gbit/s")
+    assert drawn_lines(ax).get_clim() == (9.0, 10.0)
+    assert net.plot(values=[1.0, 9.5, 10.0] * 2) is not None
+    same = net.plot(values=[7.0] * 6, label="Gbit/s")
+    assert same.get_title().startswith("Gbit/s: 7 on every link\n")
+    assert len(same.figure.axes) == 1, "one value has no scale"
+
+
+@settings(max_examples=25, deadline=None)
+@given(values=st.lists(st.floats(allow_subnormal=False, width=32), min_size=6, max_size=6))
+def test_any_values_are_drawn(values):
+    ax = netnum.topology.star(3).plot(values=values)
+    ax.figure.canvas.draw()
+    low, high = drawn_lines(ax).get_clim()
+    finite = [value for value in np.fmax(values[:3], values[3:]) if np.isfinite(value)]
+    assert low < high and all(low <= value <= high for value in finite)
+    assert ("no value" in legend_of(ax)) == bool(np.isnan(np.fmax(values[:3], values[3:])).any())
+    pyplot.close("all")
 
 
 def test_failed_links_are_dashed_and_crossed_out():
@@ -309,11 +497,31 @@ def reports():
 def test_several_seeds_have_a_band_of_confidence(reports):
     ax = netnum.sim.plot_fct(reports, label="fair")
     assert [line.get_label() for line in ax.get_lines()] == ["fair, mean", "fair, 99 %"]
+    assert ax.get_title() == "Slowdown of flows by size: means of 4 runs, 95 % confidence"
     assert len(ax.collections) == 2
     wide = netnum.sim.plot_fct(reports, confidence=0.99)
     heights = [np.ptp(axes.collections[0].get_paths()[0].vertices[:, 1]) for axes in (ax, wide)]
     assert heights[0] < heights[1]
     ax.figure.canvas.draw()
+
+
+def test_no_band_is_below_a_slowdown_of_1():
+    net = netnum.topology.star(4, capacity=10e9)
+    sizes = netnum.sim.sizes.data_mining
+    workloads = [netnum.sim.Workload.poisson(net, sizes, 0.9, flows=100, seed=seed) for seed in range(2)]
+    ax = netnum.sim.plot_fct([netnum.sim.simulate(net, workload) for workload in workloads])
+    for band in ax.collections:
+        assert band.get_paths()[0].vertices[:, 1].min() >= 1.0 - 1e-12
+
+
+def test_flows_that_have_not_ended_are_counted(reports):
+    net = netnum.topology.star(3, capacity=10e9)
+    workload = netnum.sim.Workload([0.0, 0.0], [0, 1], [1, 2], [1e3, 1e12])
+    ax = netnum.sim.simulate(net, workload, until=0.01).plot_fct(label="fair")
+    assert [line.get_label() for line in ax.get_lines()] == ["fair, mean (1 of 2 flows not ended)", "fair, 99 %"]
+    workload = netnum.sim.Workload([0.0], [0], [1], [1e12])
+    with pytest.raises(netnum.NumError, match="no flow of these reports has ended"):
+        netnum.sim.simulate(net, workload, until=0.01).plot_fct()
 
 
 def test_one_report_has_no_band(reports):
@@ -333,7 +541,7 @@ def test_the_interval_is_that_of_students_t():
     table = np.random.default_rng(1).normal(size=(6, 3))
     table[2:, 1] = np.nan
     table[:, 2] = np.nan
-    mean, half = plots.means(table, 0.95)
+    mean, half = curves.means(table, 0.95)
     for column, rows in ((0, 6), (1, 2)):
         values = table[:rows, column]
         assert mean[column] == pytest.approx(values.mean())
@@ -350,7 +558,8 @@ def test_text_and_ground_suit_a_light_and_a_dark_page(problem, reports):
     drawn = [problem.network.plot(), *netnum.solve(problem).plot(), netnum.sim.plot_fct(reports)]
     for ax in drawn:
         assert ax.figure.get_facecolor()[3] == 0.0 and ax.get_facecolor()[3] == 0.0
-        texts = [ax.title, ax.xaxis.label, *ax.texts, *ax.get_xticklabels()]
+        on_ground = [text for text in ax.texts if not text.get_text().isdecimal()]
+        texts = [ax.title, ax.xaxis.label, *on_ground, *ax.get_xticklabels()]
         for text in (*texts, *(ax.get_legend().get_texts() if ax.get_legend() else ())):
             for ground in ((1, 1, 1), (0.07, 0.07, 0.07)):
                 assert contrast(matplotlib.colors.to_rgb(text.get_color()), ground) > 4

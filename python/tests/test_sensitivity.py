@@ -275,7 +275,7 @@ def test_a_plot_has_a_bar_for_every_flow_that_changes():
     ax = at_optimum(problem).plot(0)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["flow 1", "flow 0", "flow 2"]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [5 / 6, 1 / 6, -1 / 6])
-    assert ax.get_title() == "link 0: 2 flows up, 1 down"
+    assert ax.get_title() == "link 0 +1 of capacity: 2 flows gain, 1 lose"
     for most, drawn in ((1, [1]), (2, [1, 2]), (3, [1, 0, 2])):
         labels = at_optimum(problem).plot(0, most=most).get_yticklabels()
         assert [label.get_text() for label in labels] == [f"flow {flow}" for flow in drawn]

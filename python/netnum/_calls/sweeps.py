@@ -23,13 +23,15 @@ import numpy as np
 from .._core import NumError
 from .._intervals import mean_and_half_width
 from .._messages import did_you_mean
-from .._show import frames
+from .._show import frames, plots
 from .._show.progress import bar
 from . import executors
 from .checkpoints import Checkpoint, key_of, point_of
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 _OWN = ("seed", "seeds", "error", "traceback")
 """Names in rows and means that no parameter and nothing that a function returns may have."""
@@ -111,8 +113,7 @@ class Sweep:
             good = [row for row in rows if row["error"] is None]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
-                values = [row[name] if _is_number(row.get(name)) else math.nan for row in good]
-                line[name], line[f"{name}_ci"] = mean_and_half_width(values, level)
+                line[name], line[f"{name}_ci"] = _mean(good, name, level)
             table.append(line)
         return frames.table(table)
 
@@ -193,6 +194,90 @@ class Sweep:
                 line[name], line[f"{name}_low"], line[f"{name}_high"] = ends
             table.append(line)
         return frames.table(table)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        of: str | None = None,
+        x: str | None = None,
+        level: float = 0.95,
+        most: int = 12,
+    ) -> Axes:
+        """Draw the means over the seeds, with their confidence intervals: a line for each value of the others.
+
+        Crosses on the axis are points without a mean: all their tasks have failed, or one has returned no number.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        of : str, optional
+            The number to draw; by default the first that the function returns.
+        x : str, optional
+            The parameter along the axis; by default that of the most numbers or, without numbers, of the most values.
+        level : float
+            As of `means`.
+        most : int
+            The largest number of lines that are drawn.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        NumError
+            For an `of` that the function does not return as a number, an `x` that is no parameter, a `level` that is
+            not between 0 and 1, a `most` below 1, and where all tasks have failed.
+        ImportError
+            Without matplotlib: ``pip install "netnum[plot]"``.
+
+        Examples
+        --------
+        >>> def delay(policy, load, seed):
+        ...     return {"delay": {"fair": 2.0, "srpt": 1.0}[policy] / (1 - load) + 0.1 * seed}
+        >>> sweep = netnum.sim.sweep(delay, {"policy": ["fair", "srpt"], "load": [0.2, 0.5, 0.8]}, seeds=3)
+        >>> ax = sweep.plot()
+        >>> ax.get_xlabel(), ax.get_ylabel(), [line.get_label() for line in ax.get_lines()]
+        ('load', 'delay', ['policy = fair', 'policy = srpt'])
+        """
+        if not 0 < level < 1:
+            raise NumError(f"level is {level}, expected a number between 0 and 1")
+        if operator.index(most) < 1:
+            raise NumError(f"most is {most}, expected at least 1")
+        numbers = self._numbers()
+        of = _one_of("of", of, numbers, numbers[:1], "the function returns no number")
+        axis = self.parameters.index(_one_of("x", x, self.parameters, self._by_values(), "the grid has no parameter"))
+        values = self._axes[self.parameters[axis]]
+        lines: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        for place, rows in self._points().items():
+            mean = _mean([row for row in rows if row["error"] is None], of, level)
+            line = lines.setdefault(place[:axis] + place[axis + 1 :], np.full((2, len(values)), np.nan))
+            line[:, place[axis]] = mean
+        others = [name for name in self.parameters if name != self.parameters[axis]]
+
+        def label(place: tuple[int, ...]) -> str:
+            each = zip(others, place, strict=True)
+            return ", ".join(f"{name} = {self._axes[name][at]}" for name, at in each if len(self._axes[name]) > 1)
+
+        drawn = [(label(place), *line) for place, line in itertools.islice(lines.items(), most)]
+        seeds = len(self._axes["seed"])
+        title = f"Means of {of} over {seeds} seeds, {100 * level:g} % confidence" if seeds > 1 else f"{of}, of one seed"
+        if self.failed:
+            title += f"; {len(self.failed)} of {len(self.rows)} tasks failed"
+        if len(drawn) < len(lines):
+            title += f"; the first {len(drawn)} of {len(lines)} lines"
+        return plots.sweep(drawn, values, self.parameters[axis], of, title, ax)
+
+    def _by_values(self) -> list[str]:
+        """The parameters, those first whose values are numbers, and of these those with the most."""
+
+        def key(name: str) -> tuple[bool, int]:
+            values = self._axes[name]
+            return len(values) == 1 or not all(map(_is_number, values)), -len(values)
+
+        return sorted(self.parameters, key=key)
 
     def _points(self) -> dict[tuple[int, ...], list[dict[str, Any]]]:
         """The rows of every point of the grid, one per seed, by the numbers of its values."""
@@ -424,6 +509,23 @@ def _failure(error: BaseException, task: dict[str, Any]) -> dict[str, Any]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float))
+
+
+def _mean(rows: list[dict[str, Any]], name: str, level: float) -> tuple[float, float]:
+    """The mean of a number over the rows, and half the width of its interval; nan where one row has no number."""
+    return mean_and_half_width([row[name] if _is_number(row.get(name)) else math.nan for row in rows], level)
+
+
+def _one_of(argument: str, given: str | None, known: Sequence[str], default: Sequence[str], without: str) -> str:
+    """What is given, if it is known, or the default."""
+    if not known:
+        raise NumError(f"{without}, so that there is nothing to draw")
+    if given is None:
+        return default[0]
+    if given not in known:
+        hint = did_you_mean(given, list(known)) or f"expected {', '.join(map(repr, known))}"
+        raise NumError(f"{argument} is {given!r}, {hint}")
+    return given
 
 
 def _log_ratio(number: Any, divisor: Any) -> float:

@@ -33,7 +33,7 @@ def _laid_out(net: Topology) -> NDArray[np.float64]:
     """A chain as a line, any other graph as networkx lays it out."""
     nodes = len(net.node_names)
     chain = np.column_stack([np.arange(nodes - 1), np.arange(1, nodes)])
-    if np.array_equal(net.links, chain):
+    if np.array_equal(joined(net)[0], chain):
         return np.column_stack([np.arange(nodes), np.zeros(nodes)])
     networkx = optional("networkx", "drawing a network without tiers or positions needs networkx", "plot")
     graph = networkx.Graph(map(tuple, net.links.tolist()))
@@ -64,20 +64,12 @@ def joined(net: Topology) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return pairs, line.reshape(-1)
 
 
-def names_by_tier(net: Topology) -> dict[int, str]:
-    """The names in a drawing by tiers: the name or, in a tier with too many nodes, its last word or none."""
-    names: dict[int, str] = {}
-    for tier in np.unique(net.tiers):
-        nodes = np.flatnonzero(net.tiers == tier)
-        full = {int(node): net.node_names[node] for node in nodes}
-        last = {node: (name.split() or [name])[-1] for node, name in full.items()}
-        for texts in (full, last):
-            # Names of servers are vertical, those of switches share one line.
-            each = 2 if tier == 0 else max(map(len, texts.values())) + 1
-            if each * len(nodes) <= 100:
-                names |= texts
-                break
-    return names
+def numbered(names: list[str]) -> tuple[str | None, list[str]]:
+    """``server`` and the numbers of ``server 0`` to ``server 15``; one name is a word; None for others."""
+    words, numbers = zip(*(name.rpartition(" ")[::2] for name in names), strict=True)
+    if len(set(words)) == 1 and words[0] and all(number.isdecimal() for number in numbers):
+        return words[0], list(numbers)
+    return (names[0], [""]) if len(names) == 1 else (None, [])
 
 
 #: Where a name may stand beside its node, as parts of its width and height: right, left, above, below and between.
@@ -94,12 +86,12 @@ def names_beside(
     """
     degrees = np.bincount(pairs.reshape(-1), minlength=len(points))
     # Points on the links, close enough to tell whether a name covers one.
-    along = np.linspace(0.05, 0.95, 31)[:, None, None]
+    along = np.linspace(0.0, 1.0, int(np.clip(20_000 // max(len(pairs), 1), 31, 301)))[1:-1, None, None]
     on_links = (points[pairs[:, 0]] * (1 - along) + points[pairs[:, 1]] * along).reshape(-1, 2)
     boxes = np.empty((0, 4))
     middles: dict[int, NDArray[np.float64]] = {}
     for node in np.argsort(-degrees, kind="stable"):
-        half = np.array([0.29 * size * len(names[node]), 0.6 * size])
+        half = np.array([half_width(names[node], size), 0.6 * size])
         best: tuple[int, NDArray[np.float64]] | None = None
         for side in SIDES:
             middle = points[node] + side * (half + (0.6 * room if side.all() else room))
@@ -113,6 +105,11 @@ def names_beside(
             middles[int(node)] = best[1]
             boxes = np.vstack([boxes, np.concatenate([best[1] - half, best[1] + half])])
     return middles
+
+
+def half_width(name: str, size: float) -> float:
+    """Half of the width of a name in a font of this size."""
+    return 0.31 * size * len(name)
 
 
 def _inside(points: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -7,11 +7,14 @@ those of Okabe and Ito, *Color Universal Design*, 2008, without black and yellow
 from __future__ import annotations
 
 import functools
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._messages import optional
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
@@ -30,13 +33,24 @@ def pyplot() -> Any:
 
 
 def axes(ax: Axes | None = None, figsize: tuple[float, float] | None = None) -> Axes:
-    """The axes that are given, as they are, or new ones of this look."""
+    """New axes of this look, or the given ones, which get it where nothing is drawn on them yet."""
     plots = pyplot()
-    if ax is not None:
+    if ax is None:
+        figure, ax = plots.subplots(figsize=figsize, layout="constrained")
+        figure.patch.set_facecolor("none")
+    elif ax.has_data():
         return ax
-    figure, new = plots.subplots(figsize=figsize, layout="constrained")
-    figure.patch.set_facecolor("none")
-    return dressed(new)
+    else:
+        _fit(ax.figure.figure)
+    return dressed(ax)
+
+
+def _fit(figure: Any) -> None:
+    """Names and legends beside the axes are in the picture, where the figure does not say how it is laid out."""
+    are_subplots = all(getattr(ax, "get_subplotspec", lambda: None)() is not None for ax in figure.axes)
+    if figure.get_layout_engine() is None and are_subplots:
+        # The one engine that a later tight_layout() or subplots_adjust() agrees with.
+        figure.set_layout_engine("tight")
 
 
 def dressed(ax: Axes) -> Axes:
@@ -49,7 +63,6 @@ def dressed(ax: Axes) -> Axes:
         spine.set_visible(name in ("left", "bottom"))
     for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
         text.set_color(INK)
-    ax.title.set_fontsize(10)
     return ax
 
 
@@ -72,14 +85,36 @@ def plain_ticks(axis: Any) -> None:
     axis.set_minor_formatter(LogFormatter())
 
 
-def legend(ax: Axes, **options: Any) -> None:
-    """A legend without a ground."""
-    ax.legend(frameon=False, labelcolor=ink(ax), **options)
+def heading(ax: Axes, title: str, keys: Sequence[Artist] | None = None, *, with_legend: bool = True) -> None:
+    """The title, and beside the axes, where it covers nothing, a legend: of these keys, or of all that has a label."""
+    keys = (ax.get_legend_handles_labels()[0] if keys is None else keys) if with_legend else []
+    # The axes become as wide as the names of rows and of the legend let them; a letter is about 5 points wide.
+    beside = [[str(key.get_label()) for key in keys], [text.get_text() for text in ax.get_yticklabels()]]
+    width = 1.2 * ax.bbox.width * 72 / ax.figure.figure.dpi - 5 * sum(max(map(len, each), default=0) for each in beside)
+    lines = [textwrap.fill(line, max(int(width / 5), 24)) for line in title.split("\n")]
+    ax.set_title("\n".join(lines), color=ink(ax), fontsize=10)
+    if keys:
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.3}
+        ax.legend(handles=keys, frameon=False, labelcolor=ink(ax), fontsize=9, **place)
 
 
-def colour_bar(ax: Axes, of: Any, label: str) -> None:
-    """A bar for the colours of an artist."""
-    bar = ax.figure.colorbar(of, ax=ax, shrink=0.7, aspect=25, pad=0.02)
+def write_on(ax: Axes, place: Any, text: str, ground: Any, size: float) -> None:
+    """Text on a ground of its own, which a dot of this colour is: light on a dark one, dark on a light one."""
+    from matplotlib.colors import to_rgb
+
+    is_dark = sum(part * weight for part, weight in zip(to_rgb(ground), (0.3, 0.59, 0.11), strict=True)) < 0.5
+    ax.text(*place, text, color="white" if is_dark else "black", fontsize=size, ha="center", va="center_baseline")
+
+
+def note(ax: Axes, text: str) -> None:
+    """What stands in the place of data that there are not."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color=ink(ax), fontsize=10)
+    ax.set_xticks([])
+
+
+def colour_bar(ax: Axes, of: Any, label: str, extend: str) -> None:
+    """A bar for the colours of an artist, with a tip where values go beyond it (``extend="max"``)."""
+    bar = ax.figure.colorbar(of, ax=ax, shrink=0.7, aspect=25, pad=0.02, extend=extend)
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=ink(ax))
     bar.set_label(label, color=ink(ax))

@@ -110,6 +110,9 @@ class FailureStudy(Study):
     ) -> Axes:
         """Draw the worst scenarios as bars, the worst at the top, with the number of flows that each cuts off.
 
+        Bars of scenarios whose solution is not optimal are hatched. Those that are unsolved come last, and the title
+        has their number.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional

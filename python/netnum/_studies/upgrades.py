@@ -111,6 +111,9 @@ class UpgradeStudy(Study):
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Axes:
         """Draw the best upgrades as bars, the best at the top: the gain, in front of its upper bound.
 
+        Upgrades that were not solved again or were cut short have no gain, which stands beside their bars; the title
+        says where the best is not proven.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional

@@ -246,6 +246,8 @@ impl Report {
 
     /// Draw slowdowns over flow sizes: the mean and the 99 % quantile of flows of about the same size.
     ///
+    /// Flows that have not ended are left out; the legend has their number.
+    ///
     /// Parameters
     /// ----------
     /// ax : matplotlib.axes.Axes, optional
@@ -259,6 +261,8 @@ impl Report {
     ///
     /// Raises
     /// ------
+    /// NumError
+    ///     Where no flow has ended.
     /// ImportError
     ///     Without matplotlib: ``pip install "netnum[plot]"``.
     #[pyo3(signature = (ax=None, *, label=None))]

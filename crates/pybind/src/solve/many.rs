@@ -207,7 +207,7 @@ impl<'a, 'py> How<'a, 'py> {
     /// All, or the chunk that begins with a problem.
     fn solve(&self, py: Python<'_>, work: &Work<'_>, progress: bool, chunk: Option<usize>) -> PyResult<Py<PyAny>> {
         let (threads, first) = (self.keywords.threads.unwrap_or(NonZeroUsize::MIN), chunk.unwrap_or(0));
-        let ask = &self.ask;
+        let (ask, settings) = (&self.ask, &self.keywords.settings);
         match work {
             Work::Problems(held, starts) => {
                 let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
@@ -218,7 +218,7 @@ impl<'a, 'py> How<'a, 'py> {
                 };
                 let answers = Answers::new(problems.len(), "problem", first);
                 let solutions = answers.collect(py, threads, progress, |answers| batch.solve(ask, threads, answers))?;
-                let of = |(problem, solution)| Solution::new(problem, solution, false);
+                let of = |(problem, solution)| Solution::new(problem, solution, settings);
                 let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
                 Ok(solutions.into_pyobject(py)?.unbind())
             }

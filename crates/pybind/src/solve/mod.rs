@@ -135,7 +135,7 @@ pub(crate) fn solve_over<'py>(
             .map(|(solution, _)| solution)
             .map_err(|error| with_link_name(error, net))
     });
-    Solution::new(problem, bar.close(py, solution, last_state)?, settings.trace)
+    Solution::new(problem, bar.close(py, solution, last_state)?, settings)
 }
 
 /// List the methods.

@@ -1,6 +1,6 @@
 //! `Solution`.
 
-use netnum_core::Status;
+use netnum_core::{Settings, Status};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -107,10 +107,14 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    pub(crate) fn new(problem: &Bound<'_, Problem>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
+    pub(crate) fn new(
+        problem: &Bound<'_, Problem>,
+        core: netnum_core::Solution,
+        settings: &Settings,
+    ) -> PyResult<Self> {
         let py = problem.py();
         let summary = core.to_string();
-        let trace = traced.then(|| Py::new(py, Trace::of(py, &core.trace))).transpose()?;
+        let trace = settings.trace.then(|| Py::new(py, Trace::of(py, &core.trace, settings))).transpose()?;
         let array = |values| numbers::read_only(py, values).unbind();
         let bottlenecks = core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect();
         Ok(Self {
@@ -159,7 +163,10 @@ impl Solution {
         self.status == netnum_core::Status::Optimal.name()
     }
 
-    /// Draw the gap over the iterations.
+    /// Draw the gap over the iterations, and the tolerance.
+    ///
+    /// A run ends in a dot where it is optimal, and in a cross where it is not. Where the longest run on the axes has
+    /// more than ten times the iterations of the shortest, the axis is logarithmic from 10 on.
     ///
     /// Parameters
     /// ----------
@@ -188,8 +195,9 @@ impl Solution {
     /// Draw what the links are paid, and the rates of the flows.
     ///
     /// A link is paid its price times its load, and a flow pays the price of its path times its rate, so that both sums
-    /// are the same. The first bars are the links that are paid most, with price and load, or the fullest links where
-    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order.
+    /// are the same. The first bars are the links that are paid most, with their prices, or the fullest links where
+    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order. Titles
+    /// have the number of links that are not drawn, and say so where the solution is not optimal.
     ///
     /// Parameters
     /// ----------

@@ -126,7 +126,7 @@ impl Solver {
         self.described().method = guard.method();
         let solution = bar.close(py, solution, last_state)?;
         let problem = self.problem(py);
-        Solution::new(problem.bind(py), solution, settings.trace)
+        Solution::new(problem.bind(py), solution, settings)
     }
 
     /// Change demands, capacities or utilities, and continue from the present state.

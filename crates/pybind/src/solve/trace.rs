@@ -1,6 +1,6 @@
 //! `Trace`.
 
-use netnum_core::Progress;
+use netnum_core::{Progress, Settings, Stop};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -27,10 +27,12 @@ pub(crate) struct Trace {
     kkt_residual: Py<PyArray1<f64>>,
     /// Seconds since the solve began: array of float, shape (rows,).
     seconds: Py<PyArray1<f64>>,
+    /// The largest gap that is optimal, `tol` of the solve; None where that is the tolerance of the KKT residual.
+    tol: Option<f64>,
 }
 
 impl Trace {
-    pub(super) fn of(py: Python<'_>, rows: &[Progress]) -> Self {
+    pub(super) fn of(py: Python<'_>, rows: &[Progress], settings: &Settings) -> Self {
         let column = |of: fn(&Progress) -> f64| numbers::read_only(py, rows.iter().map(of).collect()).unbind();
         let iterations: Vec<usize> = rows.iter().map(|row| row.iteration).collect();
         Self {
@@ -39,6 +41,7 @@ impl Trace {
             overload: column(|row| row.overload),
             kkt_residual: column(|row| row.kkt_residual),
             seconds: column(|row| row.seconds),
+            tol: (settings.stop != Stop::Kkt).then_some(settings.tol),
         }
     }
 }
@@ -46,12 +49,14 @@ impl Trace {
 #[pymethods]
 impl Trace {
     #[new]
+    #[pyo3(signature = (iteration, gap, overload, kkt_residual, seconds, tol=None))]
     fn new(
         iteration: &Bound<'_, PyAny>,
         gap: &Bound<'_, PyAny>,
         overload: &Bound<'_, PyAny>,
         kkt_residual: &Bound<'_, PyAny>,
         seconds: &Bound<'_, PyAny>,
+        tol: Option<f64>,
     ) -> PyResult<Self> {
         let py = gap.py();
         let column =
@@ -62,6 +67,7 @@ impl Trace {
             overload: column("overload", overload)?,
             kkt_residual: column("kkt_residual", kkt_residual)?,
             seconds: column("seconds", seconds)?,
+            tol,
         })
     }
 
@@ -73,10 +79,11 @@ impl Trace {
     fn __getnewargs__(
         &self,
         py: Python<'_>,
-    ) -> (Py<PyArray1<i64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>) {
-        let Self { iteration, gap, overload, kkt_residual, seconds } = self;
+    ) -> (Py<PyArray1<i64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Option<f64>)
+    {
+        let Self { iteration, gap, overload, kkt_residual, seconds, tol } = self;
         let column = |column: &Py<PyArray1<f64>>| column.clone_ref(py);
-        (iteration.clone_ref(py), column(gap), column(overload), column(kkt_residual), column(seconds))
+        (iteration.clone_ref(py), column(gap), column(overload), column(kkt_residual), column(seconds), *tol)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -584,8 +584,9 @@ impl Topology {
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
     ///
-    /// Links that have failed (capacity 0) are dashed and crossed out. More than 40
-    /// positions are drawn apart where they are close. Names are left out where there is no room.
+    /// A tier has its name and the numbers of its nodes at its left, and a node its number where there is room. Links
+    /// that have failed (capacity 0) are dashed and crossed out. More than 40 positions are drawn apart where they are
+    /// close. Names are left out where there is no room, and counted in the title.
     ///
     /// Parameters
     /// ----------

@@ -1,0 +1,10 @@
+"""Plots: of networks, of rows of bars (solutions, studies, derivatives), and of curves (convergence, simulations).
+
+matplotlib is imported when a plot is drawn.
+"""
+
+from .bars import failures, gains, solution, upgrades
+from .curves import convergence, plot_fct, sweep
+from .networks import topology
+
+__all__ = ["convergence", "failures", "gains", "plot_fct", "solution", "sweep", "topology", "upgrades"]
