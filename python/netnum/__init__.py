@@ -53,7 +53,9 @@ from ._core import (
     solve_many,
     u_norm,
 )
+from ._fairness import jain, price_of_fairness, relative_rates
 from ._max_min_rates import MaxMinRates
+from ._saved import load
 from ._show.frames import to_pandas
 from ._studies.failures import FailureStudy, failure_study
 from ._studies.upgrades import UpgradeStudy, upgrade_study
@@ -93,8 +95,12 @@ __all__ = [
     "f_norm",
     "failure_study",
     "fill",
+    "jain",
+    "load",
     "max_min",
     "methods",
+    "price_of_fairness",
+    "relative_rates",
     "sim",
     "solve",
     "solve_many",

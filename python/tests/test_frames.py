@@ -120,16 +120,28 @@ def test_what_is_no_problem_or_no_solution_is_named(solved):
             netnum.to_pandas(*arguments)
 
 
-def test_bottlenecks_that_are_not_named_are_not_shown_as_none_at_all():
-    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
-    paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
-    problem = netnum.Problem(net, paths, netnum.AlphaFair(np.inf), group=group)
+def test_max_min_flows_with_several_paths_are_held_back_by_the_links_of_their_cut():
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4\nC D 5")
+    paths, group = net.k_shortest_paths(["A", "A", "C"], ["C", "B", "D"], 2)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(np.inf), group=group, flow_cap=[np.inf, 1.0, np.inf])
     solution = netnum.solve(problem)
-    for of in ("flows", "paths"):
-        assert netnum.to_pandas(problem, solution, of=of)["held_back_by"].isna().all()
-    assert netnum.to_pandas(problem, solution, of="links")["holds_back"].isna().all()
+    assert solution.flow_rates == pytest.approx([10.0, 1.0, 5.0])
+    assert netnum.to_pandas(problem, solution)["held_back_by"].tolist() == ["B -> C, A -> C", "", "C -> D"]
+    table = netnum.to_pandas(problem, solution, of="links").set_index("link")
+    assert table["holds_back"].to_dict() == {
+        name: int(name in ("B -> C", "A -> C", "C -> D")) for name in problem.network.link_names
+    }
+    assert table.loc[["B -> C", "A -> C", "C -> D", "A -> B"], "price"].tolist() == pytest.approx([1.0, 1.0, 1.0, 0.0])
+    of_paths = netnum.to_pandas(problem, solution, of="paths")
+    assert of_paths["held_back_by"][of_paths["flow"] == 0].tolist() == ["A -> C", "B -> C"]
+    (share, links, flows), (other_share, other_links, other_flows) = solution.cuts
+    assert (share, other_share) == pytest.approx((5.0, 10.0))
+    assert [net.link_names[link] for link in other_links] == ["B -> C", "A -> C"]
+    assert (flows.tolist(), other_flows.tolist(), len(links)) == ([2], [0], 1)
     alone = netnum.Problem(net, [paths[0], paths[2]], netnum.AlphaFair(np.inf))
-    assert netnum.to_pandas(alone, netnum.solve(alone))["held_back_by"].tolist() == ["A -> C", "B -> A"]
+    solution = netnum.solve(alone)
+    assert netnum.to_pandas(alone, solution)["held_back_by"].tolist() == ["A -> C", "A -> B"]
+    assert solution.cuts == ()
 
 
 @pytest.mark.parametrize("of", ["flows", "paths", "links"])

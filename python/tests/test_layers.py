@@ -142,7 +142,7 @@ def test_layers_that_remember_nothing_are_equal_where_their_arguments_are():
         Layer(problem, "flow_rates", "refuse", 2)
     )
     others = [
-        Layer(netnum.Problem([3.0], [[0], [0]], FAIR), "flow_rates", "refuse", 2),
+        Layer(netnum.Problem([3.5], [[0], [0]], FAIR), "flow_rates", "refuse", 2),
         Layer(problem, ("flow_rates",), "refuse", 2),
         Layer(problem, "flow_rates", "hold", 2),
         Layer(problem, "flow_rates", "refuse", 1),

@@ -64,7 +64,7 @@ mod work;
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{Cause, Error, Result};
-pub use max_min::{MaxMin, MaxMinBasis, max_min};
+pub use max_min::{Cut, MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, NORMALIZERS, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;

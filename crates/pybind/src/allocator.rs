@@ -19,8 +19,7 @@ use crate::numbers;
 use crate::numbers::threads_of;
 use crate::ranks::{self, fail};
 use crate::solve::options_of;
-use crate::topology::Topology;
-use crate::topology::with_link_name;
+use crate::topology::{Topology, seed_of, with_link_name};
 use crate::{path_forms, paths};
 
 /// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
@@ -188,15 +187,18 @@ impl Allocator {
     ///
     /// Parameters
     /// ----------
-    /// paths : sequence of sequences of int or of str, or Paths
+    /// paths : sequence of sequences of int or of str, or Paths, or pair or list of pairs
     ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one
-    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused.
+    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused. A tuple of two nodes, or a list of
+    ///     such, are the ends of flowlets, whose paths `Topology.ecmp` chooses.
     /// weight : float, or array of float of shape (flowlets,)
     ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
     ///     > 0, finite; 1 is proportional fairness.
     /// rate_cap : float, or array of float of shape (flowlets,)
     ///     The largest rate of use, inf for none.
+    /// seed : int
+    ///     Of the choice among the shortest paths of pairs, as in `Topology.ecmp`.
     ///
     /// Returns
     /// -------
@@ -206,13 +208,21 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a bad path, by its place, and for a flow with several paths.
+    ///     For a bad path, by its place, and for a flow with several paths; for a pair without a path.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
     /// MethodError
     ///     For an alpha that the price rule is not made for.
-    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None))]
-    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999)")]
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator(netnum.topology.from_edges("A B 10\nB C 6"))
+    /// >>> ids = allocator.start([("A", "C"), ("B", "C")])
+    /// >>> allocator.tick(100)
+    /// >>> allocator.rates(ids).round(2)
+    /// array([2.97, 2.97])
+    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None, seed=None))]
+    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999, seed=0)")]
     fn start<'py>(
         &self,
         py: Python<'py>,
@@ -220,9 +230,13 @@ impl Allocator {
         weight: Option<&Bound<'py, PyAny>>,
         alpha: Option<&Bound<'py, PyAny>>,
         rate_cap: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths = self.paths(paths, core.capacities().len())?;
+        let paths = match self.of_pairs(paths, seed)? {
+            Some(of_pairs) => of_pairs,
+            None => self.paths(paths, core.capacities().len())?,
+        };
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
             Some(given) => column(name, given, paths.len(), "path"),
             None => Ok(Parameter::Same(default)),
@@ -566,6 +580,18 @@ impl Allocator {
             false => net.link_between("link", link).map(|link| vec![link]),
         }
         .map(Some)
+    }
+
+    /// The paths of pairs of ends, one each, where these are given.
+    fn of_pairs(&self, paths: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Paths>>> {
+        let (seed, net) = (seed_of(seed)?, self.topology.as_ref().map(Py::get));
+        let Some((net, [sources, destinations])) = net.and_then(|net| Some((net, path_forms::pairs(paths, net)?)))
+        else {
+            return Ok(None);
+        };
+        let sources = net.ends_of("sources", sources.as_any())?;
+        let destinations = net.ends_of("destinations", destinations.as_any())?;
+        paths.py().enter_rust(|| net.core.ecmp(&sources, &destinations, seed)).map(|paths| Some(Arc::new(paths)))
     }
 
     /// Paths over its links, which must be walks where its network is a topology.

@@ -7,6 +7,7 @@
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
 //! | `plain.rs` | options of policies, routings and methods as Python objects, and back |
 //! | `progress_bar.rs` | the bar of `progress=True` |
+//! | `by_name.rs` | dicts by the names of nodes → one number per link, flow or path |
 //! | `path_forms.rs` | lists, matrices and names of nodes as paths |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
 //! | `sensitivity.rs` | derivatives of the optimum |
@@ -18,6 +19,7 @@
 //! | `solve/` | `solve`, `solve_many`, `Solver` and their results |
 
 mod allocator;
+mod by_name;
 mod certificate;
 mod detach;
 mod error;

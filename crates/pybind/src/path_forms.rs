@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Paths as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, wrong_type};
@@ -148,6 +148,27 @@ fn push_row(
 fn is_list_of_integers(value: &Bound<'_, PyAny>) -> bool {
     let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     is_list && value.get_item(0).is_ok_and(|first| first.extract::<i64>().is_ok())
+}
+
+/// The sources and the destinations of a pair of nodes, or of a list of pairs: tuples of two nodes.
+pub(crate) fn pairs<'py>(value: &Bound<'py, PyAny>, net: &Topology) -> Option<[Bound<'py, PyList>; 2]> {
+    let is_node = |node: &Bound<'py, PyAny>| {
+        node.is_instance_of::<PyString>() || net.integer_names() && node.is_instance_of::<PyInt>()
+    };
+    let pair = |value: &Bound<'py, PyAny>| {
+        let pair = value.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2)?;
+        pair.iter().all(|node| is_node(&node)).then(|| (pair.get_item(0), pair.get_item(1)))
+    };
+    let given = match pair(value) {
+        Some(one) => vec![one],
+        None => value.cast::<PyList>().ok()?.iter().map(|entry| pair(&entry)).collect::<Option<Vec<_>>>()?,
+    };
+    let (sources, destinations): (Vec<_>, Vec<_>) = given.into_iter().unzip();
+    let column = |nodes: Vec<PyResult<Bound<'py, PyAny>>>| {
+        PyList::new(value.py(), nodes.into_iter().collect::<PyResult<Vec<_>>>().ok()?).ok()
+    };
+    let columns = [column(sources)?, column(destinations)?];
+    (!columns[0].is_empty()).then_some(columns)
 }
 
 /// Whether something is a list of nodes: its first entry is a name.

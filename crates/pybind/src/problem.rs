@@ -1,5 +1,6 @@
 //! `Problem`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use netnum_core::Problem as Core;
@@ -9,8 +10,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::by_name::{Each, Names};
 use crate::detach::EnterRust;
-use crate::error::raise;
+use crate::error::{NumError, raise};
 use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
@@ -172,8 +174,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap). Other fields are
-    ///     ignored.
+    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap), and ``network``, the
+    ///     nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
     /// -------
@@ -185,17 +187,51 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.enter_rust(|| Core::from_json(text)).map(Into::into)
+        let mut problem: Self = py.enter_rust(|| Core::from_json(text)).map(Into::into)?;
+        if text.contains("\"network\"") {
+            let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
+            let Named { network } = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
+            let made = |network: serde_json::Value| {
+                let module = py.import("netnum._saved")?;
+                let net = module.call_method1("network_of", (network.to_string(), problem.capacities(py)?))?;
+                let net = net.cast_into::<Topology>()?;
+                let (topology, paths) = (net.get(), problem.core.paths());
+                py.enter_rust(|| topology.core.check_walks(paths))?;
+                PyResult::Ok(net.unbind())
+            };
+            problem.topology = network.map(made).transpose()?;
+        }
+        Ok(problem)
     }
 
-    /// Write the problem as JSON text that `from_json` reads back.
+    /// Write the problem as JSON text that `from_json` reads back as an equal one.
     ///
     /// Raises
     /// ------
     /// ProblemError
     ///     Naming the first flow whose utility is Python code.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        py.enter_rust(|| self.core.to_json())
+        let text = py.enter_rust(|| self.core.to_json())?;
+        let Some(topology) = &self.topology else { return Ok(text) };
+        let network: String = py.import("netnum._saved")?.call_method1("text_of_network", (topology,))?.extract()?;
+        Ok(format!("{{\"network\":{network},{}", &text[1..]))
+    }
+
+    /// Save the problem in a file that `netnum.load` reads back as an equal one: the JSON of `to_json`.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file that is there is replaced.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first flow whose utility is Python code; `pickle` keeps such problems.
+    /// OSError
+    ///     When the file cannot be written.
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
     }
 
     /// The `Topology` that it was made from, or else the capacities.
@@ -340,8 +376,10 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// capacities : array of float, shape (links,), or float
-    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
+    /// capacities : array of float, shape (links,), or float, or dict
+    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed. A dict changes the links
+    ///     that it names, ``{("Seattle", "Denver"): 20.0}``, one direction each: by the nodes that they run from and
+    ///     to, where the problem was made with a `Topology`, or by number.
     ///
     /// Returns
     /// -------
@@ -351,7 +389,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one capacity per link, finite and >= 0.
+    ///     Unless there is one capacity per link, finite and >= 0; for a link that a dict names and that does not
+    ///     exist, and for two nodes with several links, with their numbers.
     ///
     /// Examples
     /// --------
@@ -359,7 +398,9 @@ impl Problem {
     /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
     /// array([1., 3.])
     pub(crate) fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let capacities = numbers::for_each("capacities", capacities, self.core.links())?;
+        let capacities =
+            self.names(py)?.filled("capacities", capacities, Each::Link, || self.core.capacities().to_vec())?;
+        let capacities = numbers::for_each("capacities", &capacities, self.core.links())?;
         let core = self.core.clone().with_capacities(capacities.clone()).map_err(raise)?;
         let renewed = |net: &Py<Topology>| {
             let net = net.get();
@@ -372,8 +413,10 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// flow_cap : array of float, shape (flows,), or float, or None
-    ///     The demand of every flow, or the same for all: >= 0, inf for none; None for no caps at all.
+    /// flow_cap : array of float, shape (flows,), or float, or dict, or None
+    ///     The demand of every flow, or the same for all: >= 0, inf for none; None for no caps at all. A dict changes
+    ///     the flows that it names, ``{("Seattle", "Denver"): 5.0}``: by their ends, where the problem was made with a
+    ///     `Topology`, or by number.
     ///
     /// Returns
     /// -------
@@ -382,7 +425,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one cap per flow, >= 0.
+    ///     Unless there is one cap per flow, >= 0; for a flow that a dict names and that does not exist, and for two
+    ///     nodes with several flows, with their numbers.
     ///
     /// Examples
     /// --------
@@ -392,7 +436,11 @@ impl Problem {
     #[pyo3(signature = (flow_cap))]
     pub(crate) fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let caps = match flow_cap {
-            Some(flow_cap) => numbers::for_each("flow_cap", flow_cap, self.core.flows())?,
+            Some(flow_cap) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.flow_cap(flow)).collect();
+                let flow_cap = self.names(py)?.filled("flow_cap", flow_cap, Each::Flow, present)?;
+                numbers::for_each("flow_cap", &flow_cap, self.core.flows())?
+            }
             None => vec![f64::INFINITY; self.core.flows()],
         };
         self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
@@ -402,8 +450,9 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// rate_cap : array of float, shape (paths,), or float
-    ///     The cap of every path, or the same for all: >= 0, inf for none.
+    /// rate_cap : array of float, shape (paths,), or float, or dict
+    ///     The cap of every path, or the same for all: >= 0, inf for none. A dict changes the paths that it names: by
+    ///     number, or by all of their nodes, ``{("Seattle", "Denver", "Chicago"): 5.0}``.
     ///
     /// Returns
     /// -------
@@ -412,7 +461,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one cap per path, >= 0.
+    ///     Unless there is one cap per path, >= 0; for a path that a dict names and that does not exist, and for several
+    ///     paths through the same nodes, with their numbers.
     ///
     /// Examples
     /// --------
@@ -420,7 +470,9 @@ impl Problem {
     /// >>> netnum.solve(problem.with_rate_caps([1.0, np.inf])).rates.round(3)
     /// array([1., 5.])
     pub(crate) fn with_rate_caps(&self, py: Python<'_>, rate_cap: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let caps = numbers::for_each("rate_cap", rate_cap, self.core.paths().len())?;
+        let present = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
+        let rate_cap = self.names(py)?.filled("rate_cap", rate_cap, Each::Path, present)?;
+        let caps = numbers::for_each("rate_cap", &rate_cap, self.core.paths().len())?;
         self.with(py, self.core.clone().with_rate_caps(caps).map_err(raise)?)
     }
 
@@ -453,6 +505,37 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
+    /// This problem with other weights of its flows, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// weight : array of float, shape (flows,), or float, or dict
+    ///     The `weight` of every flow's `AlphaFair` or `Linear`, or the same for all: > 0. A dict changes the flows that
+    ///     it names, ``{("Seattle", "Denver"): 2.0}``: by their ends, where the problem was made with a `Topology`, or
+    ///     by number.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// UtilityError
+    ///     Naming the flow whose weight is out of its range, or whose utility has none.
+    /// ProblemError
+    ///     Unless there is one weight per flow; for a flow that a dict names and that does not exist, and for two nodes
+    ///     with several flows, with their numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 12\nB C 12")
+    /// >>> problem = netnum.Problem(net, [["A", "B"], ["A", "B", "C"]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_weights({("A", "B"): 2.0})).rates.round(3)
+    /// array([8., 4.])
+    fn with_weights<'py>(slf: &Bound<'py, Self>, weight: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._by_name")?.call_method1("with_weights", (slf, weight))
+    }
+
     /// This problem with some more paths closed, and all else shared.
     ///
     /// Nothing passes a closed path: its `rate_cap` is 0. A flow whose paths are all closed is among the
@@ -483,6 +566,26 @@ impl Problem {
             |path: i64| u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }));
         let paths = numbers::integers("paths", paths)?.into_iter().map(number).collect::<PyResult<Vec<_>>>()?;
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
+    }
+
+    /// Whether network, paths, flows, caps and utilities are the same; utilities that are Python code are where these
+    /// objects are equal.
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
+        if ours != theirs {
+            return Ok(false);
+        }
+        if self.users.is_empty() && other.users.is_empty() {
+            return Ok(py.detach(|| self.core == other.core));
+        }
+        let are_alike = py.detach(|| self.core.equals_but_for_utilities(&other.core));
+        Ok(are_alike && self.utility(py)?.bind(py).eq(other.utility(py)?)?)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.core.links(), self.core.paths().len(), self.core.flows()).hash(&mut hasher);
+        hasher.finish()
     }
 
     #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
@@ -529,6 +632,19 @@ impl Problem {
     fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {
         self.topology.as_ref().map(|topology| topology.clone_ref(py))
     }
+
+    /// Where its links, flows and paths are looked up by name.
+    pub(crate) fn names<'py>(&self, py: Python<'py>) -> PyResult<Names<'py>> {
+        let net = self.topology.as_ref().map(|topology| topology.bind(py).clone());
+        Ok(Names { net, paths: Some(self.paths(py)?.into_bound(py)) })
+    }
+}
+
+/// The network in the text of a problem, of which nothing else is read here.
+#[derive(serde::Deserialize)]
+struct Named {
+    #[serde(default)]
+    network: Option<serde_json::Value>,
 }
 
 /// The error for an array for fewer flows than there are paths, with a hint at the argument `group` that was not given.

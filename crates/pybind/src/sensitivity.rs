@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::by_name::Each;
 use crate::detach::{EnterRust, InTurn};
 use crate::error::{NumError, ProblemError, raise, setting};
 use crate::numbers::{self, counted};
@@ -154,12 +155,13 @@ impl Sensitivity {
     ///
     /// Parameters
     /// ----------
-    /// capacities : array of float, shape (links,) or (rows, links), or float, optional
+    /// capacities : array of float, shape (links,) or (rows, links), or float, or dict, optional
     ///     Change of every capacity, or the same for all; likewise the others. One row per right-hand side: what is
-    ///     given without rows is the same in all of them.
-    /// rate_cap : array of float, shape (paths,) or (rows, paths), or float, optional
-    /// flow_cap : array of float, shape (flows,) or (rows, flows), or float, optional
-    /// weight, scale, alpha, size, epsilon : array of float, shape (flows,) or (rows, flows), or float, optional
+    ///     given without rows is the same in all of them. A dict has the changes of the links, paths or flows that it
+    ///     names, as in `Problem.with_capacities`, and 0 for all others.
+    /// rate_cap : array of float, shape (paths,) or (rows, paths), or float, or dict, optional
+    /// flow_cap : array of float, shape (flows,) or (rows, flows), or float, or dict, optional
+    /// weight, scale, alpha, size, epsilon : array of float, (flows,) or (rows, flows), or float, or dict, optional
     ///     Changes of the parameters of utilities: `weight` or `scale`, and `alpha`, of `AlphaFair`, `size` and
     ///     `epsilon` of `MinFct`.
     ///
@@ -209,15 +211,20 @@ impl Sensitivity {
         epsilon: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let [flows, paths, links] = self.size();
-        let mut rows = Rows::default();
-        let capacities = rows.read("capacities", capacities, links, "link")?;
-        let rate_caps = rows.read("rate_cap", rate_cap, paths, "path")?;
-        let flow_caps = rows.read("flow_cap", flow_cap, flows, "flow")?;
-        let weight = rows.read("weight", weight, flows, "flow")?;
-        let scale = rows.read("scale", scale, flows, "flow")?;
-        let alpha = rows.read("alpha", alpha, flows, "flow")?;
-        let size = rows.read("size", size, flows, "flow")?;
-        let epsilon = rows.read("epsilon", epsilon, flows, "flow")?;
+        let (mut rows, names) = (Rows::default(), self.problem.get().names(py)?);
+        let mut read = |name: &str, given: Option<&Bound<'py, PyAny>>, each: Each| {
+            let count = [links, flows, paths][each as usize];
+            let given = given.map(|given| names.filled(name, given, each, || vec![0.0; count])).transpose()?;
+            rows.read(name, given.as_ref(), count, each.word())
+        };
+        let capacities = read("capacities", capacities, Each::Link)?;
+        let rate_caps = read("rate_cap", rate_cap, Each::Path)?;
+        let flow_caps = read("flow_cap", flow_cap, Each::Flow)?;
+        let weight = read("weight", weight, Each::Flow)?;
+        let scale = read("scale", scale, Each::Flow)?;
+        let alpha = read("alpha", alpha, Each::Flow)?;
+        let size = read("size", size, Each::Flow)?;
+        let epsilon = read("epsilon", epsilon, Each::Flow)?;
         rows.check("jvp needs a change: capacities, rate_cap, flow_cap, or a parameter of the utilities")?;
         rows.check_memory(flows + paths + links)?;
         let change = |row: usize| ParameterChange {

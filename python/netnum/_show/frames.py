@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .._by_name import flow_ends
 from .._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Solutions, Topology
 from .._link_sets import one_set
 from .._messages import optional
@@ -44,8 +45,7 @@ def to_pandas(
         demands; rate; whether it is served (`Solution.failed_flows`); and the links that limit it, those of its paths.
         Of paths: flow, links, rate, its share of the flow's rate, and the link that limits it (`Solution.bottlenecks`).
         Of links: nodes, capacity, load, utilization, price, and the number of flows that the link limits. Max-min
-        solutions over several paths per flow name no limiting links: these columns are None and nan then, and full
-        links have a utilization of 1.
+        flows with several paths are limited by all links of their cut (`Solution.cuts`).
 
     Raises
     ------
@@ -75,10 +75,12 @@ def to_pandas(
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     held = solution.bottlenecks
-    # Solution.bottlenecks names none here, though links limit the flows.
-    unnamed = solution.method == "max-min" and problem.flows < len(problem.group)
     # Every pair of a flow and a link that limits it, once, flow by flow.
-    pairs = np.unique(np.column_stack([problem.group, held])[held >= 0], axis=0)
+    of_paths = np.column_stack([problem.group, held])[held >= 0]
+    of_cuts = [
+        np.column_stack([np.repeat(flows, len(links)), np.tile(links, len(flows))]) for _, links, flows in solution.cuts
+    ]
+    pairs = np.unique(np.concatenate([of_paths, *of_cuts]), axis=0)
     columns: dict[str, Any] = {}
     if of == "links":
         if net is not None:
@@ -88,7 +90,7 @@ def to_pandas(
             "load": solution.loads,
             "utilization": ratio(solution.loads, problem.capacities),
             "price": solution.prices,
-            "holds_back": np.nan if unnamed else np.bincount(pairs[:, 1], minlength=problem.links),
+            "holds_back": np.bincount(pairs[:, 1], minlength=problem.links),
         }
         return table(columns, "link" if net is None else "number")
     if of == "paths":
@@ -97,11 +99,11 @@ def to_pandas(
             "links": [", ".join(names[link] for link in path) for path in problem.paths],
             "rate": solution.rates,
             "share": ratio(solution.rates, solution.flow_rates[problem.group]),
-            "held_back_by": None if unnamed else [names[link] if link >= 0 else "" for link in held],
+            "held_back_by": [names[link] if link >= 0 else "" for link in held],
         }
         return table(columns, "path")
     if net is not None:
-        columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
+        columns = dict(zip(("source", "destination"), _named(net, flow_ends(net, problem.paths)), strict=True))
     if problem.flow_cap is not None:
         columns["demand"] = problem.flow_cap
     columns["rate"] = solution.flow_rates
@@ -111,8 +113,14 @@ def to_pandas(
     served[solution.failed_flows] = False
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
-    columns |= {"served": served, "held_back_by": None if unnamed else of_flows}
+    columns |= {"served": served, "held_back_by": of_flows}
     return table(columns, "flow")
+
+
+def network(net: Topology) -> pandas.DataFrame:
+    """The links of a network, one row for each."""
+    columns = dict(zip(("source", "target"), _named(net, net.links), strict=True))
+    return table(columns | {"capacity": net.capacities}, "link")
 
 
 def expect_solution_of(problem: Problem, solution: Solution) -> None:
@@ -177,7 +185,7 @@ def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame
     net = problem.network if isinstance(problem.network, Topology) else None
     columns: dict[str, Any] = {}
     if net is not None:
-        columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
+        columns = dict(zip(("source", "destination"), _named(net, flow_ends(net, problem.paths)), strict=True))
     columns |= {"rate": sensitivity.flow_rates, "change": change_of_rates(sensitivity, link, added)[1]}
     return table(columns, "flow").sort_values("change", ascending=False, kind="stable")
 
@@ -203,7 +211,7 @@ def flow_names(problem: Problem) -> list[str]:
     numbers = [f"flow {flow}" for flow in range(problem.flows)]
     if net is None:
         return numbers
-    ends = zip(*_named(net, _ends(problem, net)), numbers, strict=True)
+    ends = zip(*_named(net, flow_ends(net, problem.paths)), numbers, strict=True)
     return [f"{source} to {destination}" if source else number for source, destination, number in ends]
 
 
@@ -211,22 +219,3 @@ def _named(net: Topology, pairs: NDArray[np.int64]) -> list[list[str]]:
     """The names of pairs of nodes, as two columns; "" for -1."""
     names = net.node_names
     return [[names[node] if node >= 0 else "" for node in column] for column in pairs.T.tolist()]
-
-
-def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
-    """The source and the destination of every flow: -1 for one that ends at its source.
-
-    The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
-    x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
-    """
-    first = np.unique(problem.group, return_index=True)[1]
-    sums = []
-    for nodes in (net.links, net.links**2):
-        changes = (nodes[:, 0] - nodes[:, 1])[problem.paths.indices]
-        sums.append(np.add.reduceat(changes, problem.paths.indptr[:-1])[first])
-    difference, squares = sums
-    is_closed = difference == 0
-    total = squares // np.where(is_closed, 1, difference)
-    ends = np.column_stack([total + difference, total - difference]) // 2
-    ends[is_closed] = -1
-    return ends

@@ -47,8 +47,8 @@ class UpgradeStudy(Study):
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
-    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, which
-    have no prices, inf where one of the links is full and 0 elsewhere."""
+    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, whose
+    prices are no bound of it, inf where one of the links is full and 0 elsewhere."""
     gained: NDArray[np.float64]
     """The gain of utility, nan for an upgrade that was not solved again, and where its solve or that of the network as
     it is was cut short. For max-min problems the gain of the smallest fair share."""
@@ -180,7 +180,7 @@ def upgrade_study(
         The capacity that is added to a link when it is upgraded, > 0. By default its capacity is doubled.
     check : int
         The number of candidates that are solved again, those with the largest predictions, above `tol` of the largest
-        of all. Of max-min problems, which have no prices, all that have a full link are.
+        of all. Of max-min problems, whose prices are no bound, all that have a full link are.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional

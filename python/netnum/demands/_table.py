@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,23 @@ class Demands:
             names = dict(zip(ends_of(net).tolist(), net.node_names, strict=False))
             columns = {name: [names[end] for end in ends.tolist()] for name, ends in columns.items()}
         return frames.table(columns | {"demand": self.volumes})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the demands in a file that `netnum.load` reads back as equal ones: JSON.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file that is there is replaced.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
+        from .. import _saved  # which imports this class
+
+        _saved.save(self, path)
 
     def __len__(self) -> int:
         """How many there are."""

@@ -15,6 +15,7 @@
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
 use super::fair_shares::{CERTIFICATE, flow_shares, path_weights};
+use super::levels::Limits;
 use super::tolerances::ROUNDING;
 use super::witness::{Inequality, witness_residual};
 use crate::error::Result;
@@ -51,7 +52,7 @@ pub(crate) fn residual(problem: &Problem, rates: &[f64], witness: &[Inequality])
                 },
             )?;
         }
-        None => nearest_of_each(problem, rates, |_, nearest, _| largest = largest.max(nearest))?,
+        None => nearest_of_each(problem, rates, |_, nearest, _, _| largest = largest.max(nearest))?,
     }
     Ok(largest)
 }
@@ -94,20 +95,30 @@ fn idle(load: f64, capacity: f64) -> f64 {
     (1.0 - if load > 0.0 { load / capacity } else { 0.0 }).max(0.0)
 }
 
-/// The bottleneck of every path: none where it is closed or at its cap or saturation, or where no link is within
-/// `near` of being one. For flows with one path each.
+/// What holds back flows with one path each: the bottleneck of every path, none where it is closed or at its cap or
+/// saturation, or where no link is within `near` of being one; and prices.
 ///
 /// # Errors
 /// As [`residual`].
-pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Vec<Option<u32>>> {
-    let mut links = vec![None; rates.len()];
-    nearest_of_each(problem, rates, |path, nearest, link| links[path] = link.filter(|_| nearest <= near))?;
-    Ok(links)
+pub(super) fn limits_by_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Limits> {
+    let (mut bottlenecks, mut rises) = (vec![None; rates.len()], vec![0.0; problem.links()]);
+    nearest_of_each(problem, rates, |path, nearest, link, slope| {
+        if let Some(link) = link.filter(|_| nearest <= near) {
+            bottlenecks[path] = Some(link);
+            rises[link as usize] += slope(link);
+        }
+    })?;
+    let prices = rises.into_iter().map(|rises| if rises > 0.0 { 1.0 / rises } else { 0.0 }).collect();
+    Ok(Limits { bottlenecks, prices, cuts: Vec::new() })
 }
 
-/// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or
-/// saturation.
-fn nearest_of_each(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
+/// Calls with the residual of every path that is not closed, and the link that it is about, none for a cap or
+/// saturation; and with the slope of its rate in the fair share at the level of a link.
+fn nearest_of_each(
+    problem: &Problem,
+    rates: &[f64],
+    mut visit: impl FnMut(usize, f64, Option<u32>, &dyn Fn(u32) -> f64),
+) -> Result<()> {
     let (of_flow, group) = (flow_shares(problem, CERTIFICATE)?, problem.group());
     let share = |path: usize| &of_flow[group[path] as usize];
     let links = Links::of(problem, rates, |path, rate| share(path).least(rate))?;
@@ -115,7 +126,7 @@ fn nearest_of_each(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize
     for (path, &rate) in rates.iter().enumerate() {
         pacer.did(problem.paths().links(path).len())?;
         if let Some((nearest, link)) = links.nearest(problem, path, share(path), rate) {
-            visit(path, nearest, link);
+            visit(path, nearest, link, &|link| share(path).slope_below(links.0[link as usize][1]));
         }
     }
     Ok(())

@@ -24,6 +24,7 @@
 //! | `cuts.rs` | max-min rates under cuts |
 //! | `witness_from_cuts.rs` | the witness of a run, from its cuts |
 //! | `witness.rs` | the residual of rates over several paths, given a witness |
+//! | `levels.rs` | what holds each flow back, and the prices of links |
 //! | `fair_shares.rs` | the fair shares of a problem's flows |
 //! | `double_double.rs` | sums in double-double precision |
 //! | `tolerances.rs` | tolerances and limits |
@@ -56,6 +57,7 @@ mod curves;
 mod cuts;
 mod double_double;
 mod fair_shares;
+mod levels;
 mod network;
 mod one_path;
 mod parametric;
@@ -68,7 +70,9 @@ mod warm_start;
 mod witness;
 mod witness_from_cuts;
 
-pub(crate) use bottleneck::{bottleneck_links, residual};
+pub(crate) use bottleneck::residual;
+pub use levels::Cut;
+pub(crate) use levels::Limits;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use witness::Inequality;
@@ -111,5 +115,17 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     match problem.is_single_path() {
         true => Ok(Witness::new()),
         false => Ok(Search::of(problem)?.finish()?.witness().to_vec()),
+    }
+}
+
+/// What holds flows back at feasible rates, one per path in the caller's units: those that are within `near` of a
+/// bottleneck. The witness is needed where flows have several paths.
+///
+/// # Errors
+/// As [`residual`].
+pub(crate) fn limits(problem: &Problem, rates: &[f64], witness: &[Inequality], near: f64) -> Result<Limits> {
+    match problem.is_single_path() {
+        true => bottleneck::limits_by_links(problem, rates, near),
+        false => levels::limits_by_cuts(problem, rates, witness, near),
     }
 }

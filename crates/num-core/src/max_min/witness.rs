@@ -66,16 +66,28 @@ pub(super) fn network_residual(
     rates: &[f64],
     witness: &[Inequality],
 ) -> Result<f64> {
+    let flow_rates = flow_rates(network, rates);
+    let nearest = nearest_inequalities(network, through, rates, witness)?;
+    let satisfied = |flow: usize| below(network, flow, flow_rates[flow], network.curves.ceiling(flow));
+    let residuals = nearest.into_iter().enumerate().map(|(flow, (nearest, _))| nearest.min(satisfied(flow)));
+    Ok(residuals.fold(0.0, f64::max))
+}
+
+/// The residual of every flow by the inequality that gives the least, with the number of that; ∞ where none bounds it.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn nearest_inequalities(
+    network: &Network,
+    through: &Paths,
+    rates: &[f64],
+    witness: &[Inequality],
+) -> Result<Vec<(f64, Option<u32>)>> {
     let Network { widths, curves, .. } = network;
-    let total = |flow: usize| rates[network.paths_of(flow)].iter().sum::<f64>();
-    let rates: Vec<f64> = (0..network.flows()).map(total).collect();
-    let below = |flow: usize, most: f64| {
-        let whole = most.max(NEGLIGIBLE * widths[flow]);
-        if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
-    };
-    let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
+    let rates = flow_rates(network, rates);
+    let mut nearest = vec![(f64::INFINITY, None); rates.len()];
     let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
-    for Inequality { fair_share, prices: priced, factors } in witness {
+    for (number, Inequality { fair_share, prices: priced, factors }) in (0..).zip(witness) {
         // On a steep curve the rounding of t is a large change of the rate.
         let above = fair_share * (1.0 + ROUNDING);
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
@@ -105,11 +117,23 @@ pub(super) fn network_residual(
             let slack = slack - factor * (rate - kept(flow));
             let whole = rate.max(NEGLIGIBLE * widths[flow as usize]);
             let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
-            let residual = &mut residuals[flow as usize];
-            *residual = residual.min(gain.max(below(flow as usize, most)));
+            let residual = gain.max(below(network, flow as usize, rate, most));
+            let known = &mut nearest[flow as usize];
+            *known = if residual < known.0 { (residual, Some(number)) } else { *known };
         }
     }
-    Ok(residuals.into_iter().fold(0.0, f64::max))
+    Ok(nearest)
+}
+
+/// The rate of every flow, from those of its open paths.
+fn flow_rates(network: &Network, rates: &[f64]) -> Vec<f64> {
+    (0..network.flows()).map(|flow| rates[network.paths_of(flow)].iter().sum::<f64>()).collect()
+}
+
+/// How far a flow's rate is below the most that it may have, relative to that.
+fn below(network: &Network, flow: usize, rate: f64, most: f64) -> f64 {
+    let whole = most.max(NEGLIGIBLE * network.widths[flow]);
+    if most > rate { (most - rate) / whole } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod changes;
+mod equality;
 mod json;
 
 use std::ops::Range;

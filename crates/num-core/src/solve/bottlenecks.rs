@@ -10,13 +10,15 @@
 //! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of its smallest capacity;
 //! - it is free: no full link of it has a price above 10⁻⁹ U'(y_f).
 //!
-//! At a gap ε a link with the part s of all revenue may idle by ε/s: hence the tolerance 10⁻² of a full link. Max-min
-//! fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
-//! several paths have none. O(crossings), and one U' per flow.
+//! At a gap ε a link with the part s of all revenue may idle by ε/s: hence the tolerance 10⁻² of a full link.
+//! O(crossings), and one U' per flow.
+//!
+//! Max-min fairness has no prices of this kind: there it is the full link on which no flow has a larger fair share, or
+//! over several paths that of the cut which holds the flow (`max_min/levels.rs`), where prices are found as well.
 
 use crate::certificate::FeasiblePoint;
 use crate::error::Result;
-use crate::max_min::bottleneck_links;
+use crate::max_min::{self, Inequality, Limits};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -30,18 +32,22 @@ const IDLE_SHARE: f64 = 1e-6;
 /// A rate of no more than this part of what its links could carry is 0, and a price of no more than this part of U'.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// The bottleneck of every path of the problem, at a feasible point.
+/// The bottleneck of every path of the problem at a feasible point, the prices of links, and the cuts of max-min over
+/// several paths, which its witness has.
 ///
 /// # Errors
 /// Those of the certificate.
-pub(super) fn of_paths(problem: &Problem, presolved: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32>>> {
-    match problem.curvature() {
-        Curvature::MaxMin if problem.is_single_path() => {
-            bottleneck_links(problem, &presolved.caller_rates(&point.rates), IDLE)
-        }
-        Curvature::MaxMin => Ok(vec![None; problem.paths().len()]),
-        _ => by_price(presolved, point),
+pub(super) fn limits(
+    problem: &Problem,
+    presolved: &Presolved,
+    point: &FeasiblePoint,
+    witness: &[Inequality],
+) -> Result<Limits> {
+    if problem.curvature() == Curvature::MaxMin {
+        return max_min::limits(problem, &presolved.caller_rates(&point.rates), witness, IDLE);
     }
+    let bottlenecks = by_price(presolved, point)?;
+    Ok(Limits { bottlenecks, prices: presolved.caller_prices(&point.prices), cuts: Vec::new() })
 }
 
 /// # Errors

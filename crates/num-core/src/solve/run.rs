@@ -15,6 +15,7 @@ use crate::certify::gap_and_residual;
 use crate::error::Error;
 use crate::error::Result;
 use crate::interrupt;
+use crate::max_min::Limits;
 use crate::presolve::Presolved;
 
 /// The best answer certified so far, in natural units.
@@ -232,7 +233,8 @@ impl Solver {
         let overload = point.overload_left();
         let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
         let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-        let bottlenecks = bottlenecks::of_paths(&self.problem, presolved, point)?;
+        let Limits { bottlenecks, prices, cuts } =
+            bottlenecks::limits(&self.problem, presolved, point, self.method.witness())?;
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
         let loads = presolved.caller_loads(&point.loads);
@@ -246,7 +248,6 @@ impl Solver {
         }
         interrupt::check()?;
         let status = if status == Status::Optimal && objective.is_infinite() { Status::Stalled } else { status };
-        let prices = presolved.caller_prices(&point.prices);
         Ok(Solution {
             status,
             method: self.method_name.into(),
@@ -256,6 +257,7 @@ impl Solver {
             flow_rates,
             loads,
             bottlenecks,
+            cuts,
             certificate,
             iterations,
             seconds: began.elapsed().as_secs_f64(),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use crate::certificate::Certificate;
+use crate::max_min::Cut;
 use crate::non_finite;
 use crate::problem::Problem;
 
@@ -69,16 +70,21 @@ pub struct Solution {
     pub flow_rates: Vec<f64>,
     /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
     /// (where that has a breakpoint, between the slopes on its two sides), good for a small change of it; a link of
-    /// price 0 is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200
+    /// price 0 is large enough. For max-min problems the rise of the fair share, per unit of capacity, of the first level
+    /// at which the link has held flows back, alone or in a cut (there may be kinks here as well). One that no float can hold (α = 200
     /// and weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
     /// The bottleneck of every path: the full link (idle by 1 % at most) with the largest part of its price. None where
     /// its cap, or its flow's cap or saturation, holds it, and where it carries nothing or is free (a price below 1e−9
-    /// of U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows
-    /// have several paths.
+    /// of U'). For max-min problems the full link on which no flow has a larger fair share, or with several paths per
+    /// flow the link of largest price in the cut that holds the flow.
     pub bottlenecks: Vec<Option<u32>>,
+    /// Of max-min over several paths per flow: the sets of links that have held flows back, in order of fair shares. With
+    /// one path per flow each is a link, the `bottlenecks`, and there are none here.
+    #[serde(default)]
+    pub cuts: Vec<Cut>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
     #[serde(with = "non_finite::nan")]
     pub objective: f64,
@@ -131,6 +137,7 @@ impl Solution {
             prices: vec![0.0; links],
             loads: vec![0.0; links],
             bottlenecks: vec![None; paths],
+            cuts: Vec::new(),
             objective: f64::NAN,
             certificate,
             iterations: 0,

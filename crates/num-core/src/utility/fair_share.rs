@@ -2,6 +2,9 @@
 
 use super::curve::Curve;
 
+/// The part of a fair share by which one is just below it.
+const BELOW: f64 = 1e-9;
+
 /// A flow's rate as a function of the fair share f that all flows have in common: not decreasing, piecewise linear.
 #[derive(Debug, Clone, Copy)]
 pub struct FairShare<'a> {
@@ -56,6 +59,12 @@ impl<'a> FairShare<'a> {
             Kind::Weight(_) => self.most,
             Kind::Curve(curve) => curve.saturation().min(self.most),
         }
+    }
+
+    /// The slope of B just below a fair share.
+    pub(crate) fn slope_below(&self, fair_share: f64) -> f64 {
+        let below = fair_share * (1.0 - BELOW);
+        self.pieces().take_while(|piece| piece[0] <= below).last().map_or(0.0, |[_, _, slope]| slope)
     }
 
     /// The weight, if it has one and no bound.

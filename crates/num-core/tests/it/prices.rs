@@ -153,5 +153,5 @@ fn under_max_min_it_is_the_full_link_where_no_flow_has_a_larger_fair_share() {
     let shared = problem(&[2.0, 4.0, 9.0], &[&[0, 1], &[0], &[1], &[2]], fair.clone());
     let solution = exact(&shared.with_rate_caps(vec![f64::INFINITY, f64::INFINITY, f64::INFINITY, 2.0]).unwrap());
     assert_eq!(solution.bottlenecks, [Some(0), Some(0), Some(1), None]);
-    assert_eq!(solution.prices, [0.0; 3]);
+    assert_eq!(solution.prices, [0.5, 1.0, 0.0]);
 }

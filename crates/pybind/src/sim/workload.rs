@@ -356,6 +356,21 @@ impl Workload {
         py.enter_rust(|| self.core.to_csv_with(net))
     }
 
+    /// Save the workload in a file that `netnum.load` reads back as an equal one: JSON.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file that is there is replaced.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     When the file cannot be written.
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
+    }
+
     /// When every flow arrives, in seconds: array of float, shape (flows,).
     #[getter]
     fn arrivals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

@@ -4,7 +4,7 @@ use netnum_core::{Settings, Status};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::Trace;
@@ -49,8 +49,11 @@ pub(crate) struct Solution {
     /// Price of every link, utility gained per unit of capacity: array of float, shape (links,).
     ///
     /// The slope of the best objective in the link's capacity (where that has a kink, between the slopes on its two
-    /// sides), good for a small change of it. A link of price 0 is large enough. All 0 for max-min problems, which have
-    /// no prices.
+    /// sides), good for a small change of it. A link of price 0 is large enough.
+    ///
+    /// For max-min problems the rise of the fair share, per unit of capacity, of the first level at which the link has
+    /// held flows back, alone or in one of the `cuts`, with such kinks too: on a link with n flows of weight 1 it is
+    /// 1/n.
     #[pyo3(get)]
     prices: Py<PyArray1<f64>>,
     /// Load of every link: array of float, shape (links,).
@@ -60,9 +63,15 @@ pub(crate) struct Solution {
     ///
     /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap, or its flow's
     /// cap or saturation, holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min
-    /// problems the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
+    /// problems the full link on which no flow has a larger fair share, or with several paths per flow the link of
+    /// largest price in the one of the `cuts` that holds the flow.
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
+    /// Of max-min over several paths per flow, the sets of links that together have held flows back: tuple of
+    /// (fair_share, links, flows), in order of fair shares, with arrays of int. Empty otherwise: with one path per flow
+    /// each such set is a link, that of `bottlenecks`.
+    #[pyo3(get)]
+    cuts: Py<PyTuple>,
     /// Σ U_f(y_f) over the flows that are served, those not in `failed_flows`; for max-min problems their smallest fair
     /// share. A failure that cuts flows off takes their utilities out: compare networks with `failure_study`, or on the
     /// flows that both serve by `Problem.values`. nan where the time limit came before there were any rates.
@@ -125,6 +134,7 @@ impl Solution {
             prices: array(core.prices),
             loads: array(core.loads),
             bottlenecks: numbers::read_only(py, bottlenecks).unbind(),
+            cuts: cuts_of(py, core.cuts.into_iter().map(|cut| (cut.fair_share, cut.links, cut.flows)))?.unbind(),
             objective: core.objective,
             certificate: core.certificate.into(),
             gap: core.certificate.relative_gap,
@@ -152,6 +162,20 @@ impl Solution {
         given.cloned().or_else(own).ok_or_else(|| {
             NumError::new_err("this solution is without its problem, as from a pickle or of Solutions: give problem=")
         })
+    }
+}
+
+impl Solution {
+    /// A number of a pair of nodes, by the function of that name.
+    fn by_name<'py>(
+        slf: &Bound<'py, Self>,
+        function: &str,
+        source: &Bound<'py, PyAny>,
+        destination: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let problem = Self::problem_or(slf, problem)?;
+        slf.py().import("netnum._by_name")?.call_method1(function, (slf, problem, source, destination))
     }
 }
 
@@ -278,6 +302,115 @@ impl Solution {
         slf.py().import("netnum._show.frames")?.call_method1("to_pandas", (problem, slf, of))
     }
 
+    /// The rate from one node to another: the sum over the flows of that pair.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : str or int
+    ///     Where flows start and stop, as the network takes its nodes.
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`. It was made with a `Topology`.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a node that does not exist and a pair without a flow, with those that there are; for a problem that was
+    ///     made from capacities only, whose flows have numbers, and one of another size.
+    /// NumError
+    ///     For a solution that is without its problem, when none is given.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 6")
+    /// >>> solution = netnum.solve(netnum.Problem(net, [["A", "B"], ["A", "B", "C"]], netnum.AlphaFair(1.0)))
+    /// >>> round(solution.rate("A", "C"), 3), round(solution.price("A", "B"), 3), round(solution.load("A", "B"), 3)
+    /// (5.0, 0.2, 10.0)
+    #[pyo3(signature = (source, destination, *, problem=None))]
+    fn rate<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        destination: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_name(slf, "rate", source, destination, problem)
+    }
+
+    /// The price of the link from one node to another, as in `prices`.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : str or int
+    ///     The nodes that the link runs from and to.
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`. It was made with a `Topology`.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a node or a link that does not exist, and where several links join the nodes, with their numbers and
+    ///     prices; for a problem that was made from capacities only, whose links have numbers, and one of another size.
+    /// NumError
+    ///     For a solution that is without its problem, when none is given.
+    #[pyo3(signature = (source, destination, *, problem=None))]
+    fn price<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        destination: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_name(slf, "price", source, destination, problem)
+    }
+
+    /// The load of the link from one node to another, as in `loads`.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : str or int
+    ///     The nodes that the link runs from and to.
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`. It was made with a `Topology`.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError, NumError
+    ///     As `price`.
+    #[pyo3(signature = (source, destination, *, problem=None))]
+    fn load<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        destination: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::by_name(slf, "load", source, destination, problem)
+    }
+
+    /// Save the solution in a file that `netnum.load` reads back: JSON, with its problem where that can be saved.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file that is there is replaced.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     When the file cannot be written.
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
+    }
+
     /// The derivatives of the optimum at this solution, which is refined to rounding first.
     ///
     /// Parameters
@@ -337,6 +470,7 @@ impl Solution {
         for name in arrays.into_iter().chain(others) {
             state.set_item(name, slf.getattr(name)?)?;
         }
+        state.set_item("cuts", &this.cuts)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -363,6 +497,7 @@ impl Solution {
             prices: array("prices")?,
             loads: array("loads")?,
             bottlenecks: integers("bottlenecks")?,
+            cuts: cuts_of(py, field("cuts")?.extract::<Vec<(f64, Vec<u32>, Vec<u32>)>>()?)?.unbind(),
             objective: field("objective")?.extract()?,
             certificate,
             gap: core.relative_gap,
@@ -377,4 +512,15 @@ impl Solution {
             summary: field("summary")?.extract()?,
         })
     }
+}
+
+/// Cuts as Python has them: fair share, links and flows of each.
+fn cuts_of<'py>(
+    py: Python<'py>,
+    cuts: impl IntoIterator<Item = (f64, Vec<u32>, Vec<u32>)>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let one = |(fair_share, links, flows): (f64, Vec<u32>, Vec<u32>)| {
+        (fair_share, numbers::indices(py, &links), numbers::indices(py, &flows)).into_pyobject(py)
+    };
+    PyTuple::new(py, cuts.into_iter().map(one).collect::<PyResult<Vec<_>>>()?)
 }

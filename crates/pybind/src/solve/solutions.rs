@@ -83,6 +83,7 @@ struct Others {
     method: String,
     overload: f64,
     failed_flows: Vec<u32>,
+    cuts: Vec<(f64, Vec<u32>, Vec<u32>)>,
     summary: String,
 }
 
@@ -128,7 +129,8 @@ impl Solutions {
             failed.push(solution.failed_flows.len() as i64);
             iterations.push(solution.iterations as i64);
             let (method, failed_flows) = (solution.method.into(), solution.failed_flows);
-            others.push(Others { method, overload: certificate.overload, failed_flows, summary });
+            let cuts = solution.cuts.into_iter().map(|cut| (cut.fair_share, cut.links, cut.flows)).collect();
+            others.push(Others { method, overload: certificate.overload, failed_flows, cuts, summary });
         }
         let names: Vec<&str> = status.iter().map(|status| status.name()).collect();
         let arrays = PyDict::new(py);
@@ -198,6 +200,7 @@ impl Solutions {
         state.set_item("certificate", Py::new(py, certificate)?)?;
         state.set_item("method", &others.method)?;
         state.set_item("failed_flows", numbers::indices(py, &others.failed_flows))?;
+        state.set_item("cuts", &others.cuts)?;
         state.set_item("trace", py.None())?;
         state.set_item("summary", &others.summary)?;
         py.get_type::<Solution>().call_method1("_restore", (state,))

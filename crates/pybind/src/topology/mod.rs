@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
+use crate::by_name::{Each, Names};
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, setting, wrong_type};
 use crate::numbers::{self, count, kept, threads_of};
@@ -537,8 +538,9 @@ impl Topology {
     ///
     /// Parameters
     /// ----------
-    /// capacities : array of float, shape (links,), or float
-    ///     One per link, or the same for all: finite and >= 0.
+    /// capacities : array of float, shape (links,), or float, or dict
+    ///     One per link, or the same for all: finite and >= 0. A dict changes the links that it names by the nodes that
+    ///     they run from and to or by number, one direction each: ``{("Seattle", "Denver"): 20.0}``.
     ///
     /// Returns
     /// -------
@@ -547,16 +549,56 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the link whose capacity is wrong, or for another number of them.
+    ///     Naming the link whose capacity is wrong, or for another number of them; for a link that a dict names and
+    ///     that does not exist, and for two nodes with several links, with their numbers.
     ///
     /// Examples
     /// --------
     /// >>> net = netnum.topology.parking_lot(2)
     /// >>> net.with_capacities([10.0, 2.5]).capacities
     /// array([10. ,  2.5])
-    fn with_capacities(&self, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let capacities = numbers::for_each("capacities", capacities, self.core.links().len())?;
-        self.with(self.core.clone().with_capacities(capacities).map_err(raise)?)
+    fn with_capacities<'py>(slf: &Bound<'py, Self>, capacities: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let (core, names) = (&slf.get().core, Names { net: Some(slf.clone()), paths: None });
+        let capacities = names.filled("capacities", capacities, Each::Link, || core.capacities().to_vec())?;
+        let capacities = numbers::for_each("capacities", &capacities, core.links().len())?;
+        slf.get().with(core.clone().with_capacities(capacities).map_err(raise)?)
+    }
+
+    /// Save the network in a file that `netnum.load` reads back as an equal one: JSON.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file that is there is replaced.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     When the file cannot be written.
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
+    }
+
+    /// The links as a table: source, target and capacity of each, in their order.
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netnum.topology.from_edges("Seattle Denver 10").to_pandas()
+    ///        source   target  capacity
+    /// link
+    /// 0     Seattle   Denver      10.0
+    /// 1      Denver  Seattle      10.0
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.frames")?.call_method1("network", (slf,))
     }
 
     /// The network as a networkx graph.

@@ -56,8 +56,8 @@ def _payments(solution: Solution, problem: Problem, ax: Axes, most: int) -> None
     names = net.link_names if net is not None else [f"link {link}" for link in range(problem.links)]
     utilization = frames.ratio(solution.loads, problem.capacities)
     is_full = utilization > FULL
-    # The price of another link is rounding.
-    paid = np.where(is_full, solution.prices * solution.loads, 0.0)
+    # The price of another link is rounding, and in max-min fairness a price is no payment.
+    paid = np.where(is_full & (solution.method != "max-min"), solution.prices * solution.loads, 0.0)
     total = paid.sum()
     values = 100 * (paid / total if total > 0 else np.nan_to_num(utilization))
     order = np.argsort(-values, kind="stable")

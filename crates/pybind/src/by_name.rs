@@ -1,0 +1,51 @@
+//! Numbers of links, flows or paths that are given as a dict by name.
+
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+
+use crate::numbers;
+use crate::paths::Paths;
+use crate::topology::Topology;
+
+/// Where links, flows and paths are looked up by the names of nodes.
+pub(crate) struct Names<'py> {
+    pub(crate) net: Option<Bound<'py, Topology>>,
+    /// Those of the flows, with their flows; none where only links have numbers.
+    pub(crate) paths: Option<Bound<'py, Paths>>,
+}
+
+/// What has a number each.
+#[derive(Clone, Copy)]
+pub(crate) enum Each {
+    Link,
+    Flow,
+    Path,
+}
+
+impl Each {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Flow => "flow",
+            Self::Path => "path",
+        }
+    }
+}
+
+impl<'py> Names<'py> {
+    /// The entries of a dict in place of some of the present numbers; anything else as it is.
+    pub(crate) fn filled(
+        &self,
+        name: &str,
+        value: &Bound<'py, PyAny>,
+        each: Each,
+        present: impl FnOnce() -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if value.cast::<PyMapping>().is_err() {
+            return Ok(value.clone());
+        }
+        let present = numbers::read_only(value.py(), present());
+        let arguments = (name, value, each.word(), present, self.net.as_ref(), self.paths.as_ref());
+        value.py().import("netnum._by_name")?.call_method1("filled", arguments)
+    }
+}

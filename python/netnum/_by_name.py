@@ -1,0 +1,233 @@
+"""Links, flows and paths by the names of nodes: results of solutions, and numbers given as a dict."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from ._core import AlphaFair, Linear, Paths, Problem, ProblemError, Solution, Topology, UtilityError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Each: TypeAlias = Literal["link", "flow", "path"]
+
+FORMS = {"link": "the two nodes that it joins", "flow": "its two ends", "path": "all of its nodes"}
+"""The nodes that name a link, a flow or a path."""
+
+LISTED = 6
+"""The most of anything that an error lists."""
+
+
+def rate(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
+    """`Solution.rate`."""
+    net = _net_of(problem, solution, "rate", "flow_rates", "flow")
+    flows = _between(flow_ends(net, problem.paths), "flow", net, [net.node(source), net.node(destination)])
+    return float(solution.flow_rates[flows].sum())
+
+
+def price(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
+    """`Solution.price`."""
+    net = _net_of(problem, solution, "price", "prices", "link")
+    return _of_link(net, solution.prices, "prices", source, destination)
+
+
+def load(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
+    """`Solution.load`."""
+    net = _net_of(problem, solution, "load", "loads", "link")
+    return _of_link(net, solution.loads, "loads", source, destination)
+
+
+def filled(
+    name: str,
+    given: Mapping[Any, Any],
+    each: Each,
+    present: NDArray[np.float64],
+    net: Topology | None,
+    paths: Paths | None,
+) -> NDArray[np.float64]:
+    """The numbers of all links, flows or paths, of which a dict changes those that it names."""
+    numbers, named = np.array(present), dict[int, Any]()
+    candidates = _candidates(each, net, paths)
+    for key, value in given.items():
+        place = f"{name}[{key!r}]"
+        try:
+            number = _number(each, key, candidates)
+        except (ProblemError, TypeError) as error:
+            raise type(error)(f"{place}: {error}") from None
+        if not 0 <= number < len(numbers):
+            raise ProblemError(f"{place}: {each} {number} does not exist, there are {len(numbers)} {each}s")
+        if number in named:
+            raise ProblemError(f"{name} names {each} {number} twice, as {named[number]!r} and {key!r}")
+        named[number] = key
+        if isinstance(value, (bool, str)) or np.ndim(value) != 0:
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}")
+        try:
+            numbers[number] = np.inf if value is None else float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
+    return numbers
+
+
+def with_weights(problem: Problem, weight: Any) -> Problem:
+    """`Problem.with_weights`."""
+    utility = problem.utility
+    of_flows = utility if isinstance(utility, tuple) else None
+    present = np.array([_weight(one) for one in of_flows] if of_flows else _weight(utility), dtype=float)
+    present = np.array(np.broadcast_to(present, problem.flows))
+    if isinstance(weight, Mapping):
+        net = problem.network if isinstance(problem.network, Topology) else None
+        weights = filled("weight", weight, "flow", present, net, problem.paths)
+        changed = (weights != present) & ~np.isnan(weights)
+    else:
+        weights = np.array(weight, dtype=float)
+        if weights.shape not in ((), (problem.flows,)):
+            raise ProblemError(f"weight has shape {weights.shape}, expected ({problem.flows},), one per flow")
+        weights = np.array(np.broadcast_to(weights, problem.flows))
+        changed = np.ones(problem.flows, dtype=bool)
+    if not changed.any():
+        return problem
+    if of_flows is None:
+        return problem.with_utility(_with_weight(utility, weights, int(np.flatnonzero(changed)[0])))
+    pairs = enumerate(zip(of_flows, weights.tolist(), changed, strict=True))
+    return problem.with_utility([_with_weight(one, of_one, flow) if new else one for flow, (one, of_one, new) in pairs])
+
+
+def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
+    """The source and the destination of every flow: -1 for one that ends at its source.
+
+    The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
+    x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
+    """
+    first = np.unique(paths.group, return_index=True)[1]
+    sums = []
+    for nodes in (net.links, net.links**2):
+        changes = (nodes[:, 0] - nodes[:, 1])[paths.indices]
+        sums.append(np.add.reduceat(changes, paths.indptr[:-1])[first])
+    difference, squares = sums
+    is_closed = difference == 0
+    total = squares // np.where(is_closed, 1, difference)
+    ends = np.column_stack([total + difference, total - difference]) // 2
+    ends[is_closed] = -1
+    return ends
+
+
+def _net_of(problem: Problem, solution: Solution, function: str, array: str, each: str) -> Topology:
+    """The network of a problem of which this is the solution."""
+    found, expected = len(getattr(solution, array)), problem.flows if each == "flow" else problem.links
+    if found != expected:
+        raise ProblemError(f"the solution is of another problem: it has {found} {each}s, expected {expected}")
+    if not isinstance(problem.network, Topology):
+        raise ProblemError(
+            f"{function} names nodes, and the problem has capacities only: `{array}[{each}]` has the number of a "
+            f"{each}, and a problem that is made with a Topology has names"
+        )
+    return problem.network
+
+
+def _of_link(net: Topology, values: NDArray[np.float64], array: str, source: Any, destination: Any) -> float:
+    """The value of the only link between two nodes."""
+    links = _between(net.links, "link", net, [net.node(source), net.node(destination)])
+    if len(links) > 1:
+        names = net.link_names
+        each = _listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
+        raise ProblemError(f"{len(links)} links run from {source} to {destination}: {each}")
+    return float(values[links[0]])
+
+
+def _number(each: Each, key: Any, candidates: Callable[[Sequence[Any]], tuple[str, NDArray[np.int64]]] | None) -> int:
+    """The number of a link, flow or path that is named by nodes or by its number."""
+    forms = f"a {each} is named by a tuple of {FORMS[each]}, or by its number"
+    if not isinstance(key, tuple):
+        try:
+            if isinstance(key, bool):
+                raise TypeError
+            return operator.index(key)
+        except TypeError:
+            raise TypeError(f"{forms}, not by a {type(key).__name__}") from None
+    if candidates is None:
+        raise ProblemError("it names nodes, and there are capacities only: give the number, or make it with a Topology")
+    if len(key) < 2 or (each != "path" and len(key) > 2):
+        raise ProblemError(f"it has {len(key)} nodes: {forms}")
+    what, found = candidates(key)
+    if len(found) > 1:
+        raise ProblemError(f"{what}, {_listed(found.tolist())}: give the number of one")
+    return int(found[0])
+
+
+def _candidates(
+    each: Each, net: Topology | None, paths: Paths | None
+) -> Callable[[Sequence[Any]], tuple[str, NDArray[np.int64]]] | None:
+    """What finds the links, flows or paths of some nodes, one or more, with words for several."""
+    if net is None:
+        return None
+    if each == "link":
+        ends = net.links
+    elif paths is None:
+        return None
+    elif each == "path":
+        return lambda key: _through(net, paths, key)
+    else:
+        ends = flow_ends(net, paths)
+
+    def find(key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
+        found = _between(ends, each, net, [net.node(node) for node in key])
+        return f"{len(found)} {each}s run from {key[0]} to {key[1]}", found
+
+    return find
+
+
+def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]) -> NDArray[np.int64]:
+    """The links or flows from one node to another."""
+    found = np.flatnonzero((ends == nodes).all(axis=1))
+    if len(found):
+        return found
+    source, destination = (net.node_names[node] for node in nodes)
+    others = np.unique(ends[ends[:, 0] == nodes[0], 1])
+    back = f", one runs from {destination} to {source}" if (ends == nodes[::-1]).all(axis=1).any() else ""
+    there = f": those from {source} go to {_listed([net.node_names[node] for node in others])}" if len(others) else ""
+    raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
+
+
+def _through(net: Topology, paths: Paths, key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
+    """The paths that cross the links between some nodes, whichever of several links between two."""
+    nodes = [net.node(node) for node in key]
+    net.route(list(key))
+    hops = [set(np.flatnonzero((net.links == hop).all(axis=1)).tolist()) for hop in itertools.pairwise(nodes)]
+    lengths = np.diff(paths.indptr)
+    crosses = [
+        path
+        for path in np.flatnonzero(lengths == len(hops)).tolist()
+        if all(any(link in hop for link in paths[path].tolist()) for hop in hops)
+    ]
+    what = ", ".join(str(node) for node in key)
+    if not crosses:
+        raise ProblemError(f"there is no path through {what}")
+    return f"{len(crosses)} paths cross {what}", np.array(crosses)
+
+
+def _listed(things: Sequence[Any]) -> str:
+    """The first of them, in words."""
+    more = [f"{len(things) - LISTED} more"] if len(things) > LISTED else []
+    words = [str(thing) for thing in things[:LISTED]] + more
+    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
+
+
+def _weight(utility: Any) -> Any:
+    """The weight of a utility; nan where it has none."""
+    return utility.weight if isinstance(utility, (AlphaFair, Linear)) else np.nan
+
+
+def _with_weight(utility: Any, weight: Any, flow: int) -> Any:
+    """The utility with another weight."""
+    if isinstance(utility, AlphaFair):
+        return AlphaFair(utility.alpha, weight)
+    if isinstance(utility, Linear):
+        return Linear(weight)
+    raise UtilityError(
+        f"flow {flow} has a {type(utility).__name__}, which has no weight: AlphaFair and Linear have one"
+    )

@@ -1,0 +1,202 @@
+"""Results, and what changes in a problem, by the names of nodes."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import netnum
+
+TRIANGLE = "A B 10\nB C 6\nA C 4"
+
+
+def solved(**others):
+    net = netnum.topology.from_edges(TRIANGLE)
+    paths, group = net.k_shortest_paths(["A", "B", "A"], ["C", "A", "B"], 2)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, **others)
+    return netnum.solve(problem, tol=1e-9)
+
+
+def test_results_by_name_are_those_of_the_arrays():
+    solution = solved()
+    net = solution.problem.network
+    assert solution.rate("A", "C") == solution.flow_rates[0]
+    assert solution.rate("B", "A") == solution.flow_rates[1]
+    for link, (source, destination) in enumerate(net.links.tolist()):
+        names = net.node_names[source], net.node_names[destination]
+        assert solution.price(*names) == solution.prices[link]
+        assert solution.load(*names) == solution.loads[link]
+    assert solution.price(0, 1) == solution.price("A", "B")
+
+
+def test_the_rate_of_a_pair_is_the_sum_over_its_flows():
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    problem = netnum.Problem(net, [["A", "B"], ["A", "B", "C"], ["A", "B"]], netnum.AlphaFair(1.0))
+    solution = netnum.solve(problem)
+    assert solution.rate("A", "B") == pytest.approx(solution.flow_rates[0] + solution.flow_rates[2])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: s.rate("A", "Z"), 'node is "Z", expected the name of one of the 3 nodes'),
+        (lambda s: s.rate("C", "A"), "there is no flow from C to A, one runs from A to C"),
+        (lambda s: s.rate("B", "C"), "there is no flow from B to C: those from B go to A"),
+        (lambda s: s.price("A", "A"), "there is no link from A to A: those from A go to B and C"),
+    ],
+)
+def test_a_pair_without_a_flow_or_a_link_is_named_with_those_that_there_are(ask, message):
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        ask(solved())
+
+
+def test_parallel_links_are_listed():
+    net = netnum.Topology(["A", "B"], [[0, 1], [0, 1], [1, 0]], [1.0, 2.0, 3.0])
+    solution = netnum.solve(netnum.Problem(net, [np.array([0]), np.array([1])], netnum.AlphaFair(1.0)))
+    message = (
+        "2 links run from A to B: `prices[0]` (A -> B) is 1 and `prices[1]` (A -> B #2) is 0.5",
+        "2 links run from A to B: `loads[0]` (A -> B) is 1 and `loads[1]` (A -> B #2) is 2",
+    )
+    for ask, expected in zip((solution.price, solution.load), message, strict=True):
+        with pytest.raises(netnum.ProblemError, match=re.escape(expected)):
+            ask("A", "B")
+    assert solution.price("B", "A") == 0.0
+    with pytest.raises(netnum.ProblemError, match="2 links run from A to B, 0 and 1: give the number of one"):
+        net.with_capacities({("A", "B"): 5.0})
+    assert net.with_capacities({1: 5.0}).capacities.tolist() == [1.0, 5.0, 3.0]
+
+
+def test_without_names_the_form_that_works_is_named():
+    problem = netnum.Problem([1.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0))
+    solution = netnum.solve(problem)
+    for ask, array in ((solution.rate, "flow_rates[flow]"), (solution.price, "prices[link]")):
+        with pytest.raises(netnum.ProblemError, match=re.escape(f"the problem has capacities only: `{array}`")):
+            ask("A", "B")
+    with pytest.raises(netnum.ProblemError, match="give the number, or make it with a Topology"):
+        problem.with_capacities({("A", "B"): 3.0})
+    assert problem.with_capacities({1: 3.0}).capacities.tolist() == [1.0, 3.0]
+    assert problem.with_flow_caps({0: 0.5}).flow_cap.tolist() == [0.5, np.inf]
+
+
+def test_a_solution_without_its_problem_takes_one():
+    solution = solved()
+    alone = netnum.solve_many(solution.problem, flow_caps=[[np.inf] * 3])[0]
+    with pytest.raises(netnum.NumError, match="this solution is without its problem"):
+        alone.rate("A", "C")
+    assert alone.rate("A", "C", problem=solution.problem) == pytest.approx(solution.rate("A", "C"), rel=1e-3)
+    other = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
+    with pytest.raises(netnum.ProblemError, match="the solution is of another problem: it has 3 flows, expected 1"):
+        solution.rate("A", "C", problem=other)
+
+
+@given(st.dictionaries(st.integers(0, 5), st.floats(0, 1e9)))
+def test_a_dict_of_capacities_changes_what_it_names_and_nothing_else(changes):
+    problem = solved().problem
+    net = problem.network
+    names = [tuple(net.node_names[node] for node in link) for link in net.links.tolist()]
+    expected = net.capacities.copy()
+    for link, capacity in changes.items():
+        expected[link] = capacity
+    by_name = {names[link]: capacity for link, capacity in changes.items()}
+    for changed in (problem.with_capacities(by_name), problem.with_capacities(changes)):
+        np.testing.assert_array_equal(changed.capacities, expected)
+        np.testing.assert_array_equal(changed.network.capacities, expected)
+        assert changed.network.node_names == net.node_names
+    np.testing.assert_array_equal(net.with_capacities(by_name).capacities, expected)
+    np.testing.assert_array_equal(problem.capacities, net.capacities)
+
+
+def test_caps_and_weights_change_by_name():
+    problem = solved(flow_cap=[20.0, 3.0, np.inf]).problem
+    assert problem.with_flow_caps({("A", "C"): 2.0}).flow_cap.tolist() == [2.0, 3.0, np.inf]
+    assert problem.with_flow_caps({("B", "A"): None}).flow_cap.tolist() == [20.0, np.inf, np.inf]
+    assert problem.with_weights({("A", "B"): 4.0}).utility == netnum.AlphaFair(1.0, [1.0, 1.0, 4.0])
+    paths = {tuple(path.tolist()): number for number, path in enumerate(problem.paths)}
+    over_b = paths[tuple(problem.network.route(["A", "B", "C"]).tolist())]
+    caps = problem.with_rate_caps({("A", "B", "C"): 1.5}).rate_cap
+    assert caps[over_b] == 1.5 and np.isinf(np.delete(caps, over_b)).all()
+
+
+def test_weights_change_in_utilities_that_have_one():
+    net = netnum.topology.from_edges(TRIANGLE)
+    each = [netnum.AlphaFair(2.0, 3.0), netnum.Linear(2.0), netnum.MinFct(1.0)]
+    problem = netnum.Problem(net, [["A", "B"], ["B", "C"], ["A", "C"]], each)
+    changed = problem.with_weights({("A", "B"): 5.0, ("B", "C"): 7.0}).utility
+    assert changed == (netnum.AlphaFair(2.0, 5.0), netnum.Linear(7.0), netnum.MinFct(1.0))
+    with pytest.raises(netnum.UtilityError, match="flow 2 has a MinFct, which has no weight"):
+        problem.with_weights({("A", "C"): 5.0})
+    with pytest.raises(netnum.ProblemError, match=r"weight has shape \(2,\), expected \(3,\), one per flow"):
+        problem.with_weights([1.0, 2.0])
+    assert problem.with_weights({}) is problem
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({("A", "Z"): 1.0}, netnum.ProblemError, "capacities[('A', 'Z')]: node is \"Z\", expected"),
+        ({("A", "B", "C"): 1.0}, netnum.ProblemError, "it has 3 nodes: a link is named by a tuple of the two nodes"),
+        (
+            {"A -> B": 1.0},
+            TypeError,
+            "a link is named by a tuple of the two nodes that it joins, or by its number, not",
+        ),
+        ({9: 1.0}, netnum.ProblemError, "capacities[9]: link 9 does not exist, there are 6 links"),
+        ({0: 1.0, ("A", "B"): 2.0}, netnum.ProblemError, "capacities names link 0 twice, as 0 and ('A', 'B')"),
+        ({("A", "B"): "10"}, TypeError, "capacities[('A', 'B')] must be a number, not str"),
+        ({True: 1.0}, TypeError, "not by a bool"),
+        ({("A", "B"): -1.0}, netnum.ProblemError, "link 0"),
+    ],
+)
+def test_a_bad_entry_of_a_dict_is_named(change, error, message):
+    problem = solved().problem
+    for changed in (problem, problem.network):
+        with pytest.raises(error, match=re.escape(message)):
+            changed.with_capacities(change)
+
+
+def test_several_flows_of_a_pair_have_numbers():
+    net = netnum.topology.from_edges(TRIANGLE)
+    problem = netnum.Problem(net, [["A", "B"], ["A", "C"], ["A", "B"]], netnum.AlphaFair(1.0))
+    with pytest.raises(netnum.ProblemError, match=r"2 flows run from A to B, 0 and 2: give the number of one"):
+        problem.with_flow_caps({("A", "B"): 1.0})
+    with pytest.raises(netnum.ProblemError, match=r"2 paths cross A, B, 0 and 2: give the number of one"):
+        problem.with_rate_caps({("A", "B"): 1.0})
+    with pytest.raises(netnum.ProblemError, match="there is no path through B, C"):
+        problem.with_rate_caps({("B", "C"): 1.0})
+
+
+def test_flowlets_start_between_pairs():
+    net = netnum.topology.leaf_spine(2, 4, 2)
+    allocator = netnum.Allocator(net, update_threshold=0.0)
+    pairs = [("server 0", "server 5"), ("server 1", "server 6"), ("server 2", "server 3")]
+    by_pairs = allocator.start(pairs, [1.0, 2.0, 3.0], seed=3)
+    other = netnum.Allocator(net, update_threshold=0.0)
+    by_paths = other.start(net.ecmp([0, 1, 2], [5, 6, 3], seed=3), [1.0, 2.0, 3.0])
+    for one in (allocator, other):
+        one.tick(20)
+    np.testing.assert_array_equal(allocator.rates(by_pairs), other.rates(by_paths))
+    assert len(allocator.start(("server 0", "server 5"))) == 1
+    with pytest.raises(netnum.ProblemError, match=r'destinations\[0\] is "server 9"'):
+        allocator.start([("server 0", "server 9")])
+    assert len(allocator) == 4
+
+
+def test_flowlets_between_pairs_of_integer_names():
+    net = netnum.Topology(["20", "10", "0"], [[0, 1], [1, 2]], 1.0)
+    allocator = netnum.Allocator(net, update_threshold=0.0)
+    ids = allocator.start([(20, 0), (10, 0)])
+    allocator.tick(200)
+    assert allocator.rates(ids) == pytest.approx([0.5, 0.5], rel=1e-3)
+
+
+def test_derivatives_take_changes_by_name():
+    sensitivity = solved(flow_cap=[20.0, 3.0, np.inf]).sensitivity()
+    links = np.zeros(6)
+    links[sensitivity.problem.network.link("B", "C")] = 2.0
+    by_name = sensitivity.jvp(capacities={("B", "C"): 2.0})
+    np.testing.assert_array_equal(by_name["flow_rates"], sensitivity.jvp(capacities=links)["flow_rates"])
+    by_name = sensitivity.jvp(weight={("A", "B"): 1.0}, flow_cap={("B", "A"): 0.5})
+    arrays = sensitivity.jvp(weight=[0.0, 0.0, 1.0], flow_cap=[0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(by_name["flow_rates"], arrays["flow_rates"])
