@@ -46,6 +46,14 @@ class _UserUtility(Protocol):
     def value(self, rates: _Floats, /) -> ArrayLike: ...
     def marginal(self, rates: _Floats, /) -> ArrayLike: ...
 
+class _Graph(Protocol):
+    """A graph of networkx."""
+
+    @property
+    def nodes(self) -> Any: ...
+    @property
+    def edges(self) -> Any: ...
+
 class _SparseMatrix(Protocol):
     """A SciPy sparse matrix or array, of any format."""
 
@@ -84,7 +92,7 @@ _PathsLike: TypeAlias = (
 class Problem:
     def __new__(
         cls,
-        network: ArrayLike | Topology,
+        network: ArrayLike | Topology | _Graph,
         paths: _PathsLike,
         utility: Utility | _UserUtility | Sequence[Utility | _UserUtility],
         *,
@@ -521,7 +529,7 @@ class Solver:
 class Allocator:
     def __new__(
         cls,
-        network: ArrayLike | Topology,
+        network: ArrayLike | Topology | _Graph,
         *,
         method: str = "ned",
         normalizer: str | None = "f-norm",

@@ -381,7 +381,7 @@ def test_a_graph_of_networkx_is_named():
     nx = pytest.importorskip("networkx")
     for graph in (nx.path_graph(3), nx.DiGraph([("a", "b")])):
         with pytest.raises(TypeError) as caught:
-            problem(graph)
+            problem().with_capacities(graph)
         instead = "netnum.topology.from_networkx makes a Topology of it"
         assert str(caught.value) == f"capacities must be an array of numbers, not a {type(graph).__name__}: {instead}"
 

@@ -159,8 +159,6 @@ def test_neither_a_file_nor_edges_is_refused(tmp_path):
         topology.from_edges("")
     with pytest.raises(FileNotFoundError):
         topology.from_edges(tmp_path / "missing.txt")
-    with pytest.raises(TypeError):
-        topology.from_edges(3)
 
 
 # --- from networkx ---

@@ -19,7 +19,7 @@ use crate::numbers;
 use crate::numbers::threads_of;
 use crate::ranks::{self, fail};
 use crate::solve::options_of;
-use crate::topology::{Topology, seed_of, with_link_name};
+use crate::topology::{Topology, of_network, seed_of, with_link_name};
 use crate::{path_forms, paths};
 
 /// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
@@ -30,8 +30,8 @@ use crate::{path_forms, paths};
 ///
 /// Parameters
 /// ----------
-/// network : array of float, shape (links,), or Topology
-///     Capacities. A capacity of 0 is a failed link.
+/// network : array of float, shape (links,), or Topology, or networkx graph
+///     Capacities; a graph is read as by `netnum.topology.from_networkx`. A capacity of 0 is a failed link.
 /// method : str
 ///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (for
 ///     flowlets of ``alpha=1``; others are refused).
@@ -148,7 +148,8 @@ impl Allocator {
         let made = || {
             let (method, normalizer, dtype) =
                 (method.get("method")?, normalizer.get("normalizer")?, dtype.get("dtype")?);
-            let topology = network.cast::<Topology>().ok();
+            let topology = of_network(network)?;
+            let topology = topology.as_ref();
             let capacities = match topology {
                 Some(topology) => topology.get().core.capacities().to_vec(),
                 None => numbers::floats("capacities", network)?,

@@ -15,7 +15,7 @@ use crate::detach::EnterRust;
 use crate::error::{NumError, raise};
 use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
-use crate::topology::Topology;
+use crate::topology::{Topology, of_network};
 use crate::utility::{Given, UserUtility};
 use crate::{path_forms, utility};
 
@@ -33,13 +33,14 @@ use crate::{path_forms, utility};
 ///
 /// Parameters
 /// ----------
-/// network : array of float, shape (links,), or Topology
-///     Capacity of every link, finite and >= 0. A link of capacity 0 has failed: flows that have no path around it get
-///     rate 0 and leave the objective, and `Solution.failed_flows` lists them.
+/// network : array of float, shape (links,), or Topology, or networkx graph
+///     Capacity of every link, finite and >= 0; a graph is read as by `netnum.topology.from_networkx`. A link of
+///     capacity 0 has failed: flows that have no path around it get rate 0 and leave the objective, and
+///     `Solution.failed_flows` lists them.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. With a `Topology`, a path may
-///     be its nodes by name, ``["Seattle", "Denver"]``.
+///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
+///     path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
 ///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods
@@ -132,7 +133,8 @@ impl Problem {
         flow_cap: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = network.py();
-        let topology = network.cast::<Topology>().ok();
+        let topology = of_network(network)?;
+        let topology = topology.as_ref();
         let capacities = match topology {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import ProblemError, Topology
-from .._messages import did_you_mean
+from .._tables import columns
 from ..topology import _backbones, _sndlib
 from ._table import Demands, ends_of, floats
 
@@ -54,11 +54,8 @@ def from_pandas(
     >>> netnum.demands.from_pandas(net, table)
     Demands(2, 140 in all)
     """
-    if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
-        what = f"frame must be a table with columns by name, not {type(frame).__name__}"
-        raise TypeError(f"{what} (from_matrix takes a matrix)")
-    columns = _columns(frame, {"source": source, "destination": destination, "demand": demand})
-    rows = zip(*columns, strict=True)
+    roles = {"source": source, "destination": destination, "demand": demand}
+    rows = zip(*columns(frame, roles, "from_matrix takes a matrix"), strict=True)
     return _listed(net, ((f"row {row}", *entries) for row, entries in enumerate(rows)), _refuse)
 
 
@@ -176,30 +173,6 @@ def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]
             raise ProblemError(f"the matrix has two {axis}s for {net.node_names[end]}, expected one")
         places[end] = place
     return np.array([places[end] for end in range(net.ends)])
-
-
-def _columns(frame: Any, roles: dict[str, Any]) -> list[list[Any]]:
-    """The columns of a table that have these roles."""
-    known = list(getattr(frame, "columns", frame))
-    columns: dict[Any, tuple[str, list[Any]]] = {}
-    for role, column in roles.items():
-        if column not in known:
-            near = did_you_mean(str(column), [str(name) for name in known])
-            meant = f" ({near})" if near else ""
-            how = f"give its name as {role}=; its columns: {', '.join(map(str, known))}"
-            raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
-        if known.count(column) > 1:
-            raise ProblemError(
-                f"the table has {known.count(column)} columns {column!r}, expected one: rename the others"
-            )
-        if column in columns:
-            raise ProblemError(f"{role}= and {columns[column][0]}= are both column {column!r}, expected two columns")
-        columns[column] = (role, list(frame[column]))
-        first, expected = next((name, len(entries)) for name, (_, entries) in columns.items())
-        if len(columns[column][1]) != expected:
-            found = len(columns[column][1])
-            raise ProblemError(f"column {column!r} has {found} entries, expected {expected}, as many as {first!r}")
-    return [entries for _, entries in columns.values()]
 
 
 def _refuse(what: str, end: str) -> None:

@@ -1,4 +1,5 @@
-"""Networks: fabrics that papers use and real backbones by name, and any other from its edges or from a file.
+"""Networks: fabrics that papers use and real backbones by name, and any other from edges, a table, a matrix, a graph
+or a file.
 
 Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `paths`, `k_shortest_paths`, `route`,
 `random_pairs` and `plot`. Servers are numbered rack by rack from 0. Demands between the nodes are in `netnum.demands`.
@@ -10,6 +11,7 @@ from ._edges import from_edges
 from ._graph_files import from_gml, from_graphml
 from ._graphs import from_networkx
 from ._sndlib import from_sndlib
+from ._tables import from_matrix, from_pandas
 
 __all__ = [
     "Topology",
@@ -18,7 +20,9 @@ __all__ = [
     "from_edges",
     "from_gml",
     "from_graphml",
+    "from_matrix",
     "from_networkx",
+    "from_pandas",
     "from_sndlib",
     "leaf_spine",
     "parking_lot",

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from .._core import Topology
 from .._core import from_edges as from_text
 from . import _files
+from ._named import Edge, network
+
+FORMS = "(source, target, capacity)"
 
 
-def from_edges(path_or_text: str | os.PathLike[str], *, directed: bool = False) -> Topology:
-    """A network from lines ``node node capacity``, in a file or in the text itself.
+def from_edges(
+    edges: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]] | Mapping[tuple[Any, Any], Any],
+    *,
+    directed: bool = False,
+) -> Topology:
+    """A network from a list or a dict of edges, or from lines ``node node capacity`` in a file or in a text.
 
-    Blank lines and lines that start with ``#`` are skipped. Edge i, "a b c", is link 2i from a to b and link 2i + 1
-    from b to a, each of capacity c. All nodes are ends, numbered by first appearance.
+    Edge i is link 2i from its source to its target and link 2i + 1 back, each of its capacity. All nodes are ends,
+    numbered by first appearance; those of a list or a dict that are the integers from 0 to n - 1 have their own
+    numbers. In a text, blank lines and lines that start with ``#`` are skipped.
 
     Parameters
     ----------
-    path_or_text : str or os.PathLike
-        A path-like is a file. A str is the text when it has several lines or three words, else the name of a file.
+    edges : iterable of (source, target, capacity), dict {(source, target): capacity}, str or os.PathLike
+        Nodes are named by str or by integers. A path-like is a file. A str is the text when it has several lines or
+        three words, else the name of a file.
     directed : bool
-        Whether edge i is link i alone, from a to b.
+        Whether edge i is link i alone, from its source to its target.
 
     Returns
     -------
@@ -30,26 +41,66 @@ def from_edges(path_or_text: str | os.PathLike[str], *, directed: bool = False) 
     Raises
     ------
     ProblemError
-        With the number of the line that is wrong, or when a str is neither a text nor the name of a file.
+        With the number of the line or the edge that is wrong, when a str is neither a text nor the name of a file, and
+        for edges of a list or a dict in both directions that are not `directed`.
+    TypeError
+        For a node that is neither a str nor an integer.
     OSError
         When a file cannot be read.
 
     Examples
     --------
-    >>> net = netnum.topology.from_edges('''
+    >>> net = netnum.topology.from_edges([("Oslo", "Bergen", 10.0), ("Bergen", "Voss", 4.0)])
+    >>> net.node_names, net.capacities
+    (['Oslo', 'Bergen', 'Voss'], array([10., 10.,  4.,  4.]))
+
+    A dict, here of links one way, and a text:
+
+    >>> netnum.topology.from_edges({("a", "b"): 10.0, ("b", "a"): 2.5}, directed=True).link_names
+    ['a -> b', 'b -> a']
+    >>> netnum.topology.from_edges('''
     ... # from to capacity
     ... Oslo Bergen 10
     ... Bergen Voss 4
-    ... ''')
-    >>> net.node_names, net.capacities
-    (['Oslo', 'Bergen', 'Voss'], array([10., 10.,  4.,  4.]))
+    ... ''') == net
+    True
     """
-    data, name = _files.content(path_or_text, _is_text, "lines of node node capacity")
-    net = from_text(_files.decoded(data), name=name)
-    if not directed:
-        return net
-    return Topology(net.node_names, net.links[::2], net.capacities[::2], name=name)
+    if isinstance(edges, str | os.PathLike):
+        data, name = _files.content(edges, _is_text, "lines of node node capacity")
+        net = from_text(_files.decoded(data), name=name)
+        if not directed:
+            return net
+        return Topology(net.node_names, net.links[::2], net.capacities[::2], name=name)
+    if isinstance(edges, Mapping):
+        return network(_of_dict(edges), directed=directed)
+    return network(_of_list(edges), directed=directed)
 
 
 def _is_text(given: str) -> bool:
     return "\n" in given or len(given.split()) == 3 or not given.strip()
+
+
+def _of_dict(edges: Mapping[Any, Any]) -> Iterator[Edge]:
+    for pair, capacity in edges.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"the dict has the key {pair!r}, expected edges: {{(source, target): capacity}}")
+        yield Edge(f"edge {pair[0]} - {pair[1]}", *pair, capacity)
+
+
+def _of_list(edges: Any) -> Iterator[Edge]:
+    if hasattr(edges, "edges") and hasattr(edges, "nodes"):
+        raise TypeError(f"edges is a {type(edges).__name__}: netnum.topology.from_networkx reads a graph")
+    if hasattr(edges, "columns"):
+        raise TypeError(f"edges is a {type(edges).__name__}: netnum.topology.from_pandas reads a table of edges")
+    if hasattr(edges, "shape"):
+        instead = "netnum.topology.from_matrix reads a matrix of capacities; rows of edges are edges.tolist()"
+        raise TypeError(f"edges is a {type(edges).__name__} of shape {edges.shape}: {instead}")
+    try:
+        rows = iter(edges)
+    except TypeError:
+        what = f"not {type(edges).__name__}"
+        raise TypeError(f"edges must be a list of {FORMS}, a dict, a text or the name of a file, {what}") from None
+    for place, edge in enumerate(rows):
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 3:
+            raise TypeError(f"edge {place} is {edge!r}, expected {FORMS}")
+        yield Edge(f"edge {place}", *edge)

@@ -21,6 +21,7 @@ use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
 use nodes::Labels;
+pub(crate) use nodes::of_network;
 
 /// A network: named nodes, joined by directed links with capacities.
 ///

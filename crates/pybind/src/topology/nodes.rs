@@ -38,6 +38,18 @@ impl Labels {
     }
 }
 
+/// The topology that is given as a network, itself or as a graph of networkx; None for capacities.
+pub(crate) fn of_network<'py>(network: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Topology>>> {
+    if let Ok(topology) = network.cast::<Topology>() {
+        return Ok(Some(topology.clone()));
+    }
+    if !(network.hasattr("nodes")? && network.hasattr("edges")?) {
+        return Ok(None);
+    }
+    let made = network.py().import("netnum.topology")?.call_method1("from_networkx", (network,))?;
+    Ok(Some(made.cast_into()?))
+}
+
 impl Topology {
     /// An end by index or by name. The core checks that an index is below the number of ends.
     pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {

@@ -1,0 +1,170 @@
+"""Networks from tables of edges and from matrices of capacities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import ProblemError, Topology
+from .._tables import columns
+from ._named import CAPACITY, Edge, network
+
+if TYPE_CHECKING:
+    import pandas
+    from numpy.typing import ArrayLike
+
+
+def from_pandas(
+    frame: pandas.DataFrame,
+    source: str = "source",
+    target: str = "target",
+    capacity: str = "capacity",
+    *,
+    directed: bool = False,
+) -> Topology:
+    """A network from a table with a row for each edge, in its order.
+
+    Row i is link 2i from its source to its target and link 2i + 1 back, each of its capacity. All nodes are ends,
+    numbered as by `from_edges`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Or anything else that has columns by name: a dict of lists, a table of Polars.
+    source, target, capacity : str
+        The columns that hold the nodes that an edge joins, named by str or by integers, and its capacity. Where columns
+        have numbers for names, give those.
+    directed : bool
+        Whether row i is link i alone, from its source to its target.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    ProblemError
+        For a column that there is not or that there is twice, that is given for two things or has another length than
+        the first; for a capacity that is wrong, naming the row; and for rows in both directions that are not
+        `directed`.
+    TypeError
+        For a node that is neither a str nor an integer.
+
+    Examples
+    --------
+    >>> table = {"from": ["Oslo", "Bergen"], "to": ["Bergen", "Voss"], "gbps": [10.0, 4.0]}
+    >>> netnum.topology.from_pandas(table, source="from", target="to", capacity="gbps").link_names
+    ['Oslo -> Bergen', 'Bergen -> Oslo', 'Bergen -> Voss', 'Voss -> Bergen']
+    """
+    roles = {"source": source, "target": target, "capacity": capacity}
+    rows = zip(*columns(frame, roles, "from_edges takes a list, from_matrix a matrix"), strict=True)
+    return network((Edge(f"row {place}", *entries) for place, entries in enumerate(rows)), directed=directed)
+
+
+def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, directed: bool | None = None) -> Topology:
+    """A network from a matrix of capacities: the link from the node of every row to the node of every column.
+
+    Zeros are no links. All nodes are ends, in the order of the rows.
+
+    Parameters
+    ----------
+    capacities : array of float, shape (nodes, nodes), SciPy sparse matrix, or pandas.DataFrame
+        The rows and columns of a frame are labelled by the names of the nodes; its columns may be in any order.
+    names : sequence of str, optional
+        One per node. By default the labels of a frame, else "node 0", "node 1", …
+    directed : bool, optional
+        True makes one link of every entry, row by row; False one edge of an entry and its mirror image, which are equal
+        or of which one is 0, and two links of every edge, as `from_edges` does. By default every entry is one link, as
+        long as some lie on both sides of the diagonal.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    ProblemError
+        For another shape; an entry that is negative or not finite, or on the diagonal, naming its nodes; labels of rows
+        that are not those of columns; without `directed`, entries on one side of the diagonal alone; and, with
+        ``directed=False``, two entries for one edge that differ.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_matrix([[0, 10, 0], [10, 0, 4], [0, 4, 0]], names=["a", "b", "c"])
+    >>> net.link_names
+    ['a -> b', 'b -> a', 'b -> c', 'c -> b']
+    """
+    nodes, rows, cols, entries = _entries(capacities, names)
+    count = len(nodes)
+    for row, column, entry in zip(rows, cols, entries, strict=True):
+        what = f"the capacity from {nodes[row]} to {nodes[column]}"
+        if not 0 <= entry < np.inf:
+            raise ProblemError(f"{what} is {entry}, expected {CAPACITY}")
+        if row == column:
+            raise ProblemError(f"{what} is {entry}, expected 0: no link joins a node to itself")
+    if directed is None:
+        directed = True
+        if len(rows) > 0 and ((rows < cols).all() or (rows > cols).all()):
+            raise ProblemError(
+                "all entries of the matrix are on one side of the diagonal: "
+                "give directed=False where each is an edge with two links, directed=True where it is one link"
+            )
+    if not directed:
+        rows, cols, entries = _folded(nodes, rows, cols, entries)
+    return network(_links(nodes, rows, cols, entries), directed=directed, nodes=nodes[:count])
+
+
+def _links(nodes: list[Any], rows: Any, cols: Any, entries: Any) -> Iterator[Edge]:
+    for row, column, entry in zip(rows.tolist(), cols.tolist(), entries.tolist(), strict=True):
+        yield Edge(f"the entry from {nodes[row]} to {nodes[column]}", nodes[row], nodes[column], entry)
+
+
+def _entries(capacities: Any, names: Sequence[str] | None) -> tuple[list[Any], Any, Any, Any]:
+    """The nodes of a matrix, and its entries other than 0: their rows, their columns and their values, row by row."""
+    labels = None
+    if hasattr(capacities, "index") and hasattr(capacities, "columns"):
+        labels = list(capacities.index)
+        if sorted(map(str, labels)) != sorted(map(str, capacities.columns)) or len(set(labels)) < len(labels):
+            across = ", ".join(map(str, capacities.columns))
+            down = ", ".join(map(str, labels))
+            raise ProblemError(f"the rows of the table are {down} and its columns {across}, expected each node once")
+        capacities = capacities[labels].to_numpy()
+    if hasattr(capacities, "tocoo"):
+        matrix = capacities.tocsr(copy=True)
+        matrix.sum_duplicates()
+        shape, matrix = matrix.shape, matrix.tocoo()
+        rows, cols, entries = matrix.row, matrix.col, np.asarray(matrix.data, dtype=float)
+        rows, cols, entries = (column[entries != 0] for column in (rows, cols, entries))
+    else:
+        try:
+            matrix = np.asarray(capacities, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"capacities must be a matrix of numbers: {error}") from None
+        shape = matrix.shape
+        if len(shape) == 2:
+            rows, cols = np.nonzero(matrix)
+            entries = matrix[rows, cols]
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ProblemError(f"the matrix has shape {shape}, expected (nodes, nodes)")
+    nodes = list(labels if names is None and labels is not None else names or ())
+    if names is None and labels is None:
+        nodes = [f"node {node}" for node in range(shape[0])]
+    if len(nodes) != shape[0]:
+        raise ProblemError(f"names has {len(nodes)} entries, expected {shape[0]}, one per row of the matrix")
+    return nodes, rows, cols, entries
+
+
+def _folded(nodes: list[Any], rows: Any, cols: Any, entries: Any) -> tuple[Any, Any, Any]:
+    """Every edge once, from its first entry."""
+    found: dict[tuple[int, int], float] = {}
+    for row, column, entry in zip(rows.tolist(), cols.tolist(), entries.tolist(), strict=True):
+        other = found.get((column, row), entry)
+        if other != entry:
+            one = f"{other} from {nodes[column]} to {nodes[row]} and {entry} back"
+            raise ProblemError(f"the matrix has the capacity {one}, and an edge has one: directed=True takes both")
+        if (column, row) not in found:
+            found[row, column] = entry
+    pairs = np.array(list(found), dtype=int).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1], np.array(list(found.values()))
