@@ -616,6 +616,7 @@ class Topology:
         tiers: ArrayLike | None = None,
         name: str = "graph",
         positions: ArrayLike | None = None,
+        link_attributes: Mapping[str, ArrayLike | Sequence[str]] | None = None,
     ) -> Topology: ...
     @property
     def name(self) -> str: ...
@@ -634,6 +635,8 @@ class Topology:
     @property
     def positions(self) -> _Floats | None: ...
     @property
+    def link_attributes(self) -> dict[str, _Floats | list[str]]: ...
+    @property
     def integer_names(self) -> bool: ...
     def ecmp(self, sources: _Ends, destinations: _Ends, seed: int = 0) -> Paths: ...
     def paths(self, source: int | str, destination: int | str) -> Paths: ...
@@ -643,7 +646,7 @@ class Topology:
         sources: _Ends,
         destinations: _Ends,
         k: int,
-        weight: ArrayLike | None = None,
+        weight: str | ArrayLike | None = None,
         max_stretch: float | None = None,
         disjoint: bool = False,
         *,

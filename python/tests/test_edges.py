@@ -136,9 +136,9 @@ def test_integers_from_0_are_their_own_numbers_in_any_order(order):
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ([("a", "b", -1)], "edge 0 has capacity -1.0, expected a finite number >= 0"),
-        ([("a", "b", 1), ("b", "c", float("nan"))], "edge 1 has capacity nan, expected a finite number >= 0"),
-        ([("a", "b", "wide")], "edge 0 has capacity 'wide', expected a finite number >= 0"),
+        ([("a", "b", -1)], "edge 0 has capacity -1.0, expected a number >= 0 (inf for no limit)"),
+        ([("a", "b", 1), ("b", "c", float("nan"))], "edge 1 has capacity nan, expected a number >= 0 (inf for no limit)"),
+        ([("a", "b", "wide")], "edge 0 has capacity 'wide', expected a number >= 0 (inf for no limit)"),
         ([("a", "a", 1)], "edge 0 joins 'a' to itself, expected two nodes"),
         (
             [("a", "b", 1), ("b", "a", 2)],
@@ -211,11 +211,11 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are():
     ("matrix", "keywords", "message"),
     [
         ([[0, 1, 0], [1, 0, 0]], {}, "the matrix has shape (2, 3), expected (nodes, nodes)"),
-        ([[0, -1], [1, 0]], {}, "the capacity from node 0 to node 1 is -1.0, expected a finite number >= 0"),
+        ([[0, -1], [1, 0]], {}, "the capacity from node 0 to node 1 is -1.0, expected a number >= 0 (inf for no limit)"),
         (
             [[0, 1], [float("nan"), 0]],
             {"names": ["a", "b"]},
-            "the capacity from b to a is nan, expected a finite number >= 0",
+            "the capacity from b to a is nan, expected a number >= 0 (inf for no limit)",
         ),
         (
             [[3, 1], [1, 0]],
@@ -276,6 +276,6 @@ def test_a_problem_and_an_allocator_take_a_graph():
 def test_a_graph_without_capacities_is_refused_by_a_problem():
     nx = pytest.importorskip("networkx")
     refused(
-        "edge 0 - 1 has no attribute 'capacity', expected its capacity",
+        "no edge has the attribute 'capacity', expected capacities: edges have no attributes",
         lambda: netnum.Problem(nx.path_graph(2), [["0", "1"]], netnum.AlphaFair(1.0)),
     )

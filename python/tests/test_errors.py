@@ -23,9 +23,12 @@ def refused(kind, message, make):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: problem([1.0, -2.0]), "link 1 has capacity -2, expected a finite number >= 0"),
-        (lambda: problem([1.0, INF]), "link 1 has capacity inf, expected a finite number >= 0"),
-        (lambda: problem([NAN, 1.0]), "link 0 has capacity NaN, expected a finite number >= 0"),
+        (lambda: problem([1.0, -2.0]), "link 1 has capacity -2, expected a number >= 0 (inf for no limit)"),
+        (
+            lambda: netnum.Problem([1.0, INF], [[0], [1]], netnum.AlphaFair(1.0)),
+            "flow 1 has no limit, expected a link of finite capacity on every path of it, a cap or a saturation",
+        ),
+        (lambda: problem([NAN, 1.0]), "link 0 has capacity NaN, expected a number >= 0 (inf for no limit)"),
         (lambda: problem(paths=[[0], []]), "path 1 is empty, expected at least one link"),
         (lambda: problem(paths=[[0], [1, 3]]), "path 1 names link 3, expected a link from 0 to 2"),
         (lambda: problem(paths=[[0], [-1]]), "path 1 names link -1, expected a link from 0 to 2"),

@@ -124,6 +124,18 @@ def test_a_text_is_not_in_the_encoding_that_it_declares(quote):
     assert topology.from_graphml(text, capacity=1.0) == topology.from_graphml(GRAPHML, capacity=1.0)
 
 
+def test_an_edge_without_a_capacity_has_no_limit_where_others_have_one():
+    assert topology.from_graphml(GRAPHML).capacities.tolist() == [1e9, 1e9, np.inf, np.inf]
+    net = topology.from_sndlib(SNDLIB.replace("addModule>", "module>"))
+    assert net.capacities.tolist() == [622.0, 622.0, np.inf, np.inf]
+
+
+def test_links_of_sndlib_keep_their_names_and_routing_costs():
+    net = topology.from_sndlib(NATIVE.replace("L1 ( Aachen Bonn ) 0.00 0.00 0.00", "L1 ( Aachen Bonn ) 0.00 0.00 7.50"))
+    assert net.link_attributes["name"] == ["L1", "L1", "L2", "L2"]
+    assert net.link_attributes["routing_cost"].tolist() == [7.5, 7.5, 0.0, 0.0]
+
+
 def test_gml_of_the_zoo_is_read():
     net = topology.from_gml(GML)
     assert (net.name, net.node_names) == ("Tiny", ["A", "B"])
@@ -221,18 +233,18 @@ def test_nodes_are_named_and_placed_by_what_editors_write():
     ("read", "message"),
     [
         (
-            lambda: topology.from_graphml(GRAPHML),
-            "edge Bern (1) - Bern (2) of Tiny has no attribute 'capacity' or 'LinkSpeedRaw', as 1 of 2 edges have "
-            "none: give capacity=, that of links whose edge has none",
+            lambda: topology.from_graphml(GRAPHML.replace("LinkSpeedRaw", "speed")),
+            "no edge of Tiny has an attribute 'capacity' or 'LinkSpeedRaw': give capacity=, that of all links, or "
+            "attribute= (edges have speed)",
         ),
         (
             lambda: topology.from_gml(GML, attribute="width"),
-            "edge A - B of Tiny has no attribute 'width', as 2 of 2 edges have none: "
-            "give capacity=, that of links whose edge has none",
+            "no edge of Tiny has an attribute 'width': give capacity=, that of all links, or attribute= (edges have "
+            "LinkSpeedRaw)",
         ),
         (
             lambda: topology.from_gml(GML, capacity=-1, attribute="w"),
-            "edge A - B has capacity -1.0, expected a finite number >= 0",
+            "edge A - B has capacity -1.0, expected a number >= 0 (inf for no limit)",
         ),
         (lambda: topology.from_graphml("missing.graphml"), "'missing.graphml' is neither an existing file nor GraphML"),
         (lambda: topology.from_gml("missing.gml"), "'missing.gml' is neither an existing file nor GML"),
@@ -253,8 +265,8 @@ def test_nodes_are_named_and_placed_by_what_editors_write():
             "the preinstalled capacity of link L1 of graph is 'wide', expected a number",
         ),
         (
-            lambda: topology.from_sndlib(SNDLIB.replace("addModule>", "module>")),
-            "link L2 of graph has no capacity: give capacity=, that of links that have none",
+            lambda: topology.from_sndlib(SNDLIB.replace("addModule>", "module>").replace("622.0", "0")),
+            "no link of graph has a capacity: give capacity=, that of all links",
         ),
         (
             lambda: topology.from_sndlib(SNDLIB.replace("node>", "knot>").replace("<node ", "<knot ")),

@@ -169,7 +169,7 @@ def test_pairs_without_a_path_are_known_by_has_path():
         (lambda net: net.with_capacities([1.0]), "capacities has 1 entries, expected 10, one per link"),
         (
             lambda net: net.with_capacities(-1.0),
-            "link 0 has capacity -1, expected a finite number >= 0",
+            "link 0 has capacity -1, expected a number >= 0 (inf for no limit)",
         ),
         (
             lambda net: netnum.Problem(net, [["Seattle", "Denver"], ["Seattle", "Houston"]], netnum.AlphaFair(1.0)),

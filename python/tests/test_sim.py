@@ -198,7 +198,7 @@ def trace(**others):
         ([(0, float("inf"), 1)], TypeError, "link of change 0 must be an integer, not float"),
         ([(0, -1, 1)], netnum.NumError, "link of change 0 is -1, expected at least 0"),
         ([(0, 99, 1)], netnum.NumError, r"link of change 0 is 99, expected a link below 80"),
-        ([(0, 0, -1)], netnum.NumError, "capacity of change 0 is -1, expected a finite number >= 0"),
+        ([(0, 0, -1)], netnum.NumError, "capacity of change 0 is -1, expected a number >= 0 (inf for no limit)"),
         ([(1, 0, 1), (0, 0, 1)], netnum.NumError, "time of change 1 is 0, expected changes in order of time"),
     ],
 )

@@ -73,7 +73,7 @@ pub use problem::Problem;
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
 };
-pub use topology::{KShortest, Link, Topology};
+pub use topology::{KShortest, Link, LinkAttribute, Topology};
 pub use utility::{
     AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Spec, Units,
     Utilities, Utility, utility_laws,
@@ -98,6 +98,7 @@ pub mod internal {
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::solve::price::{
         LARGEST_PRICE, LARGEST_SUM, LinkPrices, Links, PowerDemand, PowerDemands, PricesSnapshot, Reduced, Respond,
+        UNLIMITED,
     };
     pub use crate::solve::solve_on;
     pub use crate::utility::{FAMILIES, cancels, inverse};

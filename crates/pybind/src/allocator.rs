@@ -31,7 +31,8 @@ use crate::{path_forms, paths};
 /// Parameters
 /// ----------
 /// network : array of float, shape (links,), or Topology, or networkx graph
-///     Capacities; a graph is read as by `netnum.topology.from_networkx`. A capacity of 0 is a failed link.
+///     Capacities; a graph is read as by `netnum.topology.from_networkx`. A capacity of 0 is a failed link, one of inf
+///     has no limit.
 /// method : str
 ///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (for
 ///     flowlets of ``alpha=1``; others are refused).
@@ -61,7 +62,7 @@ use crate::{path_forms, paths};
 /// Raises
 /// ------
 /// ProblemError
-///     For a capacity that is negative or not finite.
+///     For a capacity that is negative or not a number.
 /// MethodError
 ///     For a method, a normalizer or an option that does not exist, with the nearest one.
 /// NumError
@@ -346,7 +347,7 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a link that does not exist or is named twice, or a capacity that is negative or not finite.
+    ///     For a link that does not exist or is named twice, or a capacity that is negative or not a number.
     /// UtilityError
     ///     When the prices of a flowlet, named by its id, would go out of what numbers hold.
     ///

@@ -19,7 +19,7 @@ Examples
 ...     netnum.Problem([-1.0], [[0]], netnum.AlphaFair(1.0))
 ... except netnum.NumError as error:
 ...     print(type(error).__name__, error, sep=": ")
-ProblemError: link 0 has capacity -1, expected a finite number >= 0"#
+ProblemError: link 0 has capacity -1, expected a number >= 0 (inf for no limit)"#
 );
 create_exception!(
     netnum,

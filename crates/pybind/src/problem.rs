@@ -34,9 +34,10 @@ use crate::{path_forms, utility};
 /// Parameters
 /// ----------
 /// network : array of float, shape (links,), or Topology, or networkx graph
-///     Capacity of every link, finite and >= 0; a graph is read as by `netnum.topology.from_networkx`. A link of
-///     capacity 0 has failed: flows that have no path around it get rate 0 and leave the objective, and
-///     `Solution.failed_flows` lists them.
+///     Capacity of every link, >= 0; a graph is read as by `netnum.topology.from_networkx`. A link of capacity 0 has
+///     failed: flows that have no path around it get rate 0 and leave the objective, and `Solution.failed_flows` lists
+///     them. A link of capacity inf has no limit: its price is 0, and flows that cross no other need a cap or a utility
+///     with a saturation.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
 ///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
@@ -157,13 +158,14 @@ impl Problem {
                 Some(rate_cap) => core.with_rate_caps(rate_cap)?,
                 None => core,
             };
-            match flow_cap {
+            let core = match flow_cap {
                 Some(flow_cap) => {
                     let caps = numbers::spread(flow_cap, core.flows());
-                    core.with_flow_caps(caps)
+                    core.with_flow_caps(caps)?
                 }
-                None => Ok(core),
-            }
+                None => core,
+            };
+            limited(core)
         };
         let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         let topology = topology.map(|topology| topology.clone().unbind());
@@ -176,8 +178,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap), and ``network``, the
-    ///     nodes and links of its `Topology`. Other fields are ignored.
+    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no limit or cap), and ``network``,
+    ///     the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
     /// -------
@@ -189,7 +191,7 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let mut problem: Self = py.enter_rust(|| Core::from_json(text)).map(Into::into)?;
+        let mut problem: Self = py.enter_rust(|| Core::from_json(text).and_then(limited)).map(Into::into)?;
         if text.contains("\"network\"") {
             let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
             let Named { network } = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
@@ -403,7 +405,7 @@ impl Problem {
         let capacities =
             self.names(py)?.filled("capacities", capacities, Each::Link, || self.core.capacities().to_vec())?;
         let capacities = numbers::for_each("capacities", &capacities, self.core.links())?;
-        let core = self.core.clone().with_capacities(capacities.clone()).map_err(raise)?;
+        let core = py.enter_rust(|| self.core.clone().with_capacities(capacities.clone()).and_then(limited))?;
         let renewed = |net: &Py<Topology>| {
             let net = net.get();
             Py::new(py, net.with(net.core.clone().with_capacities(capacities).map_err(raise)?)?)
@@ -445,7 +447,7 @@ impl Problem {
             }
             None => vec![f64::INFINITY; self.core.flows()],
         };
-        self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
+        self.with(py, py.enter_rust(|| self.core.clone().with_flow_caps(caps).and_then(limited))?)
     }
 
     /// This problem with other caps on the rates of paths, and all else shared.
@@ -475,7 +477,7 @@ impl Problem {
         let present = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
         let rate_cap = self.names(py)?.filled("rate_cap", rate_cap, Each::Path, present)?;
         let caps = numbers::for_each("rate_cap", &rate_cap, self.core.paths().len())?;
-        self.with(py, self.core.clone().with_rate_caps(caps).map_err(raise)?)
+        self.with(py, py.enter_rust(|| self.core.clone().with_rate_caps(caps).and_then(limited))?)
     }
 
     /// This problem with other utilities, and all else shared.
@@ -503,7 +505,7 @@ impl Problem {
     /// array([4., 8.])
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let core = py.enter_rust(|| self.core.clone().with_utility(utilities))?;
+        let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
@@ -622,6 +624,11 @@ impl Problem {
         visit.call(self.utility.get())?;
         self.users.iter().try_for_each(|user| user.visit(&visit))
     }
+}
+
+/// A problem whose flows all have a limit.
+fn limited(core: Core) -> netnum_core::Result<Core> {
+    core.check_limits().map(|()| core)
 }
 
 impl Problem {

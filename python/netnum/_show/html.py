@@ -31,7 +31,7 @@ def problem(problem: Problem, utility: str) -> str:
     rows = [("size", _size(problem.flows, len(problem.group), problem.links))]
     if isinstance(problem.network, Topology):
         rows.append(("network", problem.network.name))
-    rows += [("utility", utility), ("capacities", _span(problem.capacities))]
+    rows += [("utility", utility), ("capacities", _capacities(problem.capacities))]
     if problem.flow_cap is not None:
         known = problem.flow_cap[np.isfinite(problem.flow_cap)]
         without = problem.flows - len(known)
@@ -116,7 +116,7 @@ def allocator(allocator: Allocator, network: Topology | None) -> str:
         rows.append(("network", network.name))
     rows += [
         ("size", f"{counted(len(allocator), 'flowlet')}, {counted(len(allocator.capacities), 'link')}"),
-        ("capacities", _span(allocator.capacities)),
+        ("capacities", _capacities(allocator.capacities)),
         ("sum of rates", f"{allocator.rates().sum():.6g}"),
         ("highest price", _highest(allocator.prices, network)),
     ]
@@ -126,7 +126,7 @@ def allocator(allocator: Allocator, network: Topology | None) -> str:
 def topology(net: Topology) -> str:
     """The table of a network, and a drawing of it where it is small enough."""
     size = repr(net)[len("Topology(") : -1].removeprefix(f"{net.name}, ")
-    rows = [("name", net.name), ("size", size), ("capacities", _span(net.capacities))]
+    rows = [("name", net.name), ("size", size), ("capacities", _capacities(net.capacities))]
     table = _table("Topology", rows + _failed(net.capacities))
     drawing = _drawing(net)
     if not drawing:
@@ -158,6 +158,15 @@ def _span(values: NDArray[np.float64]) -> str:
         return "none"
     low, high = values.min(), values.max()
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _capacities(values: NDArray[np.float64]) -> str:
+    """``1 to 10, 2 links unlimited``."""
+    limited = values[np.isfinite(values)]
+    if len(limited) == len(values):
+        return _span(values)
+    without = f"{counted(len(values) - len(limited), 'link')} unlimited"
+    return f"{_span(limited)}, {without}" if len(limited) else without
 
 
 def _highest(prices: NDArray[np.float64], network: object) -> str:

@@ -175,7 +175,7 @@ def upgrade_study(
     problem : Problem
     upgrades : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links
         The candidates, named as in `failure_study`: the links of each get more capacity together. Of the words, links
-        that have failed (capacity 0) are left out.
+        that have failed (capacity 0) or have no limit are left out.
     added : float, or array of float of shape (links,), optional
         The capacity that is added to a link when it is upgraded, > 0. By default its capacity is doubled.
     check : int
@@ -278,11 +278,11 @@ def upgrade_study(
 
 
 def _that_work(problem: Problem, upgrades: LinkSets) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The candidates. Those of a word are without links that have failed, others are refused with such links."""
+    """The candidates. Those of a word are without links that have failed or have no limit; others are refused."""
     names, sets = link_sets(problem, upgrades, "upgrades", "upgrade")
-    failed = problem.capacities == 0
+    failed, unlimited = problem.capacities == 0, np.isinf(problem.capacities)
     if isinstance(upgrades, str):
-        sets = tuple(tuple(link for link in links if not failed[link]) for links in sets)
+        sets = tuple(tuple(link for link in links if not (failed | unlimited)[link]) for links in sets)
         some = [number for number, links in enumerate(sets) if links]
         return tuple(names[number] for number in some), tuple(sets[number] for number in some)
     for name, links in zip(names, sets, strict=True):
@@ -290,6 +290,8 @@ def _that_work(problem: Problem, upgrades: LinkSets) -> tuple[tuple[str, ...], t
             if failed[link]:
                 what = f"upgrade {name!r} names link {link}, which has failed (capacity 0)"
                 raise ProblemError(f"{what}: give it a capacity first, since its flows change the sum of utilities")
+            if unlimited[link]:
+                raise ProblemError(f"upgrade {name!r} names link {link}, which has no limit")
     return names, sets
 
 

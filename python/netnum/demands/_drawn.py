@@ -55,6 +55,9 @@ def gravity(
     Demands(110, 50000 in all)
     """
     if masses is None:
+        for link in np.flatnonzero(np.isinf(net.capacities))[:1]:
+            name = net.link_names[link]
+            raise NumError(f"link {link} ({name}) has no limit, by which ends are weighed: give masses=, one per end")
         leaving, entering = (np.zeros(len(net.node_names)) for _ in range(2))
         carry = net.capacities / net.capacities.max(initial=1e-300)
         np.add.at(leaving, net.links[:, 0], carry)

@@ -9,7 +9,7 @@ from typing import Any
 from .._core import Topology
 from .._core import from_edges as from_text
 from . import _files
-from ._named import Edge, network
+from ._named import Edge, network, of_mapping
 
 FORMS = "(source, target, capacity)"
 
@@ -21,9 +21,12 @@ def from_edges(
 ) -> Topology:
     """A network from a list or a dict of edges, or from lines ``node node capacity`` in a file or in a text.
 
-    Edge i is link 2i from its source to its target and link 2i + 1 back, each of its capacity. All nodes are ends,
-    numbered by first appearance; those of a list or a dict that are the integers from 0 to n - 1 have their own
-    numbers. In a text, blank lines and lines that start with ``#`` are skipped.
+    Edge i is link 2i from its source to its target and link 2i + 1 back, each of its capacity, which is >= 0; inf or
+    None is no limit. All nodes are ends, numbered by first appearance; those of a list or a dict that are the integers
+    from 0 to n - 1 have their own numbers. In a text, blank lines and lines that start with ``#`` are skipped.
+
+    In the place of a capacity may be a dict with a ``capacity`` and other attributes of the edge, which are kept as
+    `Topology.link_attributes`. An edge without a capacity has no limit where others have one.
 
     Parameters
     ----------
@@ -54,10 +57,12 @@ def from_edges(
     >>> net.node_names, net.capacities
     (['Oslo', 'Bergen', 'Voss'], array([10., 10.,  4.,  4.]))
 
-    A dict, here of links one way, and a text:
+    A dict, here of links one way, one with an attribute, and a text:
 
     >>> netnum.topology.from_edges({("a", "b"): 10.0, ("b", "a"): 2.5}, directed=True).link_names
     ['a -> b', 'b -> a']
+    >>> netnum.topology.from_edges({("a", "b"): {"capacity": 10.0, "delay": 3.0}}).link_attributes
+    {'delay': array([3., 3.])}
     >>> netnum.topology.from_edges('''
     ... # from to capacity
     ... Oslo Bergen 10
@@ -84,7 +89,7 @@ def _of_dict(edges: Mapping[Any, Any]) -> Iterator[Edge]:
     for pair, capacity in edges.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"the dict has the key {pair!r}, expected edges: {{(source, target): capacity}}")
-        yield Edge(f"edge {pair[0]} - {pair[1]}", *pair, capacity)
+        yield _edge(f"edge {pair[0]} - {pair[1]}", *pair, capacity)
 
 
 def _of_list(edges: Any) -> Iterator[Edge]:
@@ -103,4 +108,10 @@ def _of_list(edges: Any) -> Iterator[Edge]:
     for place, edge in enumerate(rows):
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 3:
             raise TypeError(f"edge {place} is {edge!r}, expected {FORMS}")
-        yield Edge(f"edge {place}", *edge)
+        yield _edge(f"edge {place}", *edge)
+
+
+def _edge(what: str, source: Any, target: Any, capacity: Any) -> Edge:
+    if isinstance(capacity, Mapping):
+        return of_mapping(what, source, target, capacity, "capacity")
+    return Edge(what, source, target, capacity)

@@ -39,14 +39,15 @@ def from_graphml(
     Nodes are named by their attribute ``label`` or else ``name``, followed by their id where two have the same one, or
     by their id. Where all have a ``longitude`` and a ``latitude``, a ``lon`` and a ``lat``, or an ``x`` and a ``y``,
     in any case, that is where they are drawn. Every edge of an undirected graph is two links, one each way. Edges from
-    a node to itself are left out: no path crosses them.
+    a node to itself are left out: no path crosses them. The other attributes of edges are kept as
+    `Topology.link_attributes`.
 
     Parameters
     ----------
     path_or_text : str or os.PathLike
         A file, or the text itself, which begins with ``<``.
     capacity : float, optional
-        That of links whose edge has none.
+        That of links whose edge has none. By default they have no limit, as long as some edges have a capacity.
     attribute : str, optional
         The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``, which in
         the Topology Zoo is in bit/s.
@@ -62,7 +63,7 @@ def from_graphml(
     Raises
     ------
     ProblemError
-        When the text is no GraphML, or an edge has no capacity and none is given for such, naming the edge; a node
+        When the text is no GraphML, or no edge has a capacity and none is given, with the attributes of edges; a node
         whose position is no number; with ``directed=False`` two edges that join the same nodes in both directions.
     ImportError
         Without networkx: ``pip install "netnum[graphs]"``.
@@ -158,17 +159,18 @@ def _network(
     graph.remove_edges_from([edge for edge in graph.edges if edge[0] == edge[1]])
     names = _names(graph)
     attributes = ATTRIBUTES if attribute is None else (attribute,)
-    without = []
-    for source, target, data in graph.edges(data=True):
+    known: dict[str, None] = {}
+    without = 0
+    for *_, data in graph.edges(data=True):
+        known |= dict.fromkeys(map(str, data))
         found = next((data[name] for name in attributes if data.get(name) not in (None, "")), None)
-        if found is None:
-            without.append(f"{names[source]} - {names[target]}")
+        without += found is None
         data["capacity"] = capacity if found is None else found
-    if without and capacity is None:
+    if capacity is None and without == len(graph.edges) > 0:
         kinds = " or ".join(repr(name) for name in attributes)
+        have = f"edges have {', '.join(known)}" if known else "edges have no attributes"
         raise ProblemError(
-            f"edge {without[0]} of {title} has no attribute {kinds}, as {len(without)} of {len(graph.edges)} edges "
-            f"have none: give capacity=, that of links whose edge has none"
+            f"no edge of {title} has an attribute {kinds}: give capacity=, that of all links, or attribute= ({have})"
         )
     _place(graph, names)
     graph = imported().relabel_nodes(graph, names)

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
 from .._messages import optional
+from ._named import links_of, of_mapping
 
 if TYPE_CHECKING:
     import networkx
+
+
+NUMBER = "link"
+"""The attribute of an edge that is the number of its link."""
 
 
 def imported() -> Any:
@@ -24,11 +29,15 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
     direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers
     from 0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
 
+    An edge without a capacity, or with one of inf or None, has no limit where others have one. The other attributes of
+    edges are kept as `Topology.link_attributes`. The edges of a graph that `Topology.to_networkx` has made have the
+    numbers that it has given them.
+
     Parameters
     ----------
     g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
     capacity : str
-        The attribute of every edge that holds its capacity.
+        The attribute of edges that holds their capacity.
     directed : bool, optional
         False makes two links of every edge of a `DiGraph` too. By default as the graph is.
 
@@ -39,8 +48,9 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
     Raises
     ------
     ProblemError
-        Naming an edge without a capacity, or with a bad one, or two nodes of one name; for ``directed=True`` with a
-        `Graph`, and for ``directed=False`` naming two edges that join the same nodes in both directions.
+        Naming an edge with a bad capacity, or two nodes of one name; where no edge has a capacity; for
+        ``directed=True`` with a `Graph`, and for ``directed=False`` naming two edges that join the same nodes in both
+        directions.
     TypeError
         For what is no graph of networkx, and for a number instead of an attribute's name.
 
@@ -71,32 +81,27 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
     if all(isinstance(node, Integral) for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes.sort()
     number = {node: index for index, node in enumerate(nodes)}
-    links: list[tuple[int, int]] = []
-    capacities: list[float] = []
-    for source, target, attributes in g.edges(data=True):
-        edge = f"edge {source} - {target}"
-        if capacity not in attributes:
-            raise ProblemError(f"{edge} has no attribute {capacity!r}, expected its capacity")
-        try:
-            carries = float(attributes[capacity])
-        except (TypeError, ValueError):
-            found = attributes[capacity]
-            raise ProblemError(f"{edge} has {capacity} {found!r}, expected a finite number >= 0") from None
-        if not 0 <= carries < float("inf"):
-            raise ProblemError(f"{edge} has {capacity} {carries}, expected a finite number >= 0")
-        ways = [(number[source], number[target])]
-        if both_ways:
-            ways.append((number[target], number[source]))
-        links += ways
-        capacities += [carries] * len(ways)
+    edges, ways = [], []
+    for source, target, attributes in _in_order(g):
+        edges.append(of_mapping(f"edge {source} - {target}", source, target, attributes, capacity))
+        there = (number[source], number[target])
+        ways.append([there, there[::-1]] if both_ways else [there])
     places = [g.nodes[node].get("pos") for node in nodes]
     return Topology(
         [str(node) for node in nodes],
-        links,
-        capacities,
+        **links_of(edges, ways, capacity),
         name=str(g.name) or "graph",
         positions=None if any(place is None or len(place) != 2 for place in places) else places,
     )
+
+
+def _in_order(g: networkx.Graph[Any]) -> list[tuple[Any, Any, dict[Any, Any]]]:
+    """The edges of a graph with their attributes: by the numbers of links that `to_networkx` has given them."""
+    edges = list(g.edges(data=True))
+    if g.is_directed() and sorted(str(edge[2].get(NUMBER)) for edge in edges) == sorted(map(str, range(len(edges)))):
+        edges.sort(key=lambda edge: int(edge[2][NUMBER]))
+        edges = [(source, target, {k: v for k, v in data.items() if k != NUMBER}) for source, target, data in edges]
+    return edges
 
 
 def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
@@ -111,8 +116,20 @@ def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
         for name, place in zip(names, net.positions.tolist(), strict=True):
             graph.nodes[name]["pos"] = tuple(place)
     for number, ((source, target), capacity) in enumerate(zip(links, net.capacities.tolist(), strict=True)):
-        graph.add_edge(source, target, capacity=capacity, link=number)
+        key = graph.add_edge(source, target)
+        edge = graph.edges[(source, target) if key is None else (source, target, key)]
+        edge |= attributes_of(net, number) | {"capacity": capacity, NUMBER: number}
     return graph
+
+
+def attributes_of(net: Topology, link: int) -> dict[str, Any]:
+    """What a link has besides its capacity."""
+    values = {name: column[link] for name, column in net.link_attributes.items()}
+    return {
+        name: value if isinstance(value, str) else float(value)
+        for name, value in values.items()
+        if value != "" and value == value
+    }
 
 
 def _integer(name: str) -> str | int:

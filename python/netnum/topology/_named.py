@@ -1,27 +1,41 @@
-"""Networks from edges that name their nodes, as lists, tables and matrices have them."""
+"""Networks from edges that name their nodes, as lists, tables, matrices and graphs have them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from numbers import Integral
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from .._core import ProblemError, Topology
+from .._messages import did_you_mean
 
-CAPACITY = "a finite number >= 0"
+CAPACITY = "a number >= 0 (inf for no limit)"
+
+
+class Missing:
+    """The capacity of an edge that does not have the attribute."""
 
 
 class Edge(NamedTuple):
-    """An edge as it was given: what errors call it, the nodes that it joins, and its capacity."""
+    """An edge as it was given: what errors call it, the nodes that it joins, its capacity, and what else it has."""
 
     what: str
     source: Any
     target: Any
     capacity: Any
+    attributes: Mapping[Any, Any] = {}
 
 
-def network(edges: Iterable[Edge], *, directed: bool, nodes: Iterable[Any] = ()) -> Topology:
+def of_mapping(what: str, source: Any, target: Any, attributes: Mapping[Any, Any], capacity: str) -> Edge:
+    """An edge with its attributes by name, its capacity one of them."""
+    others = {name: value for name, value in attributes.items() if name != capacity}
+    return Edge(what, source, target, attributes.get(capacity, Missing), others)
+
+
+def network(
+    edges: Iterable[Edge], *, directed: bool, nodes: Iterable[Any] = (), capacity_name: str = "capacity"
+) -> Topology:
     """The network of these edges: a link each, or one each way.
 
     Nodes are numbered by first appearance, after those that are given; where all are the integers from 0 to n - 1, each
@@ -32,8 +46,8 @@ def network(edges: Iterable[Edge], *, directed: bool, nodes: Iterable[Any] = ())
     for place, node in enumerate(nodes):
         _number(node, f"node {place}", labels, names)
     joined: dict[tuple[int, int], str] = {}
-    links: list[tuple[int, int]] = []
-    capacities: list[float] = []
+    ways: list[list[tuple[int, int]]] = []
+    edges = list(edges)
     for edge in edges:
         there = (_number(edge.source, edge.what, labels, names), _number(edge.target, edge.what, labels, names))
         back = there[::-1]
@@ -45,27 +59,68 @@ def network(edges: Iterable[Edge], *, directed: bool, nodes: Iterable[Any] = ())
                 f"every edge is two links: give directed=True where each is one link, or leave one of them out"
             )
         joined.setdefault(there, edge.what)
-        carries = capacity(edge.capacity, edge.what)
-        ways = [there] if directed else [there, back]
-        links += ways
-        capacities += [carries] * len(ways)
+        ways.append([there] if directed else [there, back])
     order = list(labels)
     if set(order) == set(range(len(order))):
         place = {number: label for label, number in labels.items()}
-        links = [(place[source], place[target]) for source, target in links]
+        ways = [[(place[source], place[target]) for source, target in of_edge] for of_edge in ways]
         order.sort()
-    return Topology([str(label) for label in order], links, capacities)
+    return Topology([str(label) for label in order], **links_of(edges, ways, capacity_name))
+
+
+def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], name: str = "capacity") -> Any:
+    """The arguments of `Topology` for the links of edges, each with the pairs of nodes that it joins.
+
+    An edge without a capacity has no limit where others have one.
+    """
+    if edges and all(edge.capacity is Missing for edge in edges):
+        known = list(dict.fromkeys(str(name) for edge in edges for name in edge.attributes))
+        near = did_you_mean(name, known)
+        have = f"edges have {', '.join(known)}" if known else "edges have no attributes"
+        raise ProblemError(
+            f"no edge has the attribute {name!r}, expected capacities{f', {near}' if near else ''}: {have}"
+        )
+    carries = [capacity(edge.capacity, edge.what) for edge in edges]
+    counts = [len(pairs) for pairs in ways]
+    return {
+        "links": [pair for pairs in ways for pair in pairs],
+        "capacities": [value for value, count in zip(carries, counts, strict=True) for _ in range(count)],
+        "link_attributes": _columns([edge.attributes for edge in edges], counts),
+    }
 
 
 def capacity(given: Any, what: str) -> float:
-    """The capacity of an edge."""
+    """The capacity of an edge, inf where it has none."""
+    if given is None or given is Missing:
+        return math.inf
     try:
         carries = float(given)
     except (TypeError, ValueError):
         raise ProblemError(f"{what} has capacity {given!r}, expected {CAPACITY}") from None
-    if not 0 <= carries < math.inf:
+    if math.isnan(carries) or carries < 0:
         raise ProblemError(f"{what} has capacity {carries}, expected {CAPACITY}")
     return carries
+
+
+def _columns(attributes: Sequence[Mapping[Any, Any]], counts: Sequence[int]) -> dict[str, list[Any]]:
+    """The values of every attribute, one per link of each edge: numbers, or else texts."""
+    columns = {}
+    for name in dict.fromkeys(name for of_edge in attributes for name in of_edge):
+        values = [_value(of_edge.get(name)) for of_edge in attributes]
+        if all(isinstance(value, Real) for value in values if value is not None):
+            filled: list[Any] = [math.nan if value is None else float(value) for value in values]
+            has_any = any(not math.isnan(value) for value in filled)
+        else:
+            filled = ["" if value is None else str(value) for value in values]
+            has_any = True
+        if has_any:
+            columns[str(name)] = [value for value, count in zip(filled, counts, strict=True) for _ in range(count)]
+    return columns
+
+
+def _value(value: Any) -> Any:
+    """The value of an attribute, None where an edge has none."""
+    return None if value is None or (isinstance(value, str) and not value) or value != value else value
 
 
 def _number(node: Any, what: str, labels: dict[Any, int], names: dict[str, Any]) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from .._core import ProblemError, Topology
 from . import _files
+from ._named import Edge, links_of
 
 
 def from_sndlib(
@@ -16,15 +17,17 @@ def from_sndlib(
 ) -> Topology:
     """A network from an SNDlib file, in XML or in the native format.
 
-    The capacity of a link is what is preinstalled, or where that is none or 0 its smallest module. The demands of the
-    same file, or of one of its matrices, are read by `netnum.demands.from_sndlib`.
+    The capacity of a link is what is preinstalled, or where that is none or 0 its smallest module. Its name and its
+    routing cost are kept as `Topology.link_attributes`, ``name`` and ``routing_cost``. The demands of the same file, or
+    of one of its matrices, are read by `netnum.demands.from_sndlib`.
 
     Parameters
     ----------
     path_or_text : str or os.PathLike
         A file, or the text itself, which begins with ``<`` or with ``?SNDlib``.
     capacity : float, optional
-        That of links that have neither a preinstalled capacity nor a module.
+        That of links that have neither a preinstalled capacity nor a module. By default they have no limit, as long as
+        other links have a capacity.
     directed : bool
         Whether every link of the file is one link, from its source to its target. By default it is two, one each way.
 
@@ -36,8 +39,8 @@ def from_sndlib(
     Raises
     ------
     ProblemError
-        When the text is no such file, naming the link or node that is wrong; or a link has no capacity and none is
-        given for such.
+        When the text is no such file, naming the link or node that is wrong; or no link has a capacity and none is
+        given.
     OSError
         When a file cannot be read.
 
@@ -58,24 +61,24 @@ def from_sndlib(
         (_number(across, f"x of node {name}"), _number(up, f"y of node {name}")) if across and up else None
         for name, across, up in file.nodes
     ]
-    links: list[tuple[int, int]] = []
-    capacities: list[float] = []
+    edges, ways = [], []
     for link in file.links:
         what = f"link {link.name} of {file.stem}"
         for role, end in (("source", link.source), ("target", link.target)):
             if end not in number:
                 raise ProblemError(f"the {role} of {what} is {end!r}, which is none of its {len(number)} nodes")
         carries = link.capacity(what)
-        if carries is None:
-            if capacity is None:
-                raise ProblemError(f"{what} has no capacity: give capacity=, that of links that have none")
-            carries = capacity
+        attributes = {"name": link.name} | (
+            {} if link.cost is None else {"routing_cost": _number(link.cost, f"the routing cost of {what}")}
+        )
+        edges.append(Edge(what, link.source, link.target, capacity if carries is None else carries, attributes))
         there = (number[link.source], number[link.target])
-        ways = [there] if directed else [there, there[::-1]]
-        links += ways
-        capacities += [carries] * len(ways)
+        ways.append([there] if directed else [there, there[::-1]])
+    if edges and all(edge.capacity is None for edge in edges):
+        raise ProblemError(f"no link of {file.stem} has a capacity: give capacity=, that of all links")
     positions = None if any(place is None for place in places) else places
-    return Topology([name for name, *_ in file.nodes], links, capacities, name=file.stem, positions=positions)
+    names = [name for name, *_ in file.nodes]
+    return Topology(names, **links_of(edges, ways), name=file.stem, positions=positions)
 
 
 def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:
@@ -95,6 +98,7 @@ class _Link:
     target: str
     installed: str | None
     modules: list[str | None]
+    cost: str | None
 
     def capacity(self, what: str) -> float | None:
         installed = _number(self.installed or "0", f"the preinstalled capacity of {what}")
@@ -136,7 +140,8 @@ def _xml(text: bytes, stem: str) -> _File:
         installed = _text(link, "preInstalledModule/capacity")
         modules = [_text(module, "capacity") for module in _all(link, "additionalModules/addModule")]
         ends = (_text(link, "source") or "", _text(link, "target") or "")
-        file.links.append(_Link(link.get("id", str(place)), *ends, installed, modules))
+        cost = _text(link, "routingCost")
+        file.links.append(_Link(link.get("id", str(place)), *ends, installed, modules, cost))
     if _all(root, "demands"):
         file.demands = []
         for place, demand in enumerate(_all(root, "demands/demand")):
@@ -177,8 +182,8 @@ def _native(text: str, stem: str) -> _File:
                 file.nodes.append((name, None, None))
             case ("NODES", [name, "(", across, up, ")"]):
                 file.nodes.append((name, across, up))
-            case ("LINKS", [name, "(", source, target, ")", installed, _, _, _, "(", *modules, ")"]):
-                file.links.append(_Link(name, source, target, installed, list(modules[::2])))
+            case ("LINKS", [name, "(", source, target, ")", installed, _, cost, _, "(", *modules, ")"]):
+                file.links.append(_Link(name, source, target, installed, list(modules[::2]), cost))
             case ("DEMANDS", [name, "(", source, target, ")", _, value, *_]) if file.demands is not None:
                 file.demands.append((name, source, target, value))
             case ("NODES" | "LINKS" | "DEMANDS", _):

@@ -26,8 +26,9 @@ def from_pandas(
 ) -> Topology:
     """A network from a table with a row for each edge, in its order.
 
-    Row i is link 2i from its source to its target and link 2i + 1 back, each of its capacity. All nodes are ends,
-    numbered as by `from_edges`.
+    Row i is link 2i from its source to its target and link 2i + 1 back, each of its capacity, which is >= 0; inf or
+    None is no limit. All nodes are ends, numbered as by `from_edges`. The other columns are kept as
+    `Topology.link_attributes`.
 
     Parameters
     ----------
@@ -60,13 +61,20 @@ def from_pandas(
     """
     roles = {"source": source, "target": target, "capacity": capacity}
     rows = zip(*columns(frame, roles, "from_edges takes a list, from_matrix a matrix"), strict=True)
-    return network((Edge(f"row {place}", *entries) for place, entries in enumerate(rows)), directed=directed)
+    names = [name for name in getattr(frame, "columns", frame) if name not in roles.values()]
+    others = [list(frame[name]) for name in names]
+
+    def edge(place: int, entries: Any) -> Edge:
+        attributes = {name: values[place] for name, values in zip(names, others, strict=True)}
+        return Edge(f"row {place}", *entries, attributes)
+
+    return network((edge(place, entries) for place, entries in enumerate(rows)), directed=directed)
 
 
 def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, directed: bool | None = None) -> Topology:
     """A network from a matrix of capacities: the link from the node of every row to the node of every column.
 
-    Zeros are no links. All nodes are ends, in the order of the rows.
+    Zeros are no links, inf is a link without a limit. All nodes are ends, in the order of the rows.
 
     Parameters
     ----------
@@ -86,8 +94,8 @@ def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, di
     Raises
     ------
     ProblemError
-        For another shape; an entry that is negative or not finite, or on the diagonal, naming its nodes; labels of rows
-        that are not those of columns; without `directed`, entries on one side of the diagonal alone; and, with
+        For another shape; an entry that is negative or not a number, or on the diagonal, naming its nodes; labels of
+        rows that are not those of columns; without `directed`, entries on one side of the diagonal alone; and, with
         ``directed=False``, two entries for one edge that differ.
 
     Examples
@@ -100,7 +108,7 @@ def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, di
     count = len(nodes)
     for row, column, entry in zip(rows, cols, entries, strict=True):
         what = f"the capacity from {nodes[row]} to {nodes[column]}"
-        if not 0 <= entry < np.inf:
+        if not entry >= 0:
             raise ProblemError(f"{what} is {entry}, expected {CAPACITY}")
         if row == column:
             raise ProblemError(f"{what} is {entry}, expected 0: no link joins a node to itself")

@@ -5,10 +5,10 @@ use super::{Error, Result};
 /// Checks the capacity of a link.
 ///
 /// # Errors
-/// [`Error::Capacity`] unless it is finite and not negative.
+/// [`Error::Capacity`] unless it is a number that is not negative; ∞ is a link without a limit.
 #[inline]
 pub fn check_capacity(link: usize, value: f64) -> Result<()> {
-    if is_amount(value) { Ok(()) } else { Err(Error::Capacity { link, value }) }
+    if value >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value }) }
 }
 
 /// Checks the price of a link.

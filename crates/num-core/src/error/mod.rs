@@ -17,8 +17,9 @@ pub use did_you_mean::did_you_mean;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A capacity that is negative, infinite or not a number. Zero is allowed: the link has failed.
-    #[error("link {link} has capacity {value}, expected a finite number >= 0")]
+    /// A capacity that is negative or not a number. Zero is allowed: the link has failed. So is infinity: it has no
+    /// limit.
+    #[error("link {link} has capacity {value}, expected a number >= 0 (inf for no limit)")]
     Capacity {
         /// Index of the link.
         link: usize,
@@ -120,6 +121,12 @@ pub enum Error {
         flow: usize,
         /// The cap that was given.
         value: f64,
+    },
+    /// A flow that may have any rate.
+    #[error("flow {flow} has no limit, expected a link of finite capacity on every path of it, a cap or a saturation")]
+    Unlimited {
+        /// Index of the flow.
+        flow: usize,
     },
     /// A utility parameter out of its range.
     #[error("flow {flow} has {name} {value}, expected {expected}")]

@@ -12,6 +12,7 @@ use crate::presolve::open_paths;
 use crate::problem::Problem;
 use crate::utility::FairShare;
 use crate::water_fill::power_of_two;
+use crate::work::Ranks;
 
 #[derive(Debug)]
 pub(super) struct Network {
@@ -39,6 +40,7 @@ impl Network {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Problem, shares: &[FairShare]) -> Result<Self> {
+        let problem = &*problem.limited(&Ranks::alone())?;
         let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
         let mut capacities: Vec<f64> = problem.capacities().iter().map(|capacity| capacity / unit).collect();
         let open = open_paths(problem)?;

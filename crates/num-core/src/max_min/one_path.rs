@@ -13,6 +13,7 @@ use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::utility::FairShare;
 use crate::water_fill::WaterFill;
+use crate::work::Ranks;
 
 /// A water-fill on its way.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ impl OnePath {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
     pub(super) fn new(problem: &Problem) -> Result<Self> {
+        let problem = &*problem.limited(&Ranks::alone())?;
         let (capacities, group) = (problem.capacities(), problem.group());
         let caps = || (0..group.len()).map(|path| problem.limit(path)).collect::<Vec<_>>();
         let kind = match path_weights(problem, METHOD)? {

@@ -28,6 +28,7 @@ pub use u_norm::UNorm;
 use crate::error::{Result, check_rate};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::work::Ranks;
 
 normalizers! {
     FNorm = "f-norm": "each path divided by the largest load per capacity on it",
@@ -102,11 +103,11 @@ pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless there is one rate per path, [`Error::Rate`](crate::Error::Rate) for a
-/// rate that is negative or not finite.
+/// rate that is negative or not finite, [`Error::Unlimited`](crate::Error::Unlimited) for a flow that nothing limits.
 pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
     check(problem, rates)?;
     let mut rates = rates.to_vec();
-    normalizer.normalize_problem(problem, &mut rates);
+    normalizer.normalize_problem(&*problem.limited(&Ranks::alone())?, &mut rates);
     Ok(rates)
 }
 

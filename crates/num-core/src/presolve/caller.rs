@@ -18,18 +18,22 @@ pub(crate) struct Caller {
     pub(crate) flows: Arc<Vec<u32>>,
     /// Flows without an open path, in increasing order.
     pub(crate) failed_flows: Vec<u32>,
+    /// Links without a limit, which have no price.
+    pub(super) unlimited: Vec<u32>,
     /// How many links and paths the problem has.
     pub(super) total_links: usize,
     pub(super) total_paths: usize,
 }
 
 impl Presolved {
-    /// Prices of all links in the caller's units; links without open paths are free. A price that no float can hold
+    /// Prices of all links in the caller's units; links without open paths or without a limit are free. A price that no float can hold
     /// (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
     pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
         let unit = self.units.price();
         let convert = |price: f64| if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
-        spread(&self.caller.links, self.caller.total_links, prices, convert)
+        let mut prices = spread(&self.caller.links, self.caller.total_links, prices, convert);
+        self.caller.unlimited.iter().for_each(|&link| prices[link as usize] = 0.0);
+        prices
     }
 
     /// Loads of all links in the caller's units; links without open paths carry nothing.

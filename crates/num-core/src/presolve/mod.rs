@@ -2,6 +2,7 @@
 //!
 //! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, and links
 //!   without open paths.
+//! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
 //! - Rates and prices are in natural units (`units.rs`), so that nothing afterwards can depend on the caller's.
 //! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
 //!   case for it.
@@ -80,6 +81,10 @@ impl Presolved {
         let ranks = workers.ranks();
         ranks.check_same(&[format!("there are {} links", problem.links())])?;
         ranks.check_same_links(problem.capacities(), "capacity")?;
+        let unlimited =
+            (0..problem.links() as u32).filter(|&link| problem.capacities()[link as usize] == f64::INFINITY);
+        let unlimited = unlimited.collect();
+        let problem = &*problem.limited(ranks)?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
         let mut uses = uses(problem, &original_paths, &*workers)?;
@@ -129,6 +134,7 @@ impl Presolved {
             paths: original_paths,
             flows: original_flows,
             failed_flows,
+            unlimited,
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };

@@ -37,7 +37,7 @@ impl Problem {
         Ok(self)
     }
 
-    /// This problem with other capacities; 0 for a link that has failed. All else is shared.
+    /// This problem with other capacities; 0 for a link that has failed, ∞ for one without a limit. All else is shared.
     ///
     /// # Errors
     /// [`Error::Capacity`], or [`Error::Length`] unless there is one capacity per link.

@@ -1,8 +1,8 @@
 //! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
 //!
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
-//! has no use for it; `cap`, of paths, and `flow_cap` hold `null` for no cap, and `flow_cap` is there only if a flow
-//! has one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when
+//! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
+//! is there only if a flow has one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when
 //! reading.
 
 use std::collections::HashSet;
@@ -21,8 +21,8 @@ use crate::utility::{BREAKPOINTS, Spec, Utilities, columns};
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    #[serde(alias = "capacities", with = "interruptible_list")]
-    capacity: Vec<f64>,
+    #[serde(alias = "capacities")]
+    capacity: Column<Option<f64>>,
     paths: Paths,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Column<u32>>,
@@ -183,11 +183,11 @@ impl File {
     fn into_problem(self) -> Result<Problem> {
         let file = self;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
-        let problem = match file.group {
-            Some(group) => Problem::grouped(file.capacity, file.paths, group.0, utilities)?,
-            None => Problem::new(file.capacity, file.paths, utilities)?,
-        };
         let all = |caps: Column<Option<f64>>| caps.0.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
+        let problem = match file.group {
+            Some(group) => Problem::grouped(all(file.capacity), file.paths, group.0, utilities)?,
+            None => Problem::new(all(file.capacity), file.paths, utilities)?,
+        };
         let problem = match file.cap {
             None => problem,
             Some(caps) => problem.with_rate_caps(all(caps))?,
@@ -212,10 +212,11 @@ impl File {
             utility.push(spec.ok_or(Error::UtilityIsCode { flow })?);
             pacer.did(1)?;
         }
-        let caps = (0..problem.paths.len()).map(|path| Some(problem.rate_cap(path)).filter(|cap| cap.is_finite()));
-        let flow_caps = (0..problem.flows()).map(|flow| Some(problem.flow_cap(flow)).filter(|cap| cap.is_finite()));
+        let written = |limit: f64| Some(limit).filter(|limit| limit.is_finite());
+        let caps = (0..problem.paths.len()).map(|path| written(problem.rate_cap(path)));
+        let flow_caps = (0..problem.flows()).map(|flow| written(problem.flow_cap(flow)));
         Ok(Self {
-            capacity: problem.capacities().to_vec(),
+            capacity: Column(problem.capacities().iter().copied().map(written).collect()),
             paths: Paths::clone(&problem.paths),
             group: Some(Column(problem.group().to_vec())),
             utility,

@@ -4,6 +4,7 @@ mod blocks;
 mod changes;
 mod equality;
 mod json;
+mod limited;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub(crate) use blocks::Block;
 /// A network utility maximization problem, checked.
 ///
 /// Invariants, each checked on construction:
-/// 1. every capacity is finite and not negative (0: the link has failed);
+/// 1. every capacity is a number and not negative (0: the link has failed, ∞: it has no limit);
 /// 2. every path has a link, names links that exist, and none of them twice;
 /// 3. every flow in `0..flows` owns at least one path;
 /// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
@@ -62,7 +63,7 @@ impl Problem {
         group: Vec<u32>,
         utilities: impl Into<Utilities>,
     ) -> Result<Self> {
-        // Invariant 1: capacities are finite and not negative.
+        // Invariant 1: capacities are not negative.
         check_capacities(&capacities)?;
         // Invariant 2: paths have links, which exist, each once.
         let paths = paths.into();

@@ -13,7 +13,7 @@ impl Topology {
     /// Two nodes and one link, from node 0 to node 1.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for a capacity that is negative, infinite or not a number.
+    /// [`Error::Capacity`] for a capacity that is negative or not a number.
     pub fn single_link(capacity: f64) -> Result<Self> {
         Ok(Self::parking_lot(1, capacity)?.named("single link"))
     }
@@ -151,7 +151,7 @@ impl Topology {
     ///
     /// # Errors
     /// [`Error::Topology`] with the number of the line, counted from 1, for a line that is not two nodes and a number,
-    /// a capacity that is negative, infinite or not a number, and an edge from a node to itself; also for a text
+    /// a capacity that is negative or not a number, and an edge from a node to itself; also for a text
     /// without edges.
     pub fn from_edges(text: &str) -> Result<Self> {
         let mut plan = Plan::new("graph");
@@ -169,8 +169,8 @@ impl Topology {
             let Ok(capacity) = number.parse::<f64>() else {
                 return wrong(format!("capacity {number:?} is not a number"));
             };
-            if !(capacity.is_finite() && capacity >= 0.0) {
-                return wrong(format!("capacity {number}, expected a finite number >= 0"));
+            if capacity.is_nan() || capacity < 0.0 {
+                return wrong(format!("capacity {number}, expected a number >= 0 (inf for no limit)"));
             }
             if one == other {
                 return wrong(format!("edge from {one} to itself"));

@@ -5,12 +5,14 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `attributes.rs` | delays, costs and what else links have |
 //! | `fabrics.rs` | the networks that papers use |
 //! | `routes.rs` | shortest paths, fewest links first |
 //! | `k_shortest.rs` | several short paths per pair: `lengths.rs`, `tree.rs`, `yen.rs`, `disjoint.rs` |
 //! | `connected.rs` | whether paths join the ends, and why not |
 //! | `walks.rs` | whether given paths are any, and links from nodes |
 
+mod attributes;
 mod connected;
 mod disjoint;
 mod fabrics;
@@ -21,7 +23,7 @@ mod tree;
 mod walks;
 mod yen;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -29,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, check_capacity, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
+pub use attributes::LinkAttribute;
 pub use k_shortest::KShortest;
 use routes::Routing;
 
@@ -39,8 +42,23 @@ pub struct Link {
     pub from: u32,
     /// The node that receives from it.
     pub to: u32,
-    /// Its capacity, in the caller's unit. Zero is a link that has failed.
+    /// Its capacity, in the caller's unit: 0 for a link that has failed, ∞ for one without a limit, which is written
+    /// as null.
+    #[serde(with = "written")]
     pub capacity: f64,
+}
+
+/// Capacities as they are written: null for a link without a limit.
+mod written {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(capacity: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(*capacity).filter(|capacity| capacity.is_finite()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 /// A network: named nodes, joined by directed links with capacities.
@@ -55,7 +73,8 @@ pub struct Link {
 /// 1. there are at least two ends, and no more than there are nodes;
 /// 2. every node has a tier and a name, and no two share a name;
 /// 3. every link joins two different nodes that exist (several links may join the same two);
-/// 4. every capacity is finite and >= 0.
+/// 4. every capacity is a number >= 0, ∞ for a link without a limit;
+/// 5. every attribute has a value per link.
 ///
 /// ```
 /// # use netnum_core::{Topology, Error};
@@ -74,6 +93,8 @@ pub struct Topology {
     ends: usize,             // (given)
     tiers: Vec<u8>,          // (given) by node
     links: Vec<Link>,        // (given)
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    attributes: BTreeMap<String, LinkAttribute>, // (given)
     #[serde(skip)]
     capacities: Vec<f64>, // (derived) those of `links`
     #[serde(skip)]
@@ -90,6 +111,8 @@ struct Plain {
     ends: usize,
     tiers: Vec<u8>,
     links: Vec<Link>,
+    #[serde(default)]
+    attributes: BTreeMap<String, LinkAttribute>,
 }
 
 impl Topology {
@@ -105,7 +128,7 @@ impl Topology {
     ///
     /// # Errors
     /// - [`Error::Length`] unless there is one tier per node.
-    /// - [`Error::Capacity`] for a capacity that is negative, infinite or not a number.
+    /// - [`Error::Capacity`] for a capacity that is negative or not a number.
     /// - [`Error::Stopped`].
     /// - [`Error::Topology`] for fewer than two ends or more than there are nodes, two nodes of one name, a link from
     ///   or to a node that does not exist, a link from a node to itself, and more nodes or links than a `u32` can
@@ -161,13 +184,14 @@ impl Topology {
                 let node = &node_names[from as usize];
                 return Err(Error::Topology(format!("link {link} runs from {node} to itself")));
             }
-            // Invariant 4: capacities are finite and not negative.
+            // Invariant 4: capacities are not negative.
             check_capacity(link, capacity)?;
         }
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
         let routing = Routing::new(nodes, ends, &links)?;
-        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
+        let attributes = BTreeMap::new();
+        Ok(Self { name: name.into(), node_names, ends, tiers, links, attributes, capacities, by_name, routing })
     }
 
     /// This network under another name: `Topology::from_edges(text)?.named("Abilene")`.
@@ -178,8 +202,7 @@ impl Topology {
     /// This network with other capacities, one per link.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative, infinite or not a
-    /// number.
+    /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative or not a number.
     pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
         check_length("capacities", capacities.len(), self.links.len(), "link")?;
         for (link, (&capacity, ends)) in capacities.iter().zip(&mut self.links).enumerate() {
@@ -320,7 +343,9 @@ impl TryFrom<Plain> for Topology {
     type Error = Error;
 
     fn try_from(plain: Plain) -> Result<Self> {
-        Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)
+        let net = Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)?;
+        // Invariant 5: a value per link.
+        plain.attributes.into_iter().try_fold(net, |net, (name, values)| net.with_attribute(name, values))
     }
 }
 

@@ -29,6 +29,7 @@ mod solver;
 mod stopped;
 mod topology;
 mod units;
+mod unlimited;
 mod updates;
 mod utility_laws;
 mod xwi;

@@ -317,9 +317,9 @@ fn a_bad_line_is_refused_by_number() {
         ("a b", "line 3: found \"a b\", expected node node capacity"),
         ("a b 1 1", "line 3: found \"a b 1 1\", expected node node capacity"),
         ("a b ten", "line 3: capacity \"ten\" is not a number"),
-        ("a b -1", "line 3: capacity -1, expected a finite number >= 0"),
-        ("a b inf", "line 3: capacity inf, expected a finite number >= 0"),
-        ("a b NaN", "line 3: capacity NaN, expected a finite number >= 0"),
+        ("a b -1", "line 3: capacity -1, expected a number >= 0 (inf for no limit)"),
+        ("a b nan", "line 3: capacity nan, expected a number >= 0 (inf for no limit)"),
+        ("a b NaN", "line 3: capacity NaN, expected a number >= 0 (inf for no limit)"),
         ("a a 1", "line 3: edge from a to itself"),
     ] {
         assert_eq!(message(Topology::from_edges(&format!("x y 1\n# note\n{line}\nz y 1"))), text);

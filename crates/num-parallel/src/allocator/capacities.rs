@@ -1,12 +1,12 @@
 //! Capacities that change while flows are there: planned and checked first, done then, or not at all.
 
 use netnum_core::internal::interrupt::Pacer;
-use netnum_core::internal::{check_capacity, check_length};
+use netnum_core::internal::{UNLIMITED, check_capacity, check_length};
 use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 
 use super::FlowId;
-use super::engine::{Engine, least_working};
+use super::engine::{Engine, check_utility, least_working};
 use super::link_flows::LinkFlows;
 
 /// New capacities of some links, and the new floors of the flows there.
@@ -52,7 +52,7 @@ impl Engine {
         for (link, capacity) in change.capacities {
             self.links.set_capacity(link, capacity)?;
             if capacity > 0.0 {
-                self.nominal[link as usize] = capacity;
+                self.nominal[link as usize] = self.links.capacities()[link as usize];
             }
         }
         self.links.network_changed();
@@ -96,15 +96,14 @@ impl Engine {
     fn with_floors(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<(FlowId, f64)>> {
         let capacity = |link: u32| changed.get(&link).copied().unwrap_or(self.links.capacities()[link as usize]);
         let nominal = |link: u32| match changed.get(&link) {
-            Some(&capacity) if capacity > 0.0 => capacity,
+            Some(&capacity) if capacity > 0.0 => capacity.min(UNLIMITED),
             _ => self.nominal[link as usize],
         };
         let (mut found, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
         for &id in flows {
             let slot = self.table.slots[id.slot()];
             let path = self.flows.path(slot.spot);
-            let largest = self.flows.precision().largest();
-            slot.utility.check_range(id.to_bits() as usize, least_working(&path, nominal), largest)?;
+            check_utility(id.to_bits() as usize, &slot.utility, least_working(&path, nominal), self.flows.precision())?;
             let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
             found.push((id, slot.utility.floor(smallest)));
             pacer.did(path.len())?;

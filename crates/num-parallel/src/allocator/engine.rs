@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::numerics::vectorized;
-use netnum_core::internal::{LinkPrices, Reduced};
+use netnum_core::internal::{LinkPrices, Reduced, UNLIMITED};
 use netnum_core::price::Rule;
 use netnum_core::{Error, Fill, Normalization, Normalizer, Paths, PowerLaw, Ranks, Result};
 
@@ -143,7 +143,7 @@ impl Engine {
         utility.check(flow)?;
         self.links.rule().check_alpha(flow, utility.alpha)?;
         let nominal = least_working(path, |link| self.nominal[link as usize]);
-        utility.check_range(flow, nominal, self.flows.precision().largest())
+        check_utility(flow, utility, nominal, self.flows.precision())
     }
 
     pub(super) fn smallest(&self, path: &[u32]) -> f64 {
@@ -414,6 +414,14 @@ impl fmt::Debug for Engine {
 pub(super) fn least_working(path: &[u32], nominal: impl Fn(u32) -> f64) -> f64 {
     let of_links = path.iter().map(|&link| nominal(link));
     of_links.filter(|&capacity| capacity > 0.0).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether a flow may have this utility over a path of this smallest capacity.
+pub(super) fn check_utility(flow: usize, utility: &PowerLaw, smallest: f64, precision: Precision) -> Result<()> {
+    if smallest == UNLIMITED && utility.cap == f64::INFINITY {
+        return Err(Error::Unlimited { flow });
+    }
+    utility.check_range(flow, smallest, precision.largest())
 }
 
 /// Whether a path has links, all of which are there, and none twice.

@@ -36,7 +36,7 @@ use std::num::NonZeroUsize;
 
 use netnum_core::Call;
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{check_capacity, check_length};
+use netnum_core::internal::{UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
 use netnum_core::price::RuleSetup;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
@@ -89,7 +89,8 @@ pub struct Allocator {
 const FEW: usize = 64;
 
 impl Allocator {
-    /// An allocator for links of these capacities, without flows. A capacity of 0 is a failed link.
+    /// An allocator for links of these capacities, without flows. A capacity of 0 is a failed link, one of ∞ a link
+    /// without a limit.
     ///
     /// # Errors
     /// [`Error::Capacity`]; [`Error::Setting`] for a setting or a parameter of the rule out of its range;
@@ -133,7 +134,8 @@ impl Allocator {
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
     /// path 0 and flow 0; the latter also for a flow whose prices its [`Precision`](crate::Precision) could not hold,
-    /// be it over a link that has failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take,
+    /// be it over a link that has failed when that returns. [`Error::Unlimited`] for a flow that neither a link nor a
+    /// cap limits, [`Error::Unsupported`] for an α that the rule cannot take,
     /// [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.table.check_room(1)?;
@@ -477,7 +479,7 @@ impl Allocator {
         for &link in path.iter().filter(is_empty) {
             let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
             let price = was + pays / capacity(link);
-            if price.is_finite() {
+            if price.is_finite() && capacity(link) < UNLIMITED {
                 prices.insert(link, price);
             }
         }

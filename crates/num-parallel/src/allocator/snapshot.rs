@@ -15,7 +15,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{LARGEST_SUM, LinkPrices, PricesSnapshot, check_capacity, interruptible_list};
+use netnum_core::internal::{LARGEST_SUM, LinkPrices, PricesSnapshot, UNLIMITED, check_capacity, interruptible_list};
 use netnum_core::{Error, Paths, PowerLaw, Result};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -37,9 +37,9 @@ struct Snapshot {
     format: String,
     version: u64,
     settings: AllocatorSettings,
-    /// Of every link, as given.
+    /// Of every link, as given; null for no limit.
     #[serde(with = "interruptible_list")]
-    capacities: Vec<f64>,
+    capacities: Vec<Option<f64>>,
     /// By link.
     #[serde(with = "interruptible_list")]
     fresh: Vec<(u32, f64)>,
@@ -100,7 +100,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
         format: FORMAT.into(),
         version: VERSION,
         settings: *settings,
-        capacities: capacities.clone(),
+        capacities: capacities.iter().map(|&capacity| Some(capacity).filter(|capacity| capacity.is_finite())).collect(),
         fresh,
         sent: sent.clone(),
         prices,
@@ -125,6 +125,7 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     snapshot.check_layout(&mut pacer)?;
     let slots = snapshot.slots(&mut pacer)?;
     let Snapshot { settings, capacities, fresh, sent, prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
+    let capacities = capacities.into_iter().map(given).collect();
     let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of };
     let mut engine = Engine::laid_out(LinkPrices::restore(prices)?, nominal, sample, settings.precision, threads)?;
     engine.table.slots = slots;
@@ -143,6 +144,11 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.
 fn text_error(error: serde_json::Error) -> Error {
     interrupt::check().err().unwrap_or_else(|| Error::Snapshot(error.to_string()))
+}
+
+/// A capacity as it was given.
+fn given(written: Option<f64>) -> f64 {
+    written.unwrap_or(f64::INFINITY)
 }
 
 fn wrong<T>(what: String) -> Result<T> {
@@ -204,15 +210,16 @@ impl Snapshot {
         let Self { settings, prices, capacities, nominal, fresh, sent, .. } = self;
         settings.check().map_err(|error| Error::Snapshot(format!("settings: {error}")))?;
         let links = prices.capacities().len();
-        for (name, capacities) in [("capacities", capacities), ("nominal", nominal)] {
-            if capacities.len() != links {
-                return wrong(format!("{name}: {} of them, of {links} links", capacities.len()));
+        for (name, count) in [("capacities", capacities.len()), ("nominal", nominal.len())] {
+            if count != links {
+                return wrong(format!("{name}: {count} of them, of {links} links"));
             }
         }
         for (link, ((&capacity, used), &nominal)) in capacities.iter().zip(prices.capacities()).zip(nominal).enumerate()
         {
+            let capacity = given(capacity);
             check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
-            if settings.used(capacity) != used {
+            if settings.used(capacity).min(UNLIMITED) != used {
                 return wrong(format!("capacities: link {link} has {capacity}, and its settings do not leave {used}"));
             }
             if !(nominal.is_finite() && nominal >= 0.0) || (used > 0.0 && nominal != used) {

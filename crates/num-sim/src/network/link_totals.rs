@@ -27,14 +27,21 @@ struct LinkTotal {
 pub(crate) struct LinkTotals {
     /// Of every link now, in bit/s.
     capacities: Vec<f64>,
+    /// The capacity that stands for none.
+    no_limit: f64,
     loads: Vec<f64>,
     links: Vec<LinkTotal>,
 }
 
 impl LinkTotals {
-    pub(crate) fn new(capacities: &[f64]) -> Self {
+    pub(crate) fn new(capacities: &[f64], no_limit: f64) -> Self {
         let (loads, links) = (vec![0.0; capacities.len()], vec![LinkTotal::default(); capacities.len()]);
-        Self { capacities: capacities.to_vec(), loads, links }
+        Self { capacities: capacities.to_vec(), no_limit, loads, links }
+    }
+
+    /// Whether no link of a route has a limit now.
+    pub(crate) fn have_no_limit(&self, route: &Route) -> bool {
+        route.links().iter().all(|&link| self.capacities[link as usize] == self.no_limit)
     }
 
     pub(crate) fn capacities(&self) -> &[f64] {
@@ -43,7 +50,7 @@ impl LinkTotals {
 
     /// The network as given to routings.
     pub(crate) fn state<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
-        NetworkState { net, time, capacities: &self.capacities, loads: &self.loads }
+        NetworkState { net, time, capacities: &self.capacities, no_limit: self.no_limit, loads: &self.loads }
     }
 
     /// The rate of a flow on a route changes.
@@ -67,7 +74,8 @@ impl LinkTotals {
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
         let total = &mut self.links[link];
         total.add_up(self.loads[link], self.capacities[link], now);
-        total.offered += self.capacities[link] * (now - total.changed);
+        let offered = if self.capacities[link] == self.no_limit { f64::INFINITY } else { self.capacities[link] };
+        total.offered += if now > total.changed { offered * (now - total.changed) } else { 0.0 };
         total.changed = now;
         self.capacities[link] = capacity;
     }
@@ -79,9 +87,10 @@ impl LinkTotals {
         }
     }
 
-    /// The bits over each link, of those that it could have carried; NaN where it could carry none.
+    /// The bits over each link, of those that it could have carried; NaN where it could carry none, or had no limit.
     pub(crate) fn utilizations(&self) -> Vec<f64> {
-        self.links.iter().map(|link| link.bits / link.offered).collect()
+        let utilization = |link: &LinkTotal| if link.offered.is_finite() { link.bits / link.offered } else { f64::NAN };
+        self.links.iter().map(utilization).collect()
     }
 
     pub(crate) fn bytes(&self) -> Vec<f64> {

@@ -9,8 +9,10 @@ pub struct NetworkState<'a> {
     pub net: &'a Topology,
     /// The time, in seconds.
     pub time: f64,
-    /// Of every link now, in bit/s; 0 if it has failed.
+    /// Of every link now, in bit/s: 0 if it has failed, `no_limit` if it has none.
     pub capacities: &'a [f64],
+    /// A capacity that nothing can fill; ∞ where every link has a limit.
+    pub no_limit: f64,
     /// The load of every link, in bit/s: without flows that have ended at this instant, at the rates from before it.
     pub loads: &'a [f64],
 }

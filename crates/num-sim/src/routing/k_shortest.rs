@@ -1,5 +1,5 @@
-//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly,
-//! or spread evenly over all.
+//! The k shortest paths of every pair of ends, by the number of their links or by an attribute of these: each flow over
+//! one of them, drawn evenly, or spread evenly over all.
 //!
 //! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
@@ -22,8 +22,9 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     summary: "a random one of the k shortest paths for each flow, or all of them",
     options: options::defaults::<KShortestOptions>,
     make: |given, seed| {
-        let KShortestOptions { k, spread, disjoint } = given.read()?;
-        Ok(Box::new(KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint)))
+        let KShortestOptions { k, spread, disjoint, weight } = given.read()?;
+        let routing = KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint);
+        Ok(Box::new(routing.with_weight(weight)))
     },
 };
 
@@ -34,6 +35,7 @@ pub struct KShortestPaths {
     k: usize,
     spread: bool,
     disjoint: bool,
+    weight: Option<String>,
     split: Option<Split>,
 }
 
@@ -43,11 +45,12 @@ struct KShortestOptions {
     k: usize,
     spread: bool,
     disjoint: bool,
+    weight: Option<String>,
 }
 
 impl Default for KShortestOptions {
     fn default() -> Self {
-        Self { k: 4, spread: false, disjoint: false }
+        Self { k: 4, spread: false, disjoint: false, weight: None }
     }
 }
 
@@ -60,13 +63,19 @@ impl KShortestPaths {
         if k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));
         }
-        Ok(Self { seed, k, spread: false, disjoint: false, split: None })
+        Ok(Self { seed, k, spread: false, disjoint: false, weight: None, split: None })
     }
 
     /// With every flow spread over all of the paths.
     #[must_use]
     pub fn with_spread(self, spread: bool) -> Self {
         Self { spread, ..self }
+    }
+
+    /// With the paths that are shortest by an attribute of links, such as a delay; by their number of links without.
+    #[must_use]
+    pub fn with_weight(self, weight: Option<String>) -> Self {
+        Self { weight, ..self }
     }
 
     /// With paths of a pair that have no link in common.
@@ -91,7 +100,8 @@ impl Routing for KShortestPaths {
             let message = format!("routing {NAME:?}, flow {flow}: paths from {from} to {to}: there is no route");
             return Err(netnum_core::Error::Topology(message).into());
         }
-        let which = KShortest::new(self.k).with_disjoint(self.disjoint);
+        let weight = self.weight.as_deref().map(|name| net.weight(name)).transpose()?;
+        let which = KShortest::new(self.k).with_disjoint(self.disjoint).with_weight(weight);
         let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;

@@ -67,7 +67,7 @@ impl<'a> Simulation<'a> {
         workload: &'a Workload,
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
-        changes: &'a [CapacityChange],
+        (changes, no_limit): (&'a [CapacityChange], f64),
         stops: Stops<'a>,
     ) -> Self {
         let unknown = vec![f64::NAN; workload.len()];
@@ -82,7 +82,7 @@ impl<'a> Simulation<'a> {
             links_changed: false,
             now: 0.0,
             events: 0,
-            transfers: Transfers::new(net.capacities(), marks),
+            transfers: Transfers::new(net.capacities(), no_limit, marks),
             reviews,
             arrived: 0,
             ended: 0,
@@ -224,7 +224,10 @@ impl<'a> Simulation<'a> {
         let violation = route.violation(self.net, self.workload.pair(flow), &mut self.balance);
         self.refuse(flow, violation)?;
         let route = self.transfers.flows.route(slot);
-        let (alone, first) = (route.alone(self.net.capacities()), route.links()[0] as usize);
+        let (mut alone, first) = (route.alone(self.net.capacities()), route.links()[0] as usize);
+        if let (true, Some(production)) = (self.transfers.links.have_no_limit(route), self.workload.production()) {
+            alone = production.rates()[flow];
+        }
         self.transfers.flows.flow_mut(slot).alone = alone;
         let source = self.workload.production().map(|production| {
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
@@ -234,6 +237,7 @@ impl<'a> Simulation<'a> {
             Source::new(rate, buffer, size, self.net.capacities()[first], slack)
         });
         self.transfers.begin(slot, source);
+        self.check_limit(slot)?;
         if let Some(reviews) = &mut self.reviews {
             reviews.begin(slot, self.now);
         }

@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `event_loop.rs` | the loop over events |
+//! | `limits.rs` | links without a limit |
 //! | `rerouting.rs` | active flows that take other routes |
 //! | `transfers.rs` | the active flows: their rates, routes and sources, and the links that they load |
 //! | `reviews.rs` | when the route of each flow is reviewed |
@@ -10,6 +11,7 @@
 //! | `settings.rs`, `progress.rs` | what a run is given, and what an observer of it is |
 
 mod event_loop;
+mod limits;
 mod progress;
 mod rerouting;
 mod reviews;
@@ -30,6 +32,7 @@ use crate::report::RunStatus;
 use crate::routing::Routing;
 use crate::workload::Workload;
 use event_loop::Simulation;
+use limits::Limits;
 pub use progress::{RunObserver, RunProgress};
 pub use settings::{CapacityChange, RunSettings};
 use stops::Stops;
@@ -44,7 +47,8 @@ use stops::Stops;
 ///
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
-/// capacity of the run out of its range; those of the routing for flows that it cannot route, and of the policy for the
+/// capacity of the run out of its range; [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link
+/// nor its application limits; those of the routing for flows that it cannot route, and of the policy for the
 /// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be
 /// used; [`Error::StandsStill`].
 pub fn simulate(
@@ -57,6 +61,8 @@ pub fn simulate(
 ) -> Result<Report> {
     let began = Instant::now();
     run.check(net.capacities().len())?;
+    let Limits { net, changes, none } = Limits::of(net, &run.changes, workload)?;
+    let net = &*net;
     let limit = run.time_limit.map_or_else(StopToken::new, StopToken::with_timeout);
     limit.scope(|| {
         let ready = match prepare(net, workload, routing, policy) {
@@ -64,7 +70,7 @@ pub fn simulate(
             ready => ready,
         };
         let stops = Stops::new(began, run, observer);
-        let mut simulation = Simulation::new(net, workload, routing, policy, &run.changes, stops);
+        let mut simulation = Simulation::new(net, workload, routing, policy, (&changes, none), stops);
         let ended = ready.and_then(|()| simulation.run());
         let status = ended.or_else(|error| simulation.stops.status(error))?;
         Ok(simulation.report(status))

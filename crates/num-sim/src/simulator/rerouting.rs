@@ -23,6 +23,7 @@ impl Simulation<'_> {
         for place in 0..self.active() {
             self.work(FLOW)?;
             let slot = self.transfers.flows.active()[place];
+            self.check_limit(slot)?;
             self.spare_route.clone_from(self.transfers.flows.route(slot));
             let network = self.transfers.links.state(self.net, self.now);
             let flow = self.transfers.flows.flow(slot).number as usize;
@@ -65,7 +66,18 @@ impl Simulation<'_> {
         let violation = self.spare_route.violation(self.net, self.workload.pair(number), &mut self.balance);
         self.refuse(number, violation)?;
         self.transfers.take_route(slot, &mut self.spare_route, self.now);
+        self.check_limit(slot)?;
         self.notify(Event::Rerouted(slot))
+    }
+
+    /// Refuses a flow that neither a link of its route nor its application limits.
+    pub(super) fn check_limit(&self, slot: u32) -> Result<()> {
+        let (flows, links) = (&self.transfers.flows, &self.transfers.links);
+        if flows.source(slot).is_none() && links.have_no_limit(flows.route(slot)) {
+            let flow = flows.flow(slot).number as usize;
+            return Err(netnum_core::Error::Unlimited { flow }.into());
+        }
+        Ok(())
     }
 
     /// The error for a flow whose route is invalid; Ok without a violation.

@@ -14,7 +14,7 @@ pub struct CapacityChange {
     pub time: f64,
     /// The link.
     pub link: usize,
-    /// Its capacity from then on, in bit/s; 0 if it fails.
+    /// Its capacity from then on, in bit/s: 0 if it fails, ∞ for no limit.
     pub capacity: f64,
 }
 
@@ -62,8 +62,8 @@ impl RunSettings {
             if change.link >= links {
                 return wrong("link", &change.link, &format!("a link below {links}"));
             }
-            if !(change.capacity.is_finite() && change.capacity >= 0.0) {
-                return wrong("capacity", &change.capacity, "a finite number >= 0");
+            if change.capacity.is_nan() || change.capacity < 0.0 {
+                return wrong("capacity", &change.capacity, "a number >= 0 (inf for no limit)");
             }
             previous = change.time;
         }

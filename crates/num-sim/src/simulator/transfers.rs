@@ -24,10 +24,10 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    pub(super) fn new(capacities: &[f64], marks: Option<CongestionMarks>) -> Self {
+    pub(super) fn new(capacities: &[f64], no_limit: f64, marks: Option<CongestionMarks>) -> Self {
         Self {
             flows: Flows::default(),
-            links: LinkTotals::new(capacities),
+            links: LinkTotals::new(capacities, no_limit),
             marks,
             ends: Calendar::default(),
             left_at_route: Vec::new(),

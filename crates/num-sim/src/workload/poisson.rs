@@ -81,8 +81,8 @@ impl Workload {
             Some(links) => links.iter().map(|&link| net.capacities()[link]).sum(),
             None => pairs.capacity(net),
         };
-        if capacity <= 0.0 {
-            return Err(Error::setting("the capacity that a load is a part of", capacity, "a number > 0"));
+        if !(capacity > 0.0 && capacity < f64::INFINITY) {
+            return Err(Error::setting("the capacity that a load is a part of", capacity, "a finite number > 0"));
         }
         let gap = BITS * arrivals.sizes.mean() / (arrivals.load * capacity);
         if arrivals.flows == usize::MAX && arrivals.duration == f64::INFINITY {

@@ -33,7 +33,8 @@ pub(crate) struct Network {
 
 impl Network {
     pub(super) fn new(now: &NetworkState<'_>) -> Self {
-        let columns = [now.capacities.to_vec(), now.loads.to_vec()];
+        let given = |&capacity: &f64| if capacity == now.no_limit { f64::INFINITY } else { capacity };
+        let columns = [now.capacities.iter().map(given).collect(), now.loads.to_vec()];
         Self { time: now.time, columns, arrays: [const { PyOnceLock::new() }; 2] }
     }
 
@@ -45,7 +46,8 @@ impl Network {
 
 #[pymethods]
 impl Network {
-    /// Capacity of every link at this time, in bit/s, 0 if it has failed: array of float, shape (links,).
+    /// Capacity of every link at this time, in bit/s, 0 if it has failed, inf if it has no limit: array of float, shape
+    /// (links,).
     #[getter]
     fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 0)

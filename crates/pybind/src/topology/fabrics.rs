@@ -33,7 +33,7 @@ fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send)
 /// Raises
 /// ------
 /// NumError
-///     For no racks, servers or spines, a single server in all, or a capacity that is negative or not finite.
+///     For no racks, servers or spines, a single server in all, or a capacity that is negative or not a number.
 ///
 /// Notes
 /// -----
@@ -76,7 +76,7 @@ pub(crate) fn leaf_spine(
 /// Raises
 /// ------
 /// NumError
-///     For a `k` that is odd or below 2, or a capacity that is negative or not finite.
+///     For a `k` that is odd or below 2, or a capacity that is negative or not a number.
 ///
 /// Notes
 /// -----

@@ -1,5 +1,6 @@
 //! `Topology`.
 
+mod attributes;
 mod fabrics;
 mod nodes;
 
@@ -35,7 +36,7 @@ pub(crate) use nodes::of_network;
 /// links : array of int, shape (links, 2)
 ///     The nodes that every link runs from and to.
 /// capacities : array of float, shape (links,), or float
-///     One per link, or the same for all: finite and >= 0; 0 is a link that has failed.
+///     One per link, or the same for all, >= 0: 0 is a link that has failed, inf one without a limit.
 /// ends : int, optional
 ///     How many nodes are ends, at least 2. By default all.
 /// tiers : array of int, shape (nodes,), optional
@@ -44,6 +45,8 @@ pub(crate) use nodes::of_network;
 ///     Its name in reprs.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
+/// link_attributes : dict of array of float, shape (links,), or list of str, optional
+///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none.
 ///
 /// Raises
 /// ------
@@ -106,8 +109,9 @@ fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 impl Topology {
     #[new]
     #[pyo3(signature = (
-        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None
+        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, link_attributes=None
     ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn new(
         node_names: &Bound<'_, PyAny>,
         links: &Bound<'_, PyAny>,
@@ -116,6 +120,7 @@ impl Topology {
         tiers: Option<&Bound<'_, PyAny>>,
         name: &str,
         positions: Option<&Bound<'_, PyAny>>,
+        link_attributes: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = links.py();
         let node_names = names(node_names)?;
@@ -151,6 +156,10 @@ impl Topology {
                 }
                 Some(values.as_chunks().0.to_vec())
             }
+        };
+        let core = match link_attributes {
+            Some(attributes) => attributes::with_attributes(core, attributes)?,
+            None => core,
         };
         Ok(Self { positions, ..Self::from(core) })
     }
@@ -206,6 +215,19 @@ impl Topology {
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let Some(positions) = &self.positions else { return Ok(None) };
         PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
+    }
+
+    /// What links have besides capacities, by name: dict of array of float, shape (links,), nan where a link has none,
+    /// or of list of str, "" where it has none.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges([("a", "b", {"capacity": 10.0, "delay": 3.0})])
+    /// >>> net.link_attributes["delay"]
+    /// array([3., 3.])
+    #[getter]
+    fn link_attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.attributes(py)
     }
 
     /// Whether all ends have integers for names: an integer that is given for an end is its name then.
@@ -322,9 +344,10 @@ impl Topology {
     ///     Ends by index or by name.
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
-    /// weight : array of float, shape (links,), or float, optional
-    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so
-    ///     that paths are measured in links.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one of
+    ///     the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that paths are measured in
+    ///     links.
     /// max_stretch : float, optional
     ///     The most that a path may weigh relative to the lightest of its pair, at least 1: with 1.5 none is longer by
     ///     more than half.
@@ -383,8 +406,7 @@ impl Topology {
     ) -> PyResult<(Paths, Bound<'py, PyArray1<i64>>)> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let k = count("k", k, 1)?;
-        let links = self.core.links().len();
-        let weight = weight.map(|weight| numbers::for_each("weight", weight, links)).transpose()?;
+        let weight = weight.map(|weight| self.weight_of(weight)).transpose()?;
         let threads = match threads {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
@@ -540,7 +562,7 @@ impl Topology {
     /// Parameters
     /// ----------
     /// capacities : array of float, shape (links,), or float, or dict
-    ///     One per link, or the same for all: finite and >= 0. A dict changes the links that it names by the nodes that
+    ///     One per link, or the same for all: >= 0, inf for no limit. A dict changes the links that it names by the nodes that
     ///     they run from and to or by number, one direction each: ``{("Seattle", "Denver"): 20.0}``.
     ///
     /// Returns
@@ -609,7 +631,7 @@ impl Topology {
     /// networkx.DiGraph
     ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers
     ///     where names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges
-    ///     have ``capacity`` and ``link``, the number of the link here.
+    ///     have ``capacity``, ``link``, the number of the link here, and those of the `link_attributes` that they have.
     ///
     /// Raises
     /// ------
@@ -677,6 +699,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
+        others.set_item("link_attributes", self.attributes(py)?)?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
     }
 

@@ -10,7 +10,7 @@
 
 use super::Rule;
 use super::flat_directions::FlatDirections;
-use super::links::{LARGEST_PRICE, LinkState, Links, MOST_REFUSALS, Memory, at_least, sum_links};
+use super::links::{LARGEST_PRICE, LinkState, Links, MOST_REFUSALS, Memory, UNLIMITED, at_least, sum_links};
 use super::respond::Respond;
 use super::rule::Sums;
 use crate::error::{Error, Result, check_capacity, check_price};
@@ -26,7 +26,7 @@ const FIRST_SHIFT: usize = 8;
 #[derive(Debug)]
 pub struct LinkPrices {
     pub(super) rule: Rule,
-    /// c_l ≥ 0 *(given)*.
+    /// c_l ≥ 0, at most [`UNLIMITED`] *(given)*.
     pub(super) capacities: Vec<f64>,
     /// p_l *(iterate)*.
     pub(super) prices: Vec<f64>,
@@ -51,7 +51,8 @@ pub struct LinkPrices {
 }
 
 impl LinkPrices {
-    /// Links of these capacities (0 is a failed link), all at a price of 1.
+    /// Links of these capacities (0 is a failed link), all at a price of 1 but for those without a limit, which have
+    /// none.
     ///
     /// # Errors
     /// [`Error::Capacity`]; [`Error::Setting`] for a rule whose numbers are out of their ranges.
@@ -60,11 +61,14 @@ impl LinkPrices {
         rule.get().check()?;
         capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))?;
         let links = capacities.len();
+        let capacities: Vec<f64> = capacities.into_iter().map(|capacity| capacity.min(UNLIMITED)).collect();
+        let prices: Vec<f64> =
+            capacities.iter().map(|&capacity| if capacity < UNLIMITED { 1.0 } else { 0.0 }).collect();
         Ok(Self {
             rule,
             capacities,
-            prices: vec![1.0; links],
-            priced: vec![1.0; links],
+            priced: prices.clone(),
+            prices,
             sums: vec![[0.0; 2]; links],
             memories: vec![Memory::default(); links],
             flat_directions: None,
@@ -82,7 +86,7 @@ impl LinkPrices {
         &self.rule
     }
 
-    /// Capacity of every link.
+    /// Capacity of every link, 1e200 for one without a limit.
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
     }
@@ -132,18 +136,21 @@ impl LinkPrices {
     }
 
     fn put_price(&mut self, link: usize, price: f64) {
-        self.prices[link] = price.min(LARGEST_PRICE);
+        let price = if self.capacities[link] < UNLIMITED { price.min(LARGEST_PRICE) } else { 0.0 };
+        self.prices[link] = price;
         self.priced[link] = if price > 0.0 { 1.0 } else { 0.0 };
     }
 
-    /// Changes the capacity of one link. At 0 it has failed, and its price does not move until it returns. O(1).
+    /// Changes the capacity of one link. At 0 it has failed, and its price does not move until it returns; at ∞ it has
+    /// no price. O(1).
     ///
     /// # Errors
     /// [`Error::UnknownLink`], [`Error::Capacity`]; nothing has changed then.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
         self.check_link(link)?;
         check_capacity(link as usize, capacity)?;
-        self.capacities[link as usize] = capacity;
+        self.capacities[link as usize] = capacity.min(UNLIMITED);
+        self.put_price(link as usize, self.prices[link as usize]);
         self.network_changed();
         Ok(())
     }

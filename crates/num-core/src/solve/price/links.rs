@@ -54,6 +54,9 @@ pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 /// Bound of loads, slopes and memories, so that sums and products of two are finite.
 pub const LARGEST_SUM: f64 = 1e250;
 
+/// The capacity that stands for none: a link of it never fills, and what a rule computes of it is finite.
+pub const UNLIMITED: f64 = 1e200;
+
 /// Prices beyond this are cut, so that sums over long paths stay finite.
 pub const LARGEST_PRICE: f64 = 1e200;
 

@@ -47,7 +47,7 @@ pub use fgm::Fgm;
 pub use gradient::Gradient;
 pub use link_prices::LinkPrices;
 pub(crate) use links::CEILING;
-pub use links::{LARGEST_PRICE, LARGEST_SUM, LinkState, Links, Memory};
+pub use links::{LARGEST_PRICE, LARGEST_SUM, LinkState, Links, Memory, UNLIMITED};
 pub use ned::Ned;
 pub use newton_like::NewtonLike;
 pub use rcp::Rcp;

@@ -78,7 +78,7 @@ pub(crate) fn brute_force(
 pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
     routing.begin_run(net, workload).expect("all ends are joined");
     let (mut route, loads) = (Route::default(), vec![0.0; net.capacities().len()]);
-    let now = NetworkState { net, time: 0.0, capacities: net.capacities(), loads: &loads };
+    let now = NetworkState { net, time: 0.0, capacities: net.capacities(), no_limit: f64::INFINITY, loads: &loads };
     let mut one = |flow| {
         routing.route(flow, &now, &mut route).expect("there is a route");
         route.iter().collect()

@@ -382,7 +382,8 @@ pub(crate) fn simulate(
                 continue;
             }
             let loads = slow.loads();
-            let network = NetworkState { net, time: now, capacities: &slow.capacities, loads: &loads };
+            let network =
+                NetworkState { net, time: now, capacities: &slow.capacities, no_limit: f64::INFINITY, loads: &loads };
             let flow = &mut slow.flows[place];
             let before = flow.route.clone();
             if change <= now {
@@ -400,7 +401,8 @@ pub(crate) fn simulate(
             let (number, size) = (arrived, 8.0 * workload.sizes()[arrived]);
             arrived += 1;
             let (mut route, loads) = (Route::default(), slow.loads());
-            let network = NetworkState { net, time: now, capacities: &slow.capacities, loads: &loads };
+            let network =
+                NetworkState { net, time: now, capacities: &slow.capacities, no_limit: f64::INFINITY, loads: &loads };
             routing.route(number, &network, &mut route).expect("there is a route");
             if changed > 0 {
                 routing.reroute(number, &network, &mut route).expect("there is a route");

@@ -1,0 +1,60 @@
+//! Links without a limit: the same problem with capacities that cannot bind, for methods that count on finite ones.
+//!
+//! Every path has a finite bound, its *limit*: the smallest capacity along it, its cap, or what its flow can use. So no
+//! link carries more than the sum R of all finite capacities and of the limits of paths that cross none of these, and a
+//! link of capacity 2 R is as good as one without any: it never fills, and its price is 0.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::Problem;
+use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
+use crate::work::Ranks;
+
+impl Problem {
+    /// Checks that every flow is limited: by a link of finite capacity on each of its open paths, by a cap, or by the
+    /// saturation of its utility. O(links), and O(crossings) where some link has no limit.
+    ///
+    /// # Errors
+    /// [`Error::Unlimited`] naming the first flow that is not; [`Error::Stopped`].
+    pub fn check_limits(&self) -> Result<()> {
+        self.limited(&Ranks::alone()).map(drop)
+    }
+
+    /// This problem with a finite capacity for every link, on all ranks the same: itself where all are.
+    ///
+    /// # Errors
+    /// Those of [`check_limits`](Self::check_limits), and those of the ranks.
+    pub(crate) fn limited(&self, ranks: &Ranks) -> Result<Cow<'_, Self>> {
+        if self.capacities.iter().all(|capacity| capacity.is_finite()) {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut others = [self.limits_without_links()?];
+        ranks.sum(&mut others)?;
+        let all = others[0] + self.capacities.iter().filter(|capacity| capacity.is_finite()).sum::<f64>();
+        // Any will do where nothing is to be carried.
+        let room = if all > 0.0 { (2.0 * all).min(f64::MAX) } else { 1.0 };
+        let finite = self.capacities.iter().map(|&capacity| if capacity.is_finite() { capacity } else { room });
+        Ok(Cow::Owned(Self { capacities: Arc::new(finite.collect()), ..self.clone() }))
+    }
+
+    /// The sum of the limits of the open paths that cross no link of finite capacity.
+    fn limits_without_links(&self) -> Result<f64> {
+        let (mut sum, mut pacer) = (0.0, Pacer::new());
+        for (path, links) in self.paths.iter().enumerate() {
+            pacer.did(links.len())?;
+            if links.iter().any(|&link| self.capacities[link as usize].is_finite()) {
+                continue;
+            }
+            let flow = self.group[path] as usize;
+            let (utility, place) = self.utility(flow);
+            let limit = self.limit(path).min(utility.saturation(place));
+            if limit == f64::INFINITY {
+                return Err(Error::Unlimited { flow });
+            }
+            sum += limit.max(0.0);
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,60 @@
+//! Attributes of links as Python gives and gets them: a dict of arrays and lists.
+
+use netnum_core::{LinkAttribute, Topology as Core};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString};
+
+use super::Topology;
+use crate::error::{raise, wrong_type};
+use crate::numbers;
+
+/// A network with these attributes of its links.
+pub(super) fn with_attributes(mut core: Core, given: &Bound<'_, PyAny>) -> PyResult<Core> {
+    let wrong = |_| wrong_type("link_attributes", "a dict of arrays by name", given);
+    for item in given.cast::<PyMapping>().map_err(wrong)?.items()? {
+        let (name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let name: String = name.extract().map_err(|_| wrong_type("the name of a link attribute", "a str", &name))?;
+        core = core.with_attribute(&*name, values_of(&name, &values)?).map_err(raise)?;
+    }
+    Ok(core)
+}
+
+/// Numbers, or texts where the first value is one.
+fn values_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<LinkAttribute> {
+    let what = format!("link attribute {name:?}");
+    if values.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(format!("{what} must have a value per link, not be one str")));
+    }
+    let first = values.try_iter().ok().and_then(|mut values| values.next()).transpose()?;
+    if first.is_some_and(|first| first.is_instance_of::<PyString>()) {
+        let texts = values.try_iter()?.map(|text| {
+            let text = text?;
+            text.extract().map_err(|_| wrong_type(&format!("a value of {what}"), "a str as the first is", &text))
+        });
+        return Ok(LinkAttribute::Texts(texts.collect::<PyResult<_>>()?));
+    }
+    Ok(LinkAttribute::Numbers(numbers::floats(&what, values)?))
+}
+
+impl Topology {
+    /// The attributes of the links by name.
+    pub(super) fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (name, values) in self.core.attributes() {
+            match values {
+                LinkAttribute::Numbers(values) => all.set_item(name, numbers::read_only(py, values.clone()))?,
+                LinkAttribute::Texts(texts) => all.set_item(name, texts)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// What paths are shortest by: numbers per link, or the name of an attribute.
+    pub(super) fn weight_of(&self, weight: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        match weight.cast::<PyString>() {
+            Ok(name) => self.core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
+            Err(_) => numbers::for_each("weight", weight, self.core.links().len()),
+        }
+    }
+}
