@@ -104,6 +104,8 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
     """
     first = np.unique(paths.group, return_index=True)[1]
+    if net.shared.any():
+        return np.array([_walked(net, paths[path].tolist()) for path in first]).reshape(-1, 2)
     sums = []
     for nodes in (net.links, net.links**2):
         changes = (nodes[:, 0] - nodes[:, 1])[paths.indices]
@@ -114,6 +116,21 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     ends = np.column_stack([total + difference, total - difference]) // 2
     ends[is_closed] = -1
     return ends
+
+
+def _walked(net: Topology, path: list[int]) -> tuple[int, int]:
+    """The ends of a path with shared links, of which a walk tells by its order only where it leads."""
+    links, shared = net.links, net.shared
+    for first in links[path[0]][: 1 + int(shared[path[0]])].tolist():
+        node = first
+        for link in path:
+            source, target = links[link].tolist()
+            node = target if node == source else source if node == target and shared[link] else -1
+        if node >= 0 and node != first:
+            return first, node
+    nodes, counts = np.unique(links[path], return_counts=True)
+    odd = nodes[counts % 2 == 1].tolist()
+    return (odd[0], odd[1]) if len(odd) == 2 else (-1, -1)
 
 
 def _net_of(problem: Problem, solution: Solution, function: str, array: str, each: str) -> Topology:
@@ -183,7 +200,7 @@ def _candidates(
 
 def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]) -> NDArray[np.int64]:
     """The links or flows from one node to another."""
-    found = np.flatnonzero((ends == nodes).all(axis=1))
+    found = _joining(net, nodes) if each == "link" else np.flatnonzero((ends == nodes).all(axis=1))
     if len(found):
         return found
     source, destination = (net.node_names[node] for node in nodes)
@@ -193,11 +210,17 @@ def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]
     raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
 
 
+def _joining(net: Topology, nodes: Sequence[int]) -> NDArray[np.int64]:
+    """The links that lead from one node to another; a shared one leads both ways."""
+    back = net.shared & (net.links == nodes[::-1]).all(axis=1)
+    return np.flatnonzero((net.links == nodes).all(axis=1) | back)
+
+
 def _through(net: Topology, paths: Paths, key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
     """The paths that cross the links between some nodes, whichever of several links between two."""
     nodes = [net.node(node) for node in key]
     net.route(list(key))
-    hops = [set(np.flatnonzero((net.links == hop).all(axis=1)).tolist()) for hop in itertools.pairwise(nodes)]
+    hops = [set(_joining(net, hop).tolist()) for hop in itertools.pairwise(nodes)]
     lengths = np.diff(paths.indptr)
     crosses = [
         path

@@ -616,6 +616,7 @@ class Topology:
         tiers: ArrayLike | None = None,
         name: str = "graph",
         positions: ArrayLike | None = None,
+        shared: bool | ArrayLike = False,
         link_attributes: Mapping[str, ArrayLike | Sequence[str]] | None = None,
     ) -> Topology: ...
     @property
@@ -634,6 +635,8 @@ class Topology:
     def tiers(self) -> _Integers: ...
     @property
     def positions(self) -> _Floats | None: ...
+    @property
+    def shared(self) -> NDArray[np.bool_]: ...
     @property
     def link_attributes(self) -> dict[str, _Floats | list[str]]: ...
     @property

@@ -75,6 +75,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "nodes": "they are `node_names`",
         "edges": "they are `links`, and their names `link_names`",
         "capacity": "they are `capacities`",
+        "attributes": "what links have besides capacities is `link_attributes`",
+        "edge_attributes": "what links have besides capacities is `link_attributes`",
+        "delay": 'what links have besides capacities is `link_attributes`, such as link_attributes["delay"]',
+        "delays": 'what links have besides capacities is `link_attributes`, such as link_attributes["delay"]',
         "shortest_path": "`paths(source, destination)` has all shortest paths, `ecmp` one for each of many pairs, and "
         "`k_shortest_paths` more",
         "shortest_paths": "`paths(source, destination)` has all shortest paths, `ecmp` one for each of many pairs, and "

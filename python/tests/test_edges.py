@@ -137,7 +137,10 @@ def test_integers_from_0_are_their_own_numbers_in_any_order(order):
     ("edges", "message"),
     [
         ([("a", "b", -1)], "edge 0 has capacity -1.0, expected a number >= 0 (inf for no limit)"),
-        ([("a", "b", 1), ("b", "c", float("nan"))], "edge 1 has capacity nan, expected a number >= 0 (inf for no limit)"),
+        (
+            [("a", "b", 1), ("b", "c", float("nan"))],
+            "edge 1 has capacity nan, expected a number >= 0 (inf for no limit)",
+        ),
         ([("a", "b", "wide")], "edge 0 has capacity 'wide', expected a number >= 0 (inf for no limit)"),
         ([("a", "a", 1)], "edge 0 joins 'a' to itself, expected two nodes"),
         (
@@ -211,7 +214,11 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are():
     ("matrix", "keywords", "message"),
     [
         ([[0, 1, 0], [1, 0, 0]], {}, "the matrix has shape (2, 3), expected (nodes, nodes)"),
-        ([[0, -1], [1, 0]], {}, "the capacity from node 0 to node 1 is -1.0, expected a number >= 0 (inf for no limit)"),
+        (
+            [[0, -1], [1, 0]],
+            {},
+            "the capacity from node 0 to node 1 is -1.0, expected a number >= 0 (inf for no limit)",
+        ),
         (
             [[0, 1], [float("nan"), 0]],
             {"names": ["a", "b"]},

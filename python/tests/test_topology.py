@@ -42,7 +42,10 @@ def test_the_other_networks_have_the_sizes_they_should():
         (lambda: topology.parking_lot(0), "n is 0, expected at least 1"),
         (lambda: topology.star(1), "servers is 1, expected at least 2"),
         (lambda: topology.star(2, capacity=-1.0), "link 0 has capacity -1, expected a number >= 0 (inf for no limit)"),
-        (lambda: topology.single_link(float("nan")), "link 0 has capacity NaN, expected a number >= 0 (inf for no limit)"),
+        (
+            lambda: topology.single_link(float("nan")),
+            "link 0 has capacity NaN, expected a number >= 0 (inf for no limit)",
+        ),
         (
             lambda: netnum.Topology(["a", "a"], [[0, 1]], [1.0]),
             'nodes 0 and 1 are both named "a"',
@@ -208,8 +211,14 @@ def test_positions_come_along():
             "no edge has the attribute 'capacity', expected capacities: edges have no attributes",
         ),
         ([("a", "b", {"capacity": -1})], "edge a - b has capacity -1.0, expected a number >= 0 (inf for no limit)"),
-        ([("a", "b", {"capacity": "wide"})], "edge a - b has capacity 'wide', expected a number >= 0 (inf for no limit)"),
-        ([("a", "b", {"capacity": float("nan")})], "edge a - b has capacity nan, expected a number >= 0 (inf for no limit)"),
+        (
+            [("a", "b", {"capacity": "wide"})],
+            "edge a - b has capacity 'wide', expected a number >= 0 (inf for no limit)",
+        ),
+        (
+            [("a", "b", {"capacity": float("nan")})],
+            "edge a - b has capacity nan, expected a number >= 0 (inf for no limit)",
+        ),
         ([(1, "1", {"capacity": 1})], 'nodes 0 and 1 are both named "1"'),
         ([("a", "b", {"capacity": 1}), ("a", "a", {"capacity": 1})], "link 2 runs from a to itself"),
     ],

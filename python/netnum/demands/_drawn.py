@@ -62,6 +62,9 @@ def gravity(
         carry = net.capacities / net.capacities.max(initial=1e-300)
         np.add.at(leaving, net.links[:, 0], carry)
         np.add.at(entering, net.links[:, 1], carry)
+        # Either way over shared links.
+        np.add.at(leaving, net.links[net.shared, 1], carry[net.shared])
+        np.add.at(entering, net.links[net.shared, 0], carry[net.shared])
         leaving, entering = leaving[: net.ends], entering[: net.ends]
     else:
         given = floats("masses", masses)

@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .._core import Topology
 from .._core import from_edges as from_text
 from . import _files
-from ._named import Edge, network, of_mapping
+from ._named import Edge, network, of_mapping, shared_edges
 
 FORMS = "(source, target, capacity)"
 
@@ -18,6 +20,7 @@ def from_edges(
     edges: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]] | Mapping[tuple[Any, Any], Any],
     *,
     directed: bool = False,
+    shared: bool | Iterable[bool] = False,
 ) -> Topology:
     """A network from a list or a dict of edges, or from lines ``node node capacity`` in a file or in a text.
 
@@ -35,6 +38,9 @@ def from_edges(
         three words, else the name of a file.
     directed : bool
         Whether edge i is link i alone, from its source to its target.
+    shared : bool, or sequence of bool
+        Whether every edge, or each of them, is one link that both directions share: its capacity is that of the sum of
+        both. Such an edge has no direction.
 
     Returns
     -------
@@ -57,6 +63,12 @@ def from_edges(
     >>> net.node_names, net.capacities
     (['Oslo', 'Bergen', 'Voss'], array([10., 10.,  4.,  4.]))
 
+    A cable that both directions share has one link:
+
+    >>> net = netnum.topology.from_edges([("a", "b", 10.0)], shared=True)
+    >>> net.link_names, net.link("b", "a")
+    (['a - b'], 0)
+
     A dict, here of links one way, one with an attribute, and a text:
 
     >>> netnum.topology.from_edges({("a", "b"): 10.0, ("b", "a"): 2.5}, directed=True).link_names
@@ -73,12 +85,16 @@ def from_edges(
     if isinstance(edges, str | os.PathLike):
         data, name = _files.content(edges, _is_text, "lines of node node capacity")
         net = from_text(_files.decoded(data), name=name)
-        if not directed:
+        are_shared = np.array(shared_edges(shared, len(net.links) // 2, directed))
+        if not directed and not are_shared.any():
             return net
-        return Topology(net.node_names, net.links[::2], net.capacities[::2], name=name)
+        # Without the way back of those that have none.
+        kept = np.column_stack([np.ones(len(are_shared), dtype=bool), ~(are_shared | directed)]).reshape(-1)
+        of_links = np.repeat(are_shared, 2)[kept]
+        return Topology(net.node_names, net.links[kept], net.capacities[kept], name=name, shared=of_links)
     if isinstance(edges, Mapping):
-        return network(_of_dict(edges), directed=directed)
-    return network(_of_list(edges), directed=directed)
+        return network(_of_dict(edges), directed=directed, shared=shared)
+    return network(_of_list(edges), directed=directed, shared=shared)
 
 
 def _is_text(given: str) -> bool:

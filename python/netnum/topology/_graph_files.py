@@ -33,6 +33,7 @@ def from_graphml(
     *,
     attribute: str | None = None,
     directed: bool | None = None,
+    shared: bool | str = False,
 ) -> Topology:
     """A network from a GraphML file, such as those of the Internet Topology Zoo.
 
@@ -54,6 +55,8 @@ def from_graphml(
     directed : bool, optional
         Whether every edge is one link, from its source to its target, and not two. By default as the file says: give
         False for a file whose editor has marked it ``directed`` although its links work both ways.
+    shared : bool or str
+        Whether every edge is one link that both directions share, or the attribute of edges that says so of each.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def from_graphml(
         graph = graphs.read_graphml(io.BytesIO(data))
     except Exception as error:  # of many kinds: the parser's, networkx's, and whatever a bad attribute raises
         raise ProblemError(f"{stem} is no GraphML: {error}") from error
-    return _network(graph, stem, capacity, attribute, directed)
+    return _network(graph, stem, capacity, attribute, directed, shared)
 
 
 def from_gml(
@@ -96,6 +99,7 @@ def from_gml(
     *,
     attribute: str | None = None,
     directed: bool | None = None,
+    shared: bool | str = False,
 ) -> Topology:
     """A network from a GML file, such as those of the Internet Topology Zoo.
 
@@ -111,6 +115,8 @@ def from_gml(
         The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``.
     directed : bool, optional
         Whether every edge is one link and not two. By default as the file says.
+    shared : bool or str
+        As with `from_graphml`.
 
     Returns
     -------
@@ -146,11 +152,16 @@ def from_gml(
         graph = graphs.parse_gml(text, label="id")
     except Exception as error:  # networkx's errors, and whatever a bad value raises
         raise ProblemError(f"{stem} is no GML: {error}") from error
-    return _network(graph, stem, capacity, attribute, directed)
+    return _network(graph, stem, capacity, attribute, directed, shared)
 
 
 def _network(
-    graph: networkx.Graph[Any], stem: str, capacity: float | None, attribute: str | None, directed: bool | None
+    graph: networkx.Graph[Any],
+    stem: str,
+    capacity: float | None,
+    attribute: str | None,
+    directed: bool | None,
+    shared: bool | str,
 ) -> Topology:
     """The network of a graph whose nodes are ids."""
     if isinstance(capacity, str):
@@ -175,7 +186,7 @@ def _network(
     _place(graph, names)
     graph = imported().relabel_nodes(graph, names)
     graph.graph["name"] = title
-    return from_networkx(graph, directed=directed)
+    return from_networkx(graph, directed=directed, shared=shared)
 
 
 def _place(graph: networkx.Graph[Any], names: dict[Any, str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
 from .._messages import optional
-from ._named import links_of, of_mapping
+from ._named import links_of, of_mapping, shared_edges
 
 if TYPE_CHECKING:
     import networkx
@@ -16,13 +16,22 @@ if TYPE_CHECKING:
 NUMBER = "link"
 """The attribute of an edge that is the number of its link."""
 
+SHARED = "shared"
+"""The attribute of the edges of a shared link, one each way, which is True."""
+
 
 def imported() -> Any:
     """The module networkx, or an error with the command that installs it."""
     return optional("networkx", "graphs need networkx", "graphs")
 
 
-def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directed: bool | None = None) -> Topology:
+def from_networkx(
+    g: networkx.Graph[Any],
+    capacity: str = "capacity",
+    *,
+    directed: bool | None = None,
+    shared: bool | str = False,
+) -> Topology:
     """A network from a networkx graph.
 
     Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
@@ -40,6 +49,9 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
         The attribute of edges that holds their capacity.
     directed : bool, optional
         False makes two links of every edge of a `DiGraph` too. By default as the graph is.
+    shared : bool or str
+        Whether every edge of a `Graph` is one link that both directions share, or the attribute of edges that says so
+        of each.
 
     Returns
     -------
@@ -77,15 +89,20 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
                 f"they are links one way, which directed=True reads"
             )
     both_ways = not (g.is_directed() if directed is None else directed)
+    shared_edges(shared is True, 0, not both_ways)
     nodes = list(g.nodes)
     if all(isinstance(node, Integral) for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes.sort()
     number = {node: index for index, node in enumerate(nodes)}
     edges, ways = [], []
-    for source, target, attributes in _in_order(g):
-        edges.append(of_mapping(f"edge {source} - {target}", source, target, attributes, capacity))
+    listed, are_numbered = _in_order(g)
+    if are_numbered and shared is False:
+        shared = SHARED
+    for source, target, attributes in listed:
+        edge = of_mapping(f"edge {source} - {target}", source, target, attributes, capacity, shared)
+        edges.append(edge)
         there = (number[source], number[target])
-        ways.append([there, there[::-1]] if both_ways else [there])
+        ways.append([there] if edge.shared or not both_ways else [there, there[::-1]])
     places = [g.nodes[node].get("pos") for node in nodes]
     return Topology(
         [str(node) for node in nodes],
@@ -95,13 +112,24 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity", *, directe
     )
 
 
-def _in_order(g: networkx.Graph[Any]) -> list[tuple[Any, Any, dict[Any, Any]]]:
-    """The edges of a graph with their attributes: by the numbers of links that `to_networkx` has given them."""
+def _in_order(g: networkx.Graph[Any]) -> tuple[list[tuple[Any, Any, dict[Any, Any]]], bool]:
+    """The edges of a graph with their attributes, and whether they are in the order of the links of `to_networkx`.
+
+    Of the two edges of a shared link that one is left out which runs from the node that comes later.
+    """
     edges = list(g.edges(data=True))
-    if g.is_directed() and sorted(str(edge[2].get(NUMBER)) for edge in edges) == sorted(map(str, range(len(edges)))):
-        edges.sort(key=lambda edge: int(edge[2][NUMBER]))
-        edges = [(source, target, {k: v for k, v in data.items() if k != NUMBER}) for source, target, data in edges]
-    return edges
+    place = {node: number for number, node in enumerate(g.nodes)}
+    links: dict[Any, tuple[Any, Any, dict[Any, Any]]] = {}
+    for source, target, data in edges if g.is_directed() else []:
+        number = data.get(NUMBER)
+        if data.get(SHARED) is True and place[source] > place[target]:
+            continue
+        if not isinstance(number, int) or number in links:
+            return edges, False
+        links[number] = (source, target, {name: value for name, value in data.items() if name != NUMBER})
+    if sorted(links) != list(range(len(links))) or not links:
+        return edges, False
+    return [links[number] for number in range(len(links))], True
 
 
 def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
@@ -109,27 +137,30 @@ def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
     graphs = imported()
     names: list[str | int] = [_integer(name) if net.integer_names else name for name in net.node_names]
     links = [(names[source], names[target]) for source, target in net.links.tolist()]
-    graph = (graphs.DiGraph if len(set(links)) == len(links) else graphs.MultiDiGraph)(name=net.name)
+    shared, attributes = net.shared.tolist(), _by_link(net)
+    ways = links + [link[::-1] for link, is_shared in zip(links, shared, strict=True) if is_shared]
+    graph = (graphs.DiGraph if len(set(ways)) == len(ways) else graphs.MultiDiGraph)(name=net.name)
     for name, tier in zip(names, net.tiers.tolist(), strict=True):
         graph.add_node(name, tier=tier)
     if net.positions is not None:
         for name, place in zip(names, net.positions.tolist(), strict=True):
             graph.nodes[name]["pos"] = tuple(place)
     for number, ((source, target), capacity) in enumerate(zip(links, net.capacities.tolist(), strict=True)):
-        key = graph.add_edge(source, target)
-        edge = graph.edges[(source, target) if key is None else (source, target, key)]
-        edge |= attributes_of(net, number) | {"capacity": capacity, NUMBER: number}
+        data = attributes[number] | {"capacity": capacity, NUMBER: number} | ({SHARED: True} if shared[number] else {})
+        for one, other in [(source, target), (target, source)][: 1 + shared[number]]:
+            key = graph.add_edge(one, other)
+            graph.edges[(one, other) if key is None else (one, other, key)].update(data)
     return graph
 
 
-def attributes_of(net: Topology, link: int) -> dict[str, Any]:
-    """What a link has besides its capacity."""
-    values = {name: column[link] for name, column in net.link_attributes.items()}
-    return {
-        name: value if isinstance(value, str) else float(value)
-        for name, value in values.items()
-        if value != "" and value == value
-    }
+def _by_link(net: Topology) -> list[dict[str, Any]]:
+    """What every link has besides its capacity."""
+    found: list[dict[str, Any]] = [{} for _ in range(len(net.links))]
+    for name, column in net.link_attributes.items():
+        for data, value in zip(found, column if isinstance(column, list) else column.tolist(), strict=True):
+            if value != "" and value == value:
+                data[name] = value
+    return found
 
 
 def _integer(name: str) -> str | int:

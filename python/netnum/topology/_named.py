@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._core import ProblemError, Topology
 from .._messages import did_you_mean
 
@@ -25,18 +27,22 @@ class Edge(NamedTuple):
     target: Any
     capacity: Any
     attributes: Mapping[Any, Any] = {}
+    shared: bool = False
 
 
-def of_mapping(what: str, source: Any, target: Any, attributes: Mapping[Any, Any], capacity: str) -> Edge:
-    """An edge with its attributes by name, its capacity one of them."""
-    others = {name: value for name, value in attributes.items() if name != capacity}
-    return Edge(what, source, target, attributes.get(capacity, Missing), others)
+def of_mapping(
+    what: str, source: Any, target: Any, attributes: Mapping[Any, Any], capacity: str, shared: bool | str = False
+) -> Edge:
+    """An edge with its attributes by name: one is its capacity, and one may say whether it is shared."""
+    others = {name: value for name, value in attributes.items() if name not in (capacity, shared)}
+    is_shared = bool(attributes.get(shared)) if isinstance(shared, str) else shared
+    return Edge(what, source, target, attributes.get(capacity, Missing), others, is_shared)
 
 
 def network(
-    edges: Iterable[Edge], *, directed: bool, nodes: Iterable[Any] = (), capacity_name: str = "capacity"
+    edges: Iterable[Edge], *, directed: bool, shared: bool | Iterable[bool] = False, nodes: Iterable[Any] = ()
 ) -> Topology:
-    """The network of these edges: a link each, or one each way.
+    """The network of these edges: a link each, or one each way, or one for both where it is shared.
 
     Nodes are numbered by first appearance, after those that are given; where all are the integers from 0 to n - 1, each
     has its own number.
@@ -48,6 +54,9 @@ def network(
     joined: dict[tuple[int, int], str] = {}
     ways: list[list[tuple[int, int]]] = []
     edges = list(edges)
+    edges = [
+        edge._replace(shared=one) for edge, one in zip(edges, shared_edges(shared, len(edges), directed), strict=True)
+    ]
     for edge in edges:
         there = (_number(edge.source, edge.what, labels, names), _number(edge.target, edge.what, labels, names))
         back = there[::-1]
@@ -59,13 +68,13 @@ def network(
                 f"every edge is two links: give directed=True where each is one link, or leave one of them out"
             )
         joined.setdefault(there, edge.what)
-        ways.append([there] if directed else [there, back])
+        ways.append([there] if directed or edge.shared else [there, back])
     order = list(labels)
     if set(order) == set(range(len(order))):
         place = {number: label for label, number in labels.items()}
         ways = [[(place[source], place[target]) for source, target in of_edge] for of_edge in ways]
         order.sort()
-    return Topology([str(label) for label in order], **links_of(edges, ways, capacity_name))
+    return Topology([str(label) for label in order], **links_of(edges, ways))
 
 
 def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], name: str = "capacity") -> Any:
@@ -85,8 +94,26 @@ def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], n
     return {
         "links": [pair for pairs in ways for pair in pairs],
         "capacities": [value for value, count in zip(carries, counts, strict=True) for _ in range(count)],
+        "shared": [edge.shared for edge, count in zip(edges, counts, strict=True) for _ in range(count)],
         "link_attributes": _columns([edge.attributes for edge in edges], counts),
     }
+
+
+def shared_edges(shared: bool | Iterable[bool], count: int, directed: bool) -> list[bool]:
+    """Whether each of so many edges is shared by both directions, from one word for all or one for each."""
+    if isinstance(shared, bool | np.bool_):
+        if shared and directed:
+            raise ProblemError("directed=True and shared=True: a shared edge is walked both ways, expected one of them")
+        return [bool(shared)] * count
+    if isinstance(shared, str) or not isinstance(shared, Iterable):
+        raise TypeError(f"shared must be True, False, or a list of bool with one per edge, not {shared!r}")
+    each = list(shared)
+    for place, one in enumerate(each):
+        if not isinstance(one, bool | np.bool_):
+            raise TypeError(f"shared[{place}] is {one!r}, expected True or False")
+    if len(each) != count:
+        raise ProblemError(f"shared has {len(each)} entries, expected {count}, one per edge")
+    return [bool(one) for one in each]
 
 
 def capacity(given: Any, what: str) -> float:

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 
 from .._core import ProblemError, Topology
 from . import _files
-from ._named import Edge, links_of
+from ._named import Edge, links_of, shared_edges
 
 
 def from_sndlib(
-    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, directed: bool = False
+    path_or_text: str | os.PathLike[str],
+    capacity: float | None = None,
+    *,
+    directed: bool = False,
+    shared: bool = False,
 ) -> Topology:
     """A network from an SNDlib file, in XML or in the native format.
 
@@ -30,6 +34,8 @@ def from_sndlib(
         other links have a capacity.
     directed : bool
         Whether every link of the file is one link, from its source to its target. By default it is two, one each way.
+    shared : bool
+        Whether every link of the file is one link that both directions share.
 
     Returns
     -------
@@ -62,6 +68,7 @@ def from_sndlib(
         for name, across, up in file.nodes
     ]
     edges, ways = [], []
+    shared_edges(shared, 0, directed)
     for link in file.links:
         what = f"link {link.name} of {file.stem}"
         for role, end in (("source", link.source), ("target", link.target)):
@@ -71,9 +78,9 @@ def from_sndlib(
         attributes = {"name": link.name} | (
             {} if link.cost is None else {"routing_cost": _number(link.cost, f"the routing cost of {what}")}
         )
-        edges.append(Edge(what, link.source, link.target, capacity if carries is None else carries, attributes))
+        edges.append(Edge(what, link.source, link.target, capacity if carries is None else carries, attributes, shared))
         there = (number[link.source], number[link.target])
-        ways.append([there] if directed else [there, there[::-1]])
+        ways.append([there] if directed or shared else [there, there[::-1]])
     if edges and all(edge.capacity is None for edge in edges):
         raise ProblemError(f"no link of {file.stem} has a capacity: give capacity=, that of all links")
     positions = None if any(place is None for place in places) else places

@@ -23,6 +23,7 @@ def from_pandas(
     capacity: str = "capacity",
     *,
     directed: bool = False,
+    shared: bool | str = False,
 ) -> Topology:
     """A network from a table with a row for each edge, in its order.
 
@@ -39,6 +40,8 @@ def from_pandas(
         have numbers for names, give those.
     directed : bool
         Whether row i is link i alone, from its source to its target.
+    shared : bool or str
+        Whether every row is one link that both directions share, or the column of bools that says so of each.
 
     Returns
     -------
@@ -60,7 +63,11 @@ def from_pandas(
     ['Oslo -> Bergen', 'Bergen -> Oslo', 'Bergen -> Voss', 'Voss -> Bergen']
     """
     roles = {"source": source, "target": target, "capacity": capacity}
-    rows = zip(*columns(frame, roles, "from_edges takes a list, from_matrix a matrix"), strict=True)
+    if isinstance(shared, str):
+        roles["shared"] = shared
+    found = columns(frame, roles, "from_edges takes a list, from_matrix a matrix")
+    are_shared: Any = found.pop() if isinstance(shared, str) else shared
+    rows = zip(*found, strict=True)
     names = [name for name in getattr(frame, "columns", frame) if name not in roles.values()]
     others = [list(frame[name]) for name in names]
 
@@ -68,10 +75,13 @@ def from_pandas(
         attributes = {name: values[place] for name, values in zip(names, others, strict=True)}
         return Edge(f"row {place}", *entries, attributes)
 
-    return network((edge(place, entries) for place, entries in enumerate(rows)), directed=directed)
+    edges = (edge(place, entries) for place, entries in enumerate(rows))
+    return network(edges, directed=directed, shared=are_shared)
 
 
-def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, directed: bool | None = None) -> Topology:
+def from_matrix(
+    capacities: ArrayLike, names: Sequence[str] | None = None, *, directed: bool | None = None, shared: bool = False
+) -> Topology:
     """A network from a matrix of capacities: the link from the node of every row to the node of every column.
 
     Zeros are no links, inf is a link without a limit. All nodes are ends, in the order of the rows.
@@ -86,6 +96,8 @@ def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, di
         True makes one link of every entry, row by row; False one edge of an entry and its mirror image, which are equal
         or of which one is 0, and two links of every edge, as `from_edges` does. By default every entry is one link, as
         long as some lie on both sides of the diagonal.
+    shared : bool
+        Whether every edge is one link that both directions share, its entries read as with ``directed=False``.
 
     Returns
     -------
@@ -112,6 +124,8 @@ def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, di
             raise ProblemError(f"{what} is {entry}, expected {CAPACITY}")
         if row == column:
             raise ProblemError(f"{what} is {entry}, expected 0: no link joins a node to itself")
+    if directed is None and shared:
+        directed = False
     if directed is None:
         directed = True
         if len(rows) > 0 and ((rows < cols).all() or (rows > cols).all()):
@@ -121,7 +135,7 @@ def from_matrix(capacities: ArrayLike, names: Sequence[str] | None = None, *, di
             )
     if not directed:
         rows, cols, entries = _folded(nodes, rows, cols, entries)
-    return network(_links(nodes, rows, cols, entries), directed=directed, nodes=nodes[:count])
+    return network(_links(nodes, rows, cols, entries), directed=directed, shared=shared, nodes=nodes[:count])
 
 
 def _links(nodes: list[Any], rows: Any, cols: Any, entries: Any) -> Iterator[Edge]:

@@ -26,8 +26,8 @@ pub(crate) struct Caller {
 }
 
 impl Presolved {
-    /// Prices of all links in the caller's units; links without open paths or without a limit are free. A price that no float can hold
-    /// (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
+    /// Prices of all links in the caller's units; links without open paths or without a limit are free. A price that no
+    /// float can hold (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
     pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
         let unit = self.units.price();
         let convert = |price: f64| if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };

@@ -13,6 +13,9 @@ const MOST: f64 = 0.51;
 impl Topology {
     /// That most pairs of ends have no path, and why; `None` if most have one. O(64 (nodes + links)).
     pub(super) fn disconnection(&self) -> Option<String> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.disconnection();
+        }
         let unjoined = self.unjoined();
         let joined: HashSet<(u32, u32)> = self.links().iter().map(|link| (link.from, link.to)).collect();
         let one_way = self.links().iter().filter(|link| !joined.contains(&(link.to, link.from))).count();

@@ -121,6 +121,12 @@ impl Topology {
         }
         self.check_pairs(sources, destinations)?;
         let lengths = Lengths::new(self, weight)?;
+        if let Some(unfolded) = &self.unfolded {
+            let weight = weight.map(|weight| unfolded.spread(weight));
+            let (paths, group) =
+                unfolded.net.k_shortest_paths(sources, destinations, &what.with_weight(weight.as_deref()))?;
+            return Ok((unfolded.folded(&paths), group));
+        }
 
         let by_target = self.by_target(destinations)?;
         let targets = 0..self.node_names.len() as u32;
@@ -211,6 +217,9 @@ impl Topology {
     /// [`Error::Length`] unless there are as many destinations as sources; [`Error::Topology`] for an end that does not
     /// exist or two equal ends, naming the first such pair; [`Error::Stopped`].
     pub fn has_path(&self, sources: &[usize], destinations: &[usize]) -> Result<Vec<bool>> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.has_path(sources, destinations);
+        }
         self.check_pairs(sources, destinations)?;
         let lengths = Lengths::new(self, None)?;
         let by_target = self.by_target(destinations)?;

@@ -10,6 +10,7 @@
 //! | `routes.rs` | shortest paths, fewest links first |
 //! | `k_shortest.rs` | several short paths per pair: `lengths.rs`, `tree.rs`, `yen.rs`, `disjoint.rs` |
 //! | `connected.rs` | whether paths join the ends, and why not |
+//! | `shared.rs` | links of one capacity for both directions |
 //! | `walks.rs` | whether given paths are any, and links from nodes |
 
 mod attributes;
@@ -19,6 +20,7 @@ mod fabrics;
 mod k_shortest;
 mod lengths;
 mod routes;
+mod shared;
 mod tree;
 mod walks;
 mod yen;
@@ -26,6 +28,7 @@ mod yen;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +37,7 @@ use crate::interrupt::{self, Pacer};
 pub use attributes::LinkAttribute;
 pub use k_shortest::KShortest;
 use routes::Routing;
+use shared::Unfolded;
 
 /// One directed link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -95,6 +99,10 @@ pub struct Topology {
     links: Vec<Link>,        // (given)
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     attributes: BTreeMap<String, LinkAttribute>, // (given)
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shared: Vec<u32>, // (given) in increasing order
+    #[serde(skip)]
+    unfolded: Option<Arc<Unfolded>>, // (derived) where some are shared
     #[serde(skip)]
     capacities: Vec<f64>, // (derived) those of `links`
     #[serde(skip)]
@@ -113,6 +121,8 @@ struct Plain {
     links: Vec<Link>,
     #[serde(default)]
     attributes: BTreeMap<String, LinkAttribute>,
+    #[serde(default)]
+    shared: Vec<u32>,
 }
 
 impl Topology {
@@ -190,8 +200,19 @@ impl Topology {
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
         let routing = Routing::new(nodes, ends, &links)?;
-        let attributes = BTreeMap::new();
-        Ok(Self { name: name.into(), node_names, ends, tiers, links, attributes, capacities, by_name, routing })
+        Ok(Self {
+            name: name.into(),
+            node_names,
+            ends,
+            tiers,
+            links,
+            attributes: BTreeMap::new(),
+            shared: Vec::new(),
+            unfolded: None,
+            capacities,
+            by_name,
+            routing,
+        })
     }
 
     /// This network under another name: `Topology::from_edges(text)?.named("Abilene")`.
@@ -209,7 +230,7 @@ impl Topology {
             check_capacity(link, capacity)?;
             ends.capacity = capacity;
         }
-        Ok(Self { capacities, ..self })
+        Self { capacities, ..self }.with_these_capacities()
     }
 
     /// This network with some links failed: their capacity is 0. All links keep their numbers.
@@ -222,7 +243,7 @@ impl Topology {
             *self.capacities.get_mut(link).ok_or(unknown)? = 0.0;
             self.links[link].capacity = 0.0;
         }
-        Ok(self)
+        self.with_these_capacities()
     }
 
     /// The name of the network.
@@ -240,16 +261,19 @@ impl Topology {
         &self.links
     }
 
-    /// A name for every link, such as `server 3 -> rack 0`. The second link between the same nodes in the same
-    /// direction has ` #2` after its name, the third ` #3`. O(links), made anew by every call.
+    /// A name for every link, such as `server 3 -> rack 0`, of a shared one `server 3 - rack 0`. The second link
+    /// between the same nodes in the same direction has ` #2` after its name, the third ` #3`. O(links), made anew by
+    /// every call.
     pub fn link_names(&self) -> Vec<String> {
-        let mut seen: HashMap<(u32, u32), usize> = HashMap::with_capacity(self.links.len());
-        let name = |link: &Link| {
-            let nth = seen.entry((link.from, link.to)).and_modify(|nth| *nth += 1).or_insert(1);
-            let (from, to) = (&self.node_names[link.from as usize], &self.node_names[link.to as usize]);
-            if *nth == 1 { format!("{from} -> {to}") } else { format!("{from} -> {to} #{nth}") }
+        let mut seen: HashMap<(u32, u32, bool), usize> = HashMap::with_capacity(self.links.len());
+        let name = |number: usize| {
+            let (Link { from, to, .. }, shared) = (self.links[number], self.is_shared(number));
+            let key = if shared { (from.min(to), from.max(to), true) } else { (from, to, false) };
+            let nth = seen.entry(key).and_modify(|nth| *nth += 1).or_insert(1);
+            let name = self.name_of_link(number);
+            if *nth == 1 { name } else { format!("{name} #{nth}") }
         };
-        self.links.iter().map(name).collect()
+        (0..self.links.len()).map(name).collect()
     }
 
     /// The name of every node. The ends come first.
@@ -345,6 +369,8 @@ impl TryFrom<Plain> for Topology {
     fn try_from(plain: Plain) -> Result<Self> {
         let net = Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)?;
         // Invariant 5: a value per link.
+        let shared: Vec<usize> = plain.shared.into_iter().map(|link| link as usize).collect();
+        let net = net.with_shared(&shared)?;
         plain.attributes.into_iter().try_fold(net, |net, (name, values)| net.with_attribute(name, values))
     }
 }

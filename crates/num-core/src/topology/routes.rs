@@ -120,6 +120,9 @@ impl Topology {
     /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed;
     /// [`Error::Stopped`].
     pub fn paths(&self, source: usize, destination: usize) -> Result<Paths> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.paths(source, destination).map(|paths| unfolded.folded(&paths));
+        }
         let error = |reason: &str| self.error_for("paths", source, destination, reason);
         self.check_pair(source, destination).map_err(|reason| error(&reason))?;
         let (first, last) = (self.routing.attachments[source], self.routing.attachments[destination]);
@@ -175,6 +178,9 @@ impl Topology {
     ///   joins them. The first such pair is named.
     /// - [`Error::Stopped`].
     pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.ecmp(sources, destinations, seed).map(|paths| unfolded.folded(&paths));
+        }
         self.check_pairs(sources, destinations)?;
         let attachments = &self.routing.attachments;
         let pairs = self.by_target(destinations)?;

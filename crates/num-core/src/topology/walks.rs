@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::Topology;
+use super::{Link, Topology};
 use crate::error::{Error, Result, expected_below};
 use crate::interrupt::Pacer;
 use crate::link_ends::LinkEnds;
@@ -31,6 +31,10 @@ impl Topology {
         let (mut pacer, links) = (Pacer::new(), self.links.len());
         for (path, row) in paths.iter().enumerate() {
             pacer.did(row.len())?;
+            if !self.shared.is_empty() && row.iter().any(|&link| self.is_shared(link as usize)) {
+                self.check_walk_over_shared(path, row)?;
+                continue;
+            }
             if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
                 return Err(Error::LinkOutOfRange { path, link: link.into(), links });
             }
@@ -45,8 +49,66 @@ impl Topology {
         Ok(())
     }
 
+    /// The nodes between which links lead, in the order of a walk or in any; `None` where they come back to where they
+    /// begin or are no walk. A walk over shared links may lead the other way as well.
+    pub fn walk_ends(&self, links: &[u32]) -> Option<(usize, usize)> {
+        let first = &self.links[*links.first()? as usize];
+        let from = |node: usize| {
+            let end = links.iter().try_fold(node, |node, &link| self.beyond(link as usize, node))?;
+            Some((node, end))
+        };
+        if let Some((first, last)) = from(first.from as usize).or_else(|| from(first.to as usize)) {
+            return (first != last).then_some((first, last));
+        }
+        let is_either_way = links.iter().any(|&link| self.is_shared(link as usize));
+        let mut more: HashMap<u32, i32> = HashMap::new();
+        for Link { from, to, .. } in links.iter().map(|&link| self.links[link as usize]) {
+            *more.entry(from).or_default() += 1;
+            *more.entry(to).or_default() += if is_either_way { 1 } else { -1 };
+        }
+        let mut ends: Vec<(u32, i32)> = more.into_iter().filter(|(_, more)| more % 2 != 0).collect();
+        // First the one that is left more often than it is entered; over shared links that is not known.
+        ends.sort_unstable_by_key(|&(node, more)| (if is_either_way { 0 } else { -more }, node));
+        match ends[..] {
+            [(first, _), (last, _)] => Some((first as usize, last as usize)),
+            _ => None,
+        }
+    }
+
+    /// As [`check_walks`](Self::check_walks), for a path with shared links.
+    fn check_walk_over_shared(&self, path: usize, row: &[u32]) -> Result<()> {
+        let links = self.links.len();
+        if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
+            return Err(Error::LinkOutOfRange { path, link: link.into(), links });
+        }
+        let ends = |&link: &u32| (self.links[link as usize].from, self.links[link as usize].to);
+        let goes_on = |node: usize| row.iter().try_fold(node, |node, &link| self.beyond(link as usize, node)).is_some();
+        let (first, last) = ends(&row[0]);
+        if goes_on(first as usize) || goes_on(last as usize) {
+            return Ok(());
+        }
+        let given: Vec<_> = row.iter().map(|link| (ends(link), self.is_shared(*link as usize))).collect();
+        if make_a_walk_either_way(&given) {
+            return Ok(());
+        }
+        let meet = |pair: &[u32]| {
+            let sides = |link: u32, of: u32| {
+                let (from, to) = ends(&link);
+                if self.is_shared(link as usize) { [from, to] } else { [of, of] }
+            };
+            let (after, before) = (sides(pair[0], ends(&pair[0]).1), sides(pair[1], ends(&pair[1]).0));
+            after.iter().any(|node| before.contains(node))
+        };
+        let at = row.windows(2).position(|pair| !meet(pair)).unwrap_or(0);
+        let (one, other) = (self.shown(row[at]), self.shown(row[(at + 1).min(row.len() - 1)]));
+        Err(Error::NoWalk { path, what: format!("{one} does not lead to {other}") })
+    }
+
     /// The link from one node to another, both by number; of several the first. O(links of the node).
     pub fn link(&self, from: usize, to: usize) -> Option<usize> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.link(from, to).map(|link| unfolded.link(link));
+        }
         let node = |node: usize| u32::try_from(node).ok().filter(|_| node < self.node_names.len());
         let (from, to) = (node(from)?, node(to)?);
         // Ends that hang off a switch are no part of the trunk.
@@ -103,9 +165,73 @@ impl Topology {
 
     /// A link by number and nodes.
     pub(super) fn shown(&self, link: u32) -> String {
-        let [from, to] = [self.links[link as usize].from, self.links[link as usize].to];
-        format!("link {link} ({} -> {})", self.node_names[from as usize], self.node_names[to as usize])
+        format!("link {link} ({})", self.name_of_link(link as usize))
     }
+
+    /// The two nodes of a link by name, in its direction if it has one.
+    pub(super) fn name_of_link(&self, link: usize) -> String {
+        let [from, to] = [self.links[link].from, self.links[link].to].map(|node| &self.node_names[node as usize]);
+        format!("{from} {} {to}", if self.is_shared(link) { "-" } else { "->" })
+    }
+}
+
+/// Whether links make a walk in some order, each given by its two nodes, and whether it may be walked either way.
+///
+/// It does if the links that may can be turned so that every node is left as often as it is entered, but for the first
+/// and the last. Turning one moves two from a node's excess to the other's: a flow along links that may be turned, from
+/// nodes that are left too often.
+fn make_a_walk_either_way(links: &[((u32, u32), bool)]) -> bool {
+    let mut excess: HashMap<u32, i64> = HashMap::new();
+    for &((from, to), _) in links {
+        *excess.entry(from).or_default() += 1;
+        *excess.entry(to).or_default() -= 1;
+    }
+    let mut odd: Vec<u32> = excess.iter().filter(|(_, excess)| *excess % 2 != 0).map(|(&node, _)| node).collect();
+    odd.sort_unstable();
+    let ends = match odd[..] {
+        [] => vec![None],
+        [one, other] => vec![Some((one, other)), Some((other, one))],
+        _ => return false,
+    };
+    ends.into_iter().any(|ends| {
+        let (mut left, mut turned) = (excess.clone(), links.to_vec());
+        if let Some((first, last)) = ends {
+            *left.entry(first).or_default() -= 1;
+            *left.entry(last).or_default() += 1;
+        }
+        while let Some((&node, _)) = left.iter().find(|(_, excess)| **excess > 0) {
+            let Some(way) = way_to_less(&turned, node, &left) else { return false };
+            let mut end = node;
+            for link in way {
+                let ((from, to), _) = turned[link];
+                turned[link].0 = (to, from);
+                end = to;
+            }
+            *left.entry(node).or_default() -= 2;
+            *left.entry(end).or_default() += 2;
+        }
+        let walked: Vec<(u32, u32)> = turned.iter().map(|link| link.0).collect();
+        make_a_walk(&walked)
+    })
+}
+
+/// Links that may be turned, one after the other from a node to one that is left too seldom.
+fn way_to_less(links: &[((u32, u32), bool)], from: u32, excess: &HashMap<u32, i64>) -> Option<Vec<usize>> {
+    let mut reached: HashMap<u32, Vec<usize>> = HashMap::from([(from, Vec::new())]);
+    let mut waiting = vec![from];
+    while let Some(node) = waiting.pop() {
+        let way = reached[&node].clone();
+        if excess.get(&node).is_some_and(|&excess| excess < 0) {
+            return Some(way);
+        }
+        for (place, &((tail, head), turns)) in links.iter().enumerate() {
+            if turns && tail == node && !reached.contains_key(&head) {
+                reached.insert(head, way.iter().copied().chain([place]).collect());
+                waiting.push(head);
+            }
+        }
+    }
+    None
 }
 
 /// Whether links, given by their two nodes, make a walk in some order.

@@ -25,6 +25,7 @@ mod price_rules;
 mod prices;
 mod ranks;
 mod sensitivity;
+mod shared_links;
 mod solver;
 mod stopped;
 mod topology;

@@ -136,12 +136,14 @@ pub(crate) struct CongestionMarks {
 impl CongestionMarks {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
         let all_are_ends = net.ends() == net.node_names().len();
-        let link = |link: &netnum_core::Link| {
+        let link = |(number, link): (usize, &netnum_core::Link)| {
             let mut made = MarkingLink {
                 capacity: 0.0,
                 full_from: 0.0,
                 nearly_full_from: 0.0,
-                of_switch: link.from as usize >= net.ends() || all_are_ends,
+                of_switch: link.from as usize >= net.ends()
+                    || all_are_ends
+                    || (link.to as usize >= net.ends() && net.is_shared(number)),
                 through: Vec::new(),
                 load: 0.0,
                 limited: 0,
@@ -151,7 +153,7 @@ impl CongestionMarks {
             made.set_capacity(marking, link.capacity);
             made
         };
-        let links: Vec<MarkingLink> = net.links().iter().map(link).collect();
+        let links: Vec<MarkingLink> = net.links().iter().enumerate().map(link).collect();
         let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
         let (flow_marks, [remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 3]);
         let touched = Touched { list: vec![0; links.len() + 1], count: 0 };

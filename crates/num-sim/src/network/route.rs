@@ -3,7 +3,7 @@
 //! On a single path every fraction a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
 //! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere.
 
-use netnum_core::{Link, Topology};
+use netnum_core::Topology;
 
 use crate::numbers::ALIKE;
 
@@ -67,11 +67,14 @@ impl Route {
     }
 
     /// Whether it is one walk from one node to another, with all of the flow on each of its links, none of them twice.
-    fn is_walk(&self, links: &[Link], (from, to): (usize, usize)) -> bool {
+    fn is_walk(&self, net: &Topology, (from, to): (usize, usize)) -> bool {
         let mut at = from;
         let goes_on = |(place, (link, fraction)): (usize, (usize, f64))| {
-            let leaves =
-                links.get(link).is_some_and(|link| std::mem::replace(&mut at, link.to as usize) == link.from as usize);
+            let next = if link < net.links().len() { net.beyond(link, at) } else { None };
+            let leaves = next.is_some_and(|next| {
+                at = next;
+                true
+            });
             leaves && fraction == 1.0 && !self.links[..place].contains(&(link as u32))
         };
         self.iter().enumerate().all(goes_on) && at == to && self.weight == 1.0
@@ -85,7 +88,7 @@ impl Route {
             return Some("got a route without links".into());
         }
         let links = net.links();
-        if self.is_walk(links, (from, to)) {
+        if self.is_walk(net, (from, to)) {
             return None;
         }
         for (place, (link, fraction)) in self.iter().enumerate() {
@@ -103,6 +106,10 @@ impl Route {
         }
         if self.weight.is_nan() || (self.weight - 1.0).abs() > ALIKE {
             return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
+        }
+        // Which way the parts of a flow cross a shared link is not known.
+        if self.links.iter().any(|&link| net.is_shared(link as usize)) {
+            return None;
         }
         // Σ out − Σ in of every node is 1 where the flow begins, −1 where it ends, and 0 elsewhere.
         balance[from] -= self.weight;

@@ -94,8 +94,8 @@ impl Routing for Ecmp {
         if network.works(links) {
             return Ok(false);
         }
-        let link = |place: usize| &network.net.links()[links[place] as usize];
-        let all = network.net.paths(link(0).from as usize, link(links.len() - 1).to as usize)?;
+        let Some((source, destination)) = network.net.walk_ends(links) else { return Ok(false) };
+        let all = network.net.paths(source, destination)?;
         let left: Vec<&[u32]> = all.iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
             return Ok(false);

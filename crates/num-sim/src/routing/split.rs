@@ -64,37 +64,26 @@ impl Table {
             if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(netnum_core::Error::RepeatedLink { path, link: pair[0] as usize }.into());
             }
-            let Some(pair) = ends(net, links) else {
+            let Some((source, destination)) = net.walk_ends(links) else {
                 let what = "it ends where it begins, expected two nodes".into();
                 return Err(netnum_core::Error::NoWalk { path, what }.into());
             };
-            let next = of.len() as u32;
-            let place = *pairs.entry(pair).or_insert(next);
-            if place == next {
-                of.push(Vec::new());
-            }
-            if shares[path] > 0.0 {
-                of[place as usize].push(path as u32);
+            // Links that are all shared lead either way.
+            let is_either_way = links.iter().all(|&link| net.is_shared(link as usize));
+            for pair in [(source, destination), (destination, source)].into_iter().take(1 + usize::from(is_either_way))
+            {
+                let next = of.len() as u32;
+                let place = *pairs.entry((pair.0 as u32, pair.1 as u32)).or_insert(next);
+                if place == next {
+                    of.push(Vec::new());
+                }
+                if shares[path] > 0.0 {
+                    of[place as usize].push(path as u32);
+                }
             }
         }
         Ok(Self { paths, shares, pairs, of })
     }
-}
-
-/// The nodes between which a walk leads, its links in any order; none for one that comes back.
-fn ends(net: &Topology, links: &[u32]) -> Option<(u32, u32)> {
-    let joins = |link: u32| (net.links()[link as usize].from, net.links()[link as usize].to);
-    let (first, last) = (joins(links[0]).0, joins(links[links.len() - 1]).1);
-    if links.windows(2).all(|pair| joins(pair[0]).1 == joins(pair[1]).0) {
-        return (first != last).then_some((first, last));
-    }
-    let mut more: HashMap<u32, i32> = HashMap::new();
-    for (from, to) in links.iter().map(|&link| joins(link)) {
-        *more.entry(from).or_default() += 1;
-        *more.entry(to).or_default() -= 1;
-    }
-    let node = |sign: i32| more.iter().find(|entry| *entry.1 == sign).map(|entry| *entry.0);
-    Some((node(1)?, node(-1)?))
 }
 
 impl Split {

@@ -2,7 +2,8 @@
 //! finite ones.
 //!
 //! Every flow crosses a link of finite capacity or has an application that produces at some rate. So no link carries
-//! more than the sum R of all finite capacities, at any time of the run, and of these rates: 2 R is as good as no limit.
+//! more than the sum R of all finite capacities, at any time of the run, and of these rates: 2 R is as good as no
+//! limit.
 
 use std::borrow::Cow;
 

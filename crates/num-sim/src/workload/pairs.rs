@@ -102,9 +102,10 @@ impl Pairs {
             }
         }
         let (mut sent, mut received) = (0.0, 0.0);
-        for link in net.links() {
-            sent += if sends[link.from as usize] { link.capacity } else { 0.0 };
-            received += if receives[link.to as usize] { link.capacity } else { 0.0 };
+        for (number, link) in net.links().iter().enumerate() {
+            let (from, to, shared) = (link.from as usize, link.to as usize, net.is_shared(number));
+            sent += if sends[from] || shared && sends[to] { link.capacity } else { 0.0 };
+            received += if receives[to] || shared && receives[from] { link.capacity } else { 0.0 };
         }
         f64::min(sent, received)
     }

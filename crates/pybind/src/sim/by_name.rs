@@ -140,9 +140,9 @@ class_by_name! {
     ///   After `lock_after` changes of path in a row a flow stays on the best of these paths for `lock_for` round
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
-    /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or with
-    ///   `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links, or by
-    ///   the attribute of links that `weight` names, such as ``"delay"``.
+    /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links, or
+    ///   by the attribute of links that `weight` names, such as ``"delay"``.
     ///   Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in

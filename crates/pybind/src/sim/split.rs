@@ -132,7 +132,8 @@ impl Split {
     pub(super) fn over(&self, net: &Topology, seed: u64) -> PyResult<Core> {
         let ours = &self.net.get().core;
         let ends = |net: &CoreTopology| net.links().iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
-        if ours.node_names() != net.core.node_names() || ends(ours) != ends(&net.core) {
+        let alike = ends(ours) == ends(&net.core) && ours.shared() == net.core.shared();
+        if ours.node_names() != net.core.node_names() || !alike {
             let (ours, other) = (ours.name(), net.core.name());
             let message = format!("routing is a Split over {ours}, expected one over {other}: nodes or links differ");
             return Err(ProblemError::new_err(message));

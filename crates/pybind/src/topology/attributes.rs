@@ -1,5 +1,6 @@
 //! Attributes of links as Python gives and gets them: a dict of arrays and lists.
 
+use netnum_core::internal::check_length;
 use netnum_core::{LinkAttribute, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -35,6 +36,24 @@ fn values_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<LinkAttribute> {
         return Ok(LinkAttribute::Texts(texts.collect::<PyResult<_>>()?));
     }
     Ok(LinkAttribute::Numbers(numbers::floats(&what, values)?))
+}
+
+/// The numbers of the links that are shared, of so many: all or none of them, or those of a mask.
+pub(super) fn shared_links(shared: &Bound<'_, PyAny>, links: usize) -> PyResult<Vec<usize>> {
+    if numbers::is_truth(shared)? {
+        return Ok(if shared.is_truthy()? { (0..links).collect() } else { Vec::new() });
+    }
+    let expected = "True, False, or an array of bool with one per link";
+    let mut all = Vec::with_capacity(links);
+    for value in shared.try_iter().map_err(|_| wrong_type("shared", expected, shared))? {
+        let value = value?;
+        if !numbers::is_truth(&value)? {
+            return Err(wrong_type("shared", expected, &value));
+        }
+        all.push(value.is_truthy()?);
+    }
+    check_length("shared", all.len(), links, "link").map_err(raise)?;
+    Ok((0..links).filter(|&link| all[link]).collect())
 }
 
 impl Topology {

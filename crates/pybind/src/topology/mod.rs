@@ -45,6 +45,9 @@ pub(crate) use nodes::of_network;
 ///     Its name in reprs.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
+/// shared : bool, or array of bool, shape (links,)
+///     Which links, or whether all, are shared: one capacity for the sum of both directions. Such a link is walked
+///     either way, and has one price.
 /// link_attributes : dict of array of float, shape (links,), or list of str, optional
 ///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none.
 ///
@@ -109,8 +112,13 @@ fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 impl Topology {
     #[new]
     #[pyo3(signature = (
-        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, link_attributes=None
+        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, shared=None,
+        link_attributes=None
     ))]
+    #[pyo3(
+        text_signature = "(node_names, links, capacities, *, ends=None, tiers=None, name=\"graph\", positions=None, \
+                             shared=False, link_attributes=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn new(
         node_names: &Bound<'_, PyAny>,
@@ -120,6 +128,7 @@ impl Topology {
         tiers: Option<&Bound<'_, PyAny>>,
         name: &str,
         positions: Option<&Bound<'_, PyAny>>,
+        shared: Option<&Bound<'_, PyAny>>,
         link_attributes: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = links.py();
@@ -157,6 +166,13 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
+        let core = match shared {
+            Some(shared) => {
+                let shared = attributes::shared_links(shared, core.links().len())?;
+                py.enter_rust(|| core.with_shared(&shared))?
+            }
+            None => core,
+        };
         let core = match link_attributes {
             Some(attributes) => attributes::with_attributes(core, attributes)?,
             None => core,
@@ -185,7 +201,7 @@ impl Topology {
         Ok(array)
     }
 
-    /// A name for every link, such as "server 3 -> rack 0": list of str.
+    /// A name for every link, such as "server 3 -> rack 0", of a shared one "server 3 - rack 0": list of str.
     #[getter]
     fn link_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         kept(&self.link_names, py, || self.core.link_names().into_pyobject(py))?.bind(py).call_method0("copy")
@@ -215,6 +231,13 @@ impl Topology {
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let Some(positions) = &self.positions else { return Ok(None) };
         PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
+    }
+
+    /// Which links are shared by both directions: array of bool, shape (links,).
+    #[getter]
+    fn shared<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        let links = 0..self.core.links().len();
+        numbers::read_only(py, links.map(|link| self.core.is_shared(link)).collect())
     }
 
     /// What links have besides capacities, by name: dict of array of float, shape (links,), nan where a link has none,
@@ -345,9 +368,9 @@ impl Topology {
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
     /// weight : str, or array of float, shape (links,), or float, optional
-    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one of
-    ///     the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that paths are measured in
-    ///     links.
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that paths are measured
+    ///     in links.
     /// max_stretch : float, optional
     ///     The most that a path may weigh relative to the lightest of its pair, at least 1: with 1.5 none is longer by
     ///     more than half.
@@ -699,6 +722,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
+        others.set_item("shared", self.shared(py))?;
         others.set_item("link_attributes", self.attributes(py)?)?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
     }
