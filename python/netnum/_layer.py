@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import inspect
 import math
 import operator
 import os
@@ -14,9 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import (
-    AlphaFair,
-    Linear,
-    MinFct,
     NumError,
     Problem,
     ProblemError,
@@ -30,16 +27,10 @@ from ._messages import did_you_mean
 
 Item, Result = TypeVar("Item"), TypeVar("Result")
 
-#: The parameters of utilities, of each of which a flow has one value.
-OF_UTILITIES: dict[type[Utility], tuple[str, ...]] = {
-    AlphaFair: ("weight", "scale", "alpha"),
-    Linear: ("weight",),
-    MinFct: ("size", "epsilon"),
-}
+#: The parameters of utilities that are numbers, of which a flow has one.
+OF_UTILITIES = ("weight", "scale", "alpha", "size", "epsilon")
 #: Everything that a layer takes, and what there is one of for each of its values.
-PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(
-    itertools.chain.from_iterable(OF_UTILITIES.values()), "flow"
-)
+PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(OF_UTILITIES, "flow")
 #: Everything that a layer gives, likewise; there is one objective.
 OUTCOMES = {"rates": "path", "flow_rates": "flow", "prices": "link", "objective": None}
 
@@ -122,9 +113,12 @@ class Layer:
                 raise TypeError(f"{name} is given, which the utility does not have: {utility!r}; {has}")
 
     def _of_utility(self) -> dict[str, Any]:
-        """The parameters of the utility that all flows have."""
+        """The parameters of the utility that all flows have, if it is made of such numbers and nothing else."""
         utility = self.problem.utility
-        values = {name: getattr(utility, name) for name in OF_UTILITIES.get(type(utility), ())}
+        names = inspect.signature(type(utility)).parameters if isinstance(utility, Utility) else ()
+        if not set(names) <= set(OF_UTILITIES):
+            return {}
+        values = {name: getattr(utility, name) for name in OF_UTILITIES if name in names}
         if values.get("scale") is not None:
             del values["weight"]
         return {name: value for name, value in values.items() if value is not None}

@@ -65,7 +65,7 @@ pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{Cause, Error, Result};
 pub use max_min::{Cut, MaxMin, MaxMinBasis, max_min};
-pub use normalize::{FNorm, Fill, NORMALIZERS, Normalization, Normalizer, UNorm, normalize};
+pub use normalize::*;
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use presolve::Presolved;
@@ -74,10 +74,8 @@ pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
 };
 pub use topology::{KShortest, Link, LinkAttribute, Topology};
-pub use utility::{
-    AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Spec, Units,
-    Utilities, Utility, utility_laws,
-};
+pub use utility::families::*;
+pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
 pub use work::interrupt::Tokens;
@@ -86,9 +84,8 @@ use work::{interrupt, interruptible_list};
 
 /// Rules by which the price of a link moves, for [`Ask::by_rule`] and allocators.
 pub mod price {
-    pub use crate::solve::price::{
-        Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule, RuleSetup, Sums,
-    };
+    pub use crate::solve::price::rules::*;
+    pub use crate::solve::price::{LinkState, Memory, PriceRule, Sums};
 }
 
 /// Items that the other crates of netnum and tests use below the public face. They may change at any time.
@@ -101,7 +98,7 @@ pub mod internal {
         UNLIMITED,
     };
     pub use crate::solve::solve_on;
-    pub use crate::utility::{FAMILIES, cancels, inverse};
+    pub use crate::utility::{cancels, inverse};
     pub use crate::work::{for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod interrupt {

@@ -1,7 +1,7 @@
 //! Errors of the Rust crates → Python exceptions, with the same message.
 
 use netnum_core::Error;
-use netnum_core::internal::FAMILIES;
+use netnum_core::FAMILIES;
 use netnum_sim::Error as SimError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};

@@ -1,4 +1,4 @@
-//! Utilities: concave, increasing functions of a flow's rate, one file per family.
+//! Utilities: concave, increasing functions of a flow's rate. `families/` has a file per family, and the list of them.
 //!
 //! | family | U(x) | U'(x) | demand (U')⁻¹(q) |
 //! |---|---|---|---|
@@ -10,14 +10,11 @@
 //!
 //! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, table 1.
 
-mod alpha_fair;
-mod bandwidth_function;
 mod curve;
 mod fair_share;
+pub(crate) mod families;
 pub mod inverse;
 mod laws;
-mod linear;
-mod min_fct;
 mod parameter;
 mod power;
 mod spec;
@@ -28,35 +25,17 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::registry::Registry;
-
-pub use alpha_fair::AlphaFair;
-pub use bandwidth_function::BandwidthFunction;
 pub use fair_share::FairShare;
+pub(crate) use families::*;
 pub use laws::utility_laws;
-pub use linear::Linear;
-pub use min_fct::MinFct;
 pub use parameter::{Parameter, ParameterName};
+use spec::Family;
 pub use spec::Spec;
 pub(crate) use spec::{BREAKPOINTS, columns};
-use spec::{Family, FromSpecs};
 pub(crate) use tolerances::CHUNK;
 use tolerances::{FLAT, LARGEST_ELASTICITY, RISE, STEP};
 pub(crate) use units::Rescaled;
 pub use units::Units;
-
-/// The kinds of utilities that a file may name, with their parameters, which are its columns.
-pub static FAMILIES: &Registry<FromSpecs> = &Registry::new(
-    "utility kind",
-    &[
-        alpha_fair::FAMILY,
-        alpha_fair::MAX_MIN,
-        linear::FAMILY,
-        min_fct::FAMILY,
-        bandwidth_function::FAMILY,
-        bandwidth_function::MAX_MIN,
-    ],
-);
 
 /// The curvature class of a utility, which decides the methods that support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

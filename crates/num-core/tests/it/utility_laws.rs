@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::common::{Logarithmic, bandwidth_function, decades};
+use netnum_core::FAMILIES;
 use netnum_core::Spec;
-use netnum_core::internal::FAMILIES;
 use netnum_core::*;
 use proptest::prelude::*;
 

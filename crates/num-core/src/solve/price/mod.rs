@@ -18,44 +18,30 @@
 //! | `respond.rs` | the interface to the flows |
 //! | `serial.rs`, `rows.rs`, `path_split.rs` | the loop over rows; flows that split over several paths |
 //! | `reduced.rs` | flows of several processes |
-//! | `rules.rs` | rules by name; each has a file of its own, and a line in the list below |
+//! | `rules/` | the rules of the library: a file each, and the list of them |
 //! | `method.rs` | a rule as a method of the solver |
 
-mod delayed;
-mod fast_ned;
-mod fgm;
 mod flat_directions;
-mod gradient;
 mod link_prices;
 mod links;
 mod method;
-mod ned;
-mod newton_like;
 mod path_split;
-mod rcp;
 mod reduced;
 mod respond;
 mod rows;
 mod rule;
-mod rules;
+pub(crate) mod rules;
 mod serial;
 mod snapshot;
 
-pub use delayed::Delayed;
-pub use fast_ned::FastNed;
-pub use fgm::Fgm;
-pub use gradient::Gradient;
 pub use link_prices::LinkPrices;
 pub(crate) use links::CEILING;
 pub use links::{LARGEST_PRICE, LARGEST_SUM, LinkState, Links, Memory, UNLIMITED};
-pub use ned::Ned;
-pub use newton_like::NewtonLike;
-pub use rcp::Rcp;
 pub use reduced::Reduced;
 pub use respond::{PowerDemand, PowerDemands, Respond};
 use rule::RuleLoops;
 pub use rule::{PriceRule, Sums};
-pub use rules::RuleSetup;
+pub(crate) use rules::*;
 pub use snapshot::PricesSnapshot;
 
 pub(super) use link_prices::value_of_excess;
@@ -63,15 +49,4 @@ use links::are_sums;
 pub(super) use links::{MOST_REFUSALS, at_least, cut, newton_step};
 pub(super) use method::{PriceMethod, first_alpha};
 pub(super) use path_split::Bounds;
-use rules::rules;
-pub(in crate::solve) use rules::{DELAY, MakeRule, RuleInfo, RuleOf, gamma};
 pub(super) use serial::{Serial, bounds};
-
-rules! {
-    FastNed(FastNed),
-    Ned(Ned),
-    Gradient(Delayed<Gradient>),
-    Fgm(Fgm),
-    NewtonLike(NewtonLike),
-    Rcp(Delayed<Rcp>),
-}

@@ -5,9 +5,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::spec::{column, parameter};
-use super::{Curvature, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
+use crate::utility::spec::{column, parameter};
+use crate::utility::{Curvature, Family, Parameter, Spec, Units, Utility};
 
 /// Linear utilities: w x.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,12 +9,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::power::{Logs, Power, Powers, as_power, laws, map};
-use super::spec::{column, parameter};
-use super::{CHUNK, Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::numerics::{ln, vectorized};
 use crate::registry::OptionInfo;
+use crate::utility::power::{Logs, Power, Powers, as_power, laws, map};
+use crate::utility::spec::{column, parameter};
+use crate::utility::{CHUNK, Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 
 /// α-fair utilities: w^α x^(1−α)/(1−α) by weight, which is the textbook's s x^(1−α)/(1−α) at the scale s = w^α; w log x
 /// for α = 1.

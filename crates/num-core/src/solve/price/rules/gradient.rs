@@ -15,9 +15,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DELAY, Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf, gamma};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::price::{DELAY, Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf, gamma};
 use crate::solve::takes::SMOOTH;
 
 /// Dual gradient descent, one step length for all links.

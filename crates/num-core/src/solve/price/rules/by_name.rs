@@ -1,9 +1,9 @@
 //! Price rules by name, from the list in `mod.rs`.
 
-use super::{PriceRule, Rule};
 use crate::error::{Error, Result};
 use crate::registry::options::Numbers;
 use crate::registry::{Entry, OptionInfo, OptionRange};
+use crate::solve::price::{PriceRule, Rule};
 use crate::solve::takes::Takes;
 
 /// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and

@@ -18,9 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, are_sums, gamma, newton_step};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::price::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, are_sums, gamma, newton_step};
 use crate::solve::takes::SMOOTH;
 
 /// NED with measured slopes.

@@ -13,9 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, gamma};
 use crate::error::Result;
 use crate::registry::OptionRange;
+use crate::solve::price::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, gamma};
 use crate::solve::takes::SMOOTH;
 
 /// The Newton-exact-diagonal method.

@@ -17,8 +17,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_SUM, LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, newton_step};
 use crate::error::{Error, Result};
+use crate::solve::price::{LARGEST_SUM, LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, newton_step};
 use crate::solve::takes::SMOOTH;
 
 /// The fast weighted gradient method.

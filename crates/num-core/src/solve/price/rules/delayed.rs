@@ -10,8 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_PRICE, LinkState, Memory, PriceRule};
 use crate::error::{Error, Result};
+use crate::solve::price::{LARGEST_PRICE, LinkState, Memory, PriceRule};
 
 /// A price rule, with one interval of delay or without.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::power::{Logs, Power, Powers, as_power, laws, map};
-use super::spec::{column, parameter};
-use super::{CHUNK, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::Result;
 use crate::numerics::{ln, vectorized};
+use crate::utility::power::{Logs, Power, Powers, as_power, laws, map};
+use crate::utility::spec::{column, parameter};
+use crate::utility::{CHUNK, Family, Parameter, ParameterName, Spec, Units, Utility};
 
 /// Utilities that minimize completion times: x^(1−ε)/s.
 #[derive(Debug, Clone, PartialEq)]

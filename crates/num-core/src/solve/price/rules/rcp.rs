@@ -18,9 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DELAY, Delayed, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf};
 use crate::error::Result;
 use crate::registry::{OptionInfo, OptionRange};
+use crate::solve::price::{DELAY, Delayed, LinkState, Memory, PriceRule, Rule, RuleInfo, RuleOf};
 use crate::solve::takes::SMOOTH;
 
 /// RCP*, for power-law utilities that share one α.

@@ -26,9 +26,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, are_sums, gamma, newton_step};
 use crate::error::{Error, Result};
 use crate::registry::OptionRange;
+use crate::solve::price::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, are_sums, gamma, newton_step};
 use crate::solve::takes::STRICT;
 
 /// NED with a majorized diagonal along conjugate directions.

@@ -17,12 +17,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alpha_fair::ONE_LIMIT;
-use super::curve::Curve;
-use super::spec::{BREAKPOINTS, parameter};
-use super::tolerances::CURVE_RISE;
-use super::{Curvature, FairShare, Family, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::registry::OptionInfo;
+use crate::utility::curve::Curve;
+use crate::utility::spec::{BREAKPOINTS, parameter};
+use crate::utility::tolerances::CURVE_RISE;
+use crate::utility::{Curvature, FairShare, Family, Spec, Units, Utility};
 
 /// Utilities drawn as piecewise-linear curves of bandwidth over fair share.
 #[derive(Debug, Clone, PartialEq)]
