@@ -73,7 +73,7 @@ pub use problem::Problem;
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
 };
-pub use topology::{KShortest, Link, LinkAttribute, Topology};
+pub use topology::{KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;
 pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]

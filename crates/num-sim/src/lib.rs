@@ -52,14 +52,9 @@ mod workload;
 
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
-pub use policy::{
-    Clocked, ClockedOptions, Edf, Event, Ideal, Key, Levels, MaxMinFair, Objective, Ordered, POLICIES, Pias, Policy,
-    Rates, Rax, RaxOptions, Srpt, Strict, UpdateTraffic, Xwi, XwiOptions, fair_rates, policy,
-};
+pub use policy::*;
 pub use report::{Report, RunStatus};
-pub use routing::{
-    Adaptive, Ecmp, FlowBender, FlowBenderOptions, KShortestPaths, Moves, ROUTINGS, Routing, Split, Spray, routing,
-};
+pub use routing::*;
 pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
 pub use sizes::Sizes;
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -365,7 +365,7 @@ impl Sensitivity {
         }
         let matrix = self.on_core(py, |core| {
             let served: Vec<usize> =
-                (0..links).filter(|&link| !core.kinks().contains(&Kink::FailedLink(link))).collect();
+                (0..links).filter(|&link| !core.kinks().contains(&Kink::FailedLink(link as u32))).collect();
             let mut matrix = vec![f64::NAN; flows * links];
             for some in served.chunks(AT_ONCE) {
                 let more = |&link: &usize| {
@@ -494,7 +494,7 @@ fn names_of(problem: &Problem, kinks: &[Kink]) -> Vec<String> {
 /// A kink in words, with the name of its link where links have names.
 fn describe(kink: Kink, names: &[String]) -> String {
     let text = kink.to_string();
-    match kink.link().and_then(|link| Some((format!("link {link}"), names.get(link)?))) {
+    match kink.link().and_then(|link| Some((format!("link {link}"), names.get(link as usize)?))) {
         Some((link, name)) => text.replacen(&link, &format!("{link} ({name})"), 1),
         None => text,
     }

@@ -65,8 +65,8 @@ def from_edges(
 
     A cable that both directions share has one link:
 
-    >>> net = netnum.topology.from_edges([("a", "b", 10.0)], shared=True)
-    >>> net.link_names, net.link("b", "a")
+    >>> cable = netnum.topology.from_edges([("a", "b", 10.0)], shared=True)
+    >>> cable.link_names, cable.link("b", "a")
     (['a - b'], 0)
 
     A dict, here of links one way, one with an attribute, and a text:

@@ -71,7 +71,7 @@ impl ParameterChange {
         let has_none = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
         let failed =
             if self.capacities.iter().enumerate().any(has_none) { kink::failed_links(problem) } else { Vec::new() };
-        if let Some(link) = failed.into_iter().find(|&link| self.capacities[link] != 0.0) {
+        if let Some(link) = failed.into_iter().find(|&link| self.capacities[link as usize] != 0.0) {
             let failed = Kink::FailedLink(link);
             let what = format!("{failed}, and its flows come back at once with any capacity: give it one first");
             return Err(Error::NotDifferentiable { what });

@@ -15,11 +15,11 @@ use crate::problem::Problem;
 #[non_exhaustive]
 pub enum Kink {
     /// A link that is full at price 0.
-    Link(usize),
+    Link(u32),
     /// A full link whose price is not unique.
-    TiedLink(usize),
+    TiedLink(u32),
     /// A link that has failed, over which there are paths: any capacity opens them.
-    FailedLink(usize),
+    FailedLink(u32),
     /// A path at a cap that costs nothing.
     Path(usize),
     /// A path that is about to be used.
@@ -48,7 +48,7 @@ pub enum AtKink {
 
 impl Kink {
     /// The link, where the constraint is of a link.
-    pub fn link(self) -> Option<usize> {
+    pub fn link(self) -> Option<u32> {
         match self {
             Self::Link(link) | Self::TiedLink(link) | Self::FailedLink(link) => Some(link),
             _ => None,
@@ -103,7 +103,7 @@ pub(super) fn of(
     tied: &[u32],
 ) -> Vec<Kink> {
     let by_caller = |weak: &Constraint| match *weak {
-        Constraint::Link(link) => Kink::Link(presolved.caller.links[link] as usize),
+        Constraint::Link(link) => Kink::Link(presolved.caller.links[link]),
         // The cap of a flow with one path may be that of the flow.
         Constraint::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
             Kink::Flow(presolved.caller.flows[flow] as usize)
@@ -115,7 +115,7 @@ pub(super) fn of(
         }
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
-    kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.caller.links[link as usize] as usize)));
+    kinks.extend(tied.iter().map(|&link| Kink::TiedLink(presolved.caller.links[link as usize])));
     for flow in 0..presolved.flows() {
         let (own, caller) = (presolved.paths_of(flow), presolved.caller.flows[flow] as usize);
         let path = presolved.caller.paths[own.start] as usize;
@@ -135,12 +135,12 @@ pub(super) fn of(
 }
 
 /// Links without capacity that paths cross, whose flows come back with any.
-pub(super) fn failed_links(problem: &Problem) -> Vec<usize> {
+pub(super) fn failed_links(problem: &Problem) -> Vec<u32> {
     let mut is_failed = vec![false; problem.links()];
     for &link in problem.paths().indices() {
         is_failed[link as usize] = problem.capacities()[link as usize] == 0.0;
     }
-    (0..problem.links()).filter(|&link| is_failed[link]).collect()
+    (0..problem.links() as u32).filter(|&link| is_failed[link as usize]).collect()
 }
 
 /// Whether the cap of a path is larger than that of its flow, which has no other path.

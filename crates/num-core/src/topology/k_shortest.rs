@@ -6,11 +6,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Topology;
 use super::disjoint::Disjoint;
 use super::lengths::{Length, Lengths, NONE, stretched};
 use super::tree::Tree;
 use super::yen::Yen;
+use super::{Node, Topology};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -101,15 +101,15 @@ impl Topology {
     /// ```
     /// # use netnum_core::{KShortest, Topology, Error};
     /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10\nSeattle Houston 10")?;
-    /// let (paths, group) = net.k_shortest_paths(&[0, 1], &[2, 0], &KShortest::new(2))?;
+    /// let (paths, group) = net.k_shortest_paths(&["Seattle", "Denver"], &["Houston", "Seattle"], &KShortest::new(2))?;
     /// assert_eq!(group, [0, 0, 1, 1]);
     /// assert_eq!(paths.links(1), [0, 2]); // Seattle -> Denver -> Houston
     /// # Ok::<(), Error>(())
     /// ```
     pub fn k_shortest_paths(
         &self,
-        sources: &[usize],
-        destinations: &[usize],
+        sources: &[impl Node],
+        destinations: &[impl Node],
         what: &KShortest<'_>,
     ) -> Result<(Paths, Vec<u32>)> {
         let KShortest { k, weight, max_stretch, disjoint, workers } = *what;
@@ -119,7 +119,7 @@ impl Topology {
         if let Some(stretch) = max_stretch.filter(|&stretch| stretch.is_nan() || stretch < 1.0) {
             return Err(Error::setting("max_stretch", stretch, "a number >= 1"));
         }
-        self.check_pairs(sources, destinations)?;
+        let [sources, destinations] = &self.pairs_of(sources, destinations)?;
         let lengths = Lengths::new(self, weight)?;
         if let Some(unfolded) = &self.unfolded {
             let weight = weight.map(|weight| unfolded.spread(weight));
@@ -216,11 +216,11 @@ impl Topology {
     /// # Errors
     /// [`Error::Length`] unless there are as many destinations as sources; [`Error::Topology`] for an end that does not
     /// exist or two equal ends, naming the first such pair; [`Error::Stopped`].
-    pub fn has_path(&self, sources: &[usize], destinations: &[usize]) -> Result<Vec<bool>> {
+    pub fn has_path(&self, sources: &[impl Node], destinations: &[impl Node]) -> Result<Vec<bool>> {
+        let [sources, destinations] = &self.pairs_of(sources, destinations)?;
         if let Some(unfolded) = &self.unfolded {
             return unfolded.net.has_path(sources, destinations);
         }
-        self.check_pairs(sources, destinations)?;
         let lengths = Lengths::new(self, None)?;
         let by_target = self.by_target(destinations)?;
         let (mut have, mut pacer) = (vec![false; sources.len()], Pacer::new());

@@ -12,6 +12,7 @@
 //! | `connected.rs` | whether paths join the ends, and why not |
 //! | `shared.rs` | links of one capacity for both directions |
 //! | `walks.rs` | whether given paths are any, and links from nodes |
+//! | `node.rs` | nodes by number or by name |
 
 mod attributes;
 mod connected;
@@ -19,6 +20,7 @@ mod disjoint;
 mod fabrics;
 mod k_shortest;
 mod lengths;
+mod node;
 mod routes;
 mod shared;
 mod tree;
@@ -36,6 +38,7 @@ use crate::error::{Error, Result, check_capacity, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 pub use attributes::LinkAttribute;
 pub use k_shortest::KShortest;
+pub use node::Node;
 use routes::Routing;
 use shared::Unfolded;
 
@@ -87,8 +90,12 @@ mod written {
 /// assert_eq!(net.paths(0, 143)?.len(), 4); // one through each spine
 /// let paths = net.ecmp(&[0, 1], &[143, 2], 1)?; // one of them for each pair, as routers choose
 /// assert_eq!(paths.links(1), [1, 146]); // server 1 -> rack 0 -> server 2
+/// assert_eq!(net.paths("server 1", "server 2")?.links(0), [1, 146]); // nodes by name
 /// # Ok::<(), Error>(())
 /// ```
+///
+/// A link is a `u32` everywhere: its place in [`links`](Self::links), and what paths are made of.
+/// A node is given by number or by name, see [`Node`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Plain")]
 pub struct Topology {
@@ -237,11 +244,11 @@ impl Topology {
     ///
     /// # Errors
     /// [`Error::UnknownLink`] for a link that does not exist.
-    pub fn without(mut self, links: &[usize]) -> Result<Self> {
+    pub fn without(mut self, links: &[u32]) -> Result<Self> {
         for &link in links {
-            let unknown = Error::UnknownLink { link: link as i64, links: self.capacities.len() };
-            *self.capacities.get_mut(link).ok_or(unknown)? = 0.0;
-            self.links[link].capacity = 0.0;
+            let unknown = Error::UnknownLink { link: link.into(), links: self.capacities.len() };
+            *self.capacities.get_mut(link as usize).ok_or(unknown)? = 0.0;
+            self.links[link as usize].capacity = 0.0;
         }
         self.with_these_capacities()
     }
@@ -266,14 +273,14 @@ impl Topology {
     /// every call.
     pub fn link_names(&self) -> Vec<String> {
         let mut seen: HashMap<(u32, u32, bool), usize> = HashMap::with_capacity(self.links.len());
-        let name = |number: usize| {
-            let (Link { from, to, .. }, shared) = (self.links[number], self.is_shared(number));
+        let name = |(link, &Link { from, to, .. }): (u32, &Link)| {
+            let shared = self.is_shared(link);
             let key = if shared { (from.min(to), from.max(to), true) } else { (from, to, false) };
             let nth = seen.entry(key).and_modify(|nth| *nth += 1).or_insert(1);
-            let name = self.name_of_link(number);
+            let name = self.name_of_link(link);
             if *nth == 1 { name } else { format!("{name} #{nth}") }
         };
-        (0..self.links.len()).map(name).collect()
+        (0..).zip(&self.links).map(name).collect()
     }
 
     /// The name of every node. The ends come first.
@@ -369,8 +376,7 @@ impl TryFrom<Plain> for Topology {
     fn try_from(plain: Plain) -> Result<Self> {
         let net = Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)?;
         // Invariant 5: a value per link.
-        let shared: Vec<usize> = plain.shared.into_iter().map(|link| link as usize).collect();
-        let net = net.with_shared(&shared)?;
+        let net = net.with_shared(&plain.shared)?;
         plain.attributes.into_iter().try_fold(net, |net, (name, values)| net.with_attribute(name, values))
     }
 }

@@ -13,7 +13,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Link, Topology};
+use super::{Link, Node, Topology};
 use crate::error::{Error, Result, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
@@ -119,7 +119,9 @@ impl Topology {
     /// [`Error::Topology`], naming both ends, when an end does not exist, both are the same, no path joins them, or
     /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed;
     /// [`Error::Stopped`].
-    pub fn paths(&self, source: usize, destination: usize) -> Result<Paths> {
+    pub fn paths(&self, source: impl Node, destination: impl Node) -> Result<Paths> {
+        let source = self.end_of(|| "source".into(), &source)?;
+        let destination = self.end_of(|| "destination".into(), &destination)?;
         if let Some(unfolded) = &self.unfolded {
             return unfolded.net.paths(source, destination).map(|paths| unfolded.folded(&paths));
         }
@@ -177,11 +179,11 @@ impl Topology {
     /// - [`Error::Topology`], naming the pair and both ends, when an end does not exist, both are the same, or no path
     ///   joins them. The first such pair is named.
     /// - [`Error::Stopped`].
-    pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
+    pub fn ecmp(&self, sources: &[impl Node], destinations: &[impl Node], seed: u64) -> Result<Paths> {
+        let [sources, destinations] = &self.pairs_of(sources, destinations)?;
         if let Some(unfolded) = &self.unfolded {
             return unfolded.net.ecmp(sources, destinations, seed).map(|paths| unfolded.folded(&paths));
         }
-        self.check_pairs(sources, destinations)?;
         let attachments = &self.routing.attachments;
         let pairs = self.by_target(destinations)?;
         let streams = ChaCha8Rng::seed_from_u64(seed);
@@ -273,8 +275,14 @@ impl Topology {
         Ok((sources, destinations))
     }
 
-    /// Checks that there are as many sources as destinations, and every pair.
-    pub(super) fn check_pairs(&self, sources: &[usize], destinations: &[usize]) -> Result<()> {
+    /// The numbers of the ends of pairs, checked: as many sources as destinations, two different ends in each pair.
+    pub(super) fn pairs_of(&self, sources: &[impl Node], destinations: &[impl Node]) -> Result<[Vec<usize>; 2]> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        self.check_pairs(&sources, &destinations)?;
+        Ok([sources, destinations])
+    }
+
+    fn check_pairs(&self, sources: &[usize], destinations: &[usize]) -> Result<()> {
         check_length("destinations", destinations.len(), sources.len(), "source")?;
         let mut pacer = Pacer::new();
         for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {

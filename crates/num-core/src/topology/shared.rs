@@ -25,7 +25,7 @@ impl Unfolded {
         for (number, &link) in (0..).zip(&net.links) {
             both.push(link);
             links.push(number);
-            if net.is_shared(number as usize) {
+            if net.is_shared(number) {
                 both.push(Link { from: link.to, to: link.from, ..link });
                 links.push(number);
             }
@@ -41,8 +41,8 @@ impl Unfolded {
     }
 
     /// The link here of a link there.
-    pub(super) fn link(&self, link: usize) -> usize {
-        self.links[link] as usize
+    pub(super) fn link(&self, link: u32) -> u32 {
+        self.links[link as usize]
     }
 
     /// What every link there has, from what every link here has.
@@ -63,16 +63,16 @@ impl Topology {
     /// let link = |from, to| Link { from, to, capacity: 10.0 };
     /// let names = ["a", "b", "c"].map(String::from).to_vec();
     /// let net = Topology::new("line", names, 3, vec![0; 3], vec![link(0, 1), link(1, 2)])?.with_shared(&[0, 1])?;
-    /// assert_eq!((net.link(0, 1), net.link(1, 0)), (Some(0), Some(0)));
+    /// assert_eq!((net.link(0, 1)?, net.link(1, 0)?), (0, 0));
     /// assert_eq!(net.route(&[2, 1, 0])?, [1, 0]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn with_shared(mut self, links: &[usize]) -> Result<Self> {
+    pub fn with_shared(mut self, links: &[u32]) -> Result<Self> {
         let count = self.links.len();
-        if let Some(&link) = links.iter().find(|&&link| link >= count) {
-            return Err(Error::UnknownLink { link: link as i64, links: count });
+        if let Some(&link) = links.iter().find(|&&link| link as usize >= count) {
+            return Err(Error::UnknownLink { link: link.into(), links: count });
         }
-        self.shared = links.iter().map(|&link| link as u32).collect();
+        self.shared = links.to_vec();
         self.shared.sort_unstable();
         self.shared.dedup();
         for &link in &self.shared {
@@ -92,8 +92,8 @@ impl Topology {
     }
 
     /// Whether a link is shared by both directions.
-    pub fn is_shared(&self, link: usize) -> bool {
-        self.shared.binary_search(&(link as u32)).is_ok()
+    pub fn is_shared(&self, link: u32) -> bool {
+        self.shared.binary_search(&link).is_ok()
     }
 
     /// The node that a link leads to from one of its nodes; `None` from any other, and against the direction of a link
@@ -101,8 +101,8 @@ impl Topology {
     ///
     /// # Panics
     /// If there is no such link.
-    pub fn beyond(&self, link: usize, node: usize) -> Option<usize> {
-        let Link { from, to, .. } = self.links[link];
+    pub fn beyond(&self, link: u32, node: usize) -> Option<usize> {
+        let Link { from, to, .. } = self.links[link as usize];
         match node {
             _ if from as usize == node => Some(to as usize),
             _ if to as usize == node && self.is_shared(link) => Some(from as usize),

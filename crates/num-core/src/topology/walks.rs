@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::{Link, Topology};
-use crate::error::{Error, Result, expected_below};
+use super::{Link, Node, Topology};
+use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::link_ends::LinkEnds;
 use crate::paths::Paths;
@@ -31,7 +31,7 @@ impl Topology {
         let (mut pacer, links) = (Pacer::new(), self.links.len());
         for (path, row) in paths.iter().enumerate() {
             pacer.did(row.len())?;
-            if !self.shared.is_empty() && row.iter().any(|&link| self.is_shared(link as usize)) {
+            if !self.shared.is_empty() && row.iter().any(|&link| self.is_shared(link)) {
                 self.check_walk_over_shared(path, row)?;
                 continue;
             }
@@ -54,13 +54,13 @@ impl Topology {
     pub fn walk_ends(&self, links: &[u32]) -> Option<(usize, usize)> {
         let first = &self.links[*links.first()? as usize];
         let from = |node: usize| {
-            let end = links.iter().try_fold(node, |node, &link| self.beyond(link as usize, node))?;
+            let end = links.iter().try_fold(node, |node, &link| self.beyond(link, node))?;
             Some((node, end))
         };
         if let Some((first, last)) = from(first.from as usize).or_else(|| from(first.to as usize)) {
             return (first != last).then_some((first, last));
         }
-        let is_either_way = links.iter().any(|&link| self.is_shared(link as usize));
+        let is_either_way = links.iter().any(|&link| self.is_shared(link));
         let mut more: HashMap<u32, i32> = HashMap::new();
         for Link { from, to, .. } in links.iter().map(|&link| self.links[link as usize]) {
             *more.entry(from).or_default() += 1;
@@ -82,19 +82,19 @@ impl Topology {
             return Err(Error::LinkOutOfRange { path, link: link.into(), links });
         }
         let ends = |&link: &u32| (self.links[link as usize].from, self.links[link as usize].to);
-        let goes_on = |node: usize| row.iter().try_fold(node, |node, &link| self.beyond(link as usize, node)).is_some();
+        let goes_on = |node: usize| row.iter().try_fold(node, |node, &link| self.beyond(link, node)).is_some();
         let (first, last) = ends(&row[0]);
         if goes_on(first as usize) || goes_on(last as usize) {
             return Ok(());
         }
-        let given: Vec<_> = row.iter().map(|link| (ends(link), self.is_shared(*link as usize))).collect();
+        let given: Vec<_> = row.iter().map(|link| (ends(link), self.is_shared(*link))).collect();
         if make_a_walk_either_way(&given) {
             return Ok(());
         }
         let meet = |pair: &[u32]| {
             let sides = |link: u32, of: u32| {
                 let (from, to) = ends(&link);
-                if self.is_shared(link as usize) { [from, to] } else { [of, of] }
+                if self.is_shared(link) { [from, to] } else { [of, of] }
             };
             let (after, before) = (sides(pair[0], ends(&pair[0]).1), sides(pair[1], ends(&pair[1]).0));
             after.iter().any(|node| before.contains(node))
@@ -104,27 +104,44 @@ impl Topology {
         Err(Error::NoWalk { path, what: format!("{one} does not lead to {other}") })
     }
 
-    /// The link from one node to another, both by number; of several the first. O(links of the node).
-    pub fn link(&self, from: usize, to: usize) -> Option<usize> {
-        if let Some(unfolded) = &self.unfolded {
-            return unfolded.net.link(from, to).map(|link| unfolded.link(link));
-        }
-        let node = |node: usize| u32::try_from(node).ok().filter(|_| node < self.node_names.len());
-        let (from, to) = (node(from)?, node(to)?);
-        // Ends that hang off a switch are no part of the trunk.
-        let hangs = |node: u32| if (node as usize) < self.ends { self.attachment(node as usize).up_down } else { None };
-        let leads = |&&link: &&u32| self.links[link as usize].from == from && self.links[link as usize].to == to;
-        let hanging = [hangs(from).map(|(up, _)| up), hangs(to).map(|(_, down)| down)];
-        let listed = hanging.as_slice().iter().flatten().chain(self.routing.leaving.of(from));
-        listed.into_iter().find(leads).map(|&link| link as usize)
-    }
-
-    /// The links of the path through some nodes, given by number: of several links between two of them the first.
+    /// The link from one node to another; of several the first. O(links of the node).
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
     /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10")?;
-    /// assert_eq!(net.route(&[0, 1, 2])?, [0, 2]);
+    /// assert_eq!(net.link("Denver", "Houston")?, 2);
+    /// assert_eq!(net.link(1, 2)?, 2);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Topology`], naming both, for two nodes that no link joins; for a node that does not exist.
+    pub fn link(&self, from: impl Node, to: impl Node) -> Result<u32> {
+        let (from, to) = (self.number_of(|| "from".into(), &from)?, self.number_of(|| "to".into(), &to)?);
+        self.link_between(from, to)
+    }
+
+    fn link_between(&self, from: usize, to: usize) -> Result<u32> {
+        if let Some(unfolded) = &self.unfolded {
+            return unfolded.net.link_between(from, to).map(|link| unfolded.link(link));
+        }
+        // Ends that hang off a switch are no part of the trunk.
+        let hangs = |node: usize| if node < self.ends { self.attachment(node).up_down } else { None };
+        let ends = |&&link: &&u32| [self.links[link as usize].from as usize, self.links[link as usize].to as usize];
+        let hanging = [hangs(from).map(|(up, _)| up), hangs(to).map(|(_, down)| down)];
+        let mut listed = hanging.as_slice().iter().flatten().chain(self.routing.leaving.of(from as u32));
+        listed.find(|link| ends(link) == [from, to]).copied().ok_or_else(|| {
+            let [from, to] = [from, to].map(|node| &self.node_names[node]);
+            Error::Topology(format!("there is no link from {from} to {to}"))
+        })
+    }
+
+    /// The links of the path through some nodes: of several links between two of them the first.
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10")?;
+    /// assert_eq!(net.route(&["Seattle", "Denver", "Houston"])?, [0, 2]);
     /// let error = net.route(&[0, 2]).unwrap_err();
     /// assert_eq!(error.to_string(), "hop 0: there is no link from Seattle to Houston");
     /// # Ok::<(), Error>(())
@@ -133,7 +150,7 @@ impl Topology {
     /// # Errors
     /// [`Error::Topology`], naming the hop, for two nodes that no link joins, for a node that does not exist or comes
     /// twice, and for fewer than two nodes; [`Error::Stopped`].
-    pub fn route(&self, nodes: &[usize]) -> Result<Vec<u32>> {
+    pub fn route(&self, nodes: &[impl Node]) -> Result<Vec<u32>> {
         if nodes.len() < 2 {
             let count = nodes.len();
             return Err(Error::Topology(format!(
@@ -141,36 +158,36 @@ impl Topology {
                 if count == 1 { "" } else { "s" }
             )));
         }
-        if let Some(hop) = nodes.iter().position(|&node| node >= self.node_names.len()) {
-            let expected = expected_below("node", self.node_names.len());
-            return Err(Error::Topology(format!("place {hop} of the route names node {}, {expected}", nodes[hop])));
-        }
         let (mut pacer, mut places) = (Pacer::new(), HashMap::new());
-        for (place, node) in nodes.iter().enumerate() {
+        let number = |(place, node)| {
             pacer.did(1)?;
-            if let Some(first) = places.insert(node, place) {
-                let name = &self.node_names[*node];
-                let message = format!("the route returns to {name}, which is in places {first} and {place}");
-                return Err(Error::Topology(message));
+            let number = self.number_of(|| format!("nodes[{place}]"), node)?;
+            match places.insert(number, place) {
+                None => Ok(number),
+                Some(first) => {
+                    let name = &self.node_names[number];
+                    let message = format!("the route returns to {name}, which is in places {first} and {place}");
+                    Err(Error::Topology(message))
+                }
             }
-        }
+        };
+        let nodes: Vec<usize> = nodes.iter().enumerate().map(number).collect::<Result<_>>()?;
         let link = |(hop, pair): (usize, &[usize])| {
             pacer.did(1)?;
-            let name = |node: usize| &self.node_names[node];
-            let message = || format!("hop {hop}: there is no link from {} to {}", name(pair[0]), name(pair[1]));
-            self.link(pair[0], pair[1]).map(|link| link as u32).ok_or_else(|| Error::Topology(message()))
+            self.link_between(pair[0], pair[1]).map_err(|error| Error::Topology(format!("hop {hop}: {error}")))
         };
         nodes.windows(2).enumerate().map(link).collect()
     }
 
     /// A link by number and nodes.
     pub(super) fn shown(&self, link: u32) -> String {
-        format!("link {link} ({})", self.name_of_link(link as usize))
+        format!("link {link} ({})", self.name_of_link(link))
     }
 
     /// The two nodes of a link by name, in its direction if it has one.
-    pub(super) fn name_of_link(&self, link: usize) -> String {
-        let [from, to] = [self.links[link].from, self.links[link].to].map(|node| &self.node_names[node as usize]);
+    pub(super) fn name_of_link(&self, link: u32) -> String {
+        let Link { from, to, .. } = self.links[link as usize];
+        let [from, to] = [from, to].map(|node| &self.node_names[node as usize]);
         format!("{from} {} {to}", if self.is_shared(link) { "-" } else { "->" })
     }
 }

@@ -10,7 +10,7 @@ fn line(shared: &[bool]) -> Topology {
     let links = both.links().iter().copied().step_by(2).collect();
     let nodes = both.node_names().len();
     let net = Topology::new("line", both.node_names().to_vec(), nodes, vec![0; nodes], links).unwrap();
-    let shared: Vec<usize> = (0..shared.len()).filter(|&link| shared[link]).collect();
+    let shared: Vec<u32> = (0..).zip(shared).filter_map(|(link, &is)| is.then_some(link)).collect();
     net.with_shared(&shared).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn line(shared: &[bool]) -> Topology {
 fn it_is_one_link_walked_both_ways_with_one_capacity() {
     let net = line(&[true, true]);
     assert_eq!(net.link_names(), ["n0 - n1", "n1 - n2"]);
-    assert_eq!((net.link(1, 0), net.route(&[2, 1, 0]).unwrap()), (Some(0), vec![1, 0]));
+    assert_eq!((net.link(1, 0), net.route(&[2, 1, 0]).unwrap()), (Ok(0), vec![1, 0]));
     assert_eq!((net.beyond(0, 0), net.beyond(0, 1), net.beyond(0, 2)), (Some(1), Some(0), None));
     let paths = net.ecmp(&[0, 2], &[2, 0], 1).unwrap();
     let utility = AlphaFair::new(1.0, 1.0).unwrap();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use netnum_core::{Error, Link, Paths, Topology};
+use netnum_core::{Error, KShortest, Link, Paths, Topology};
 use proptest::prelude::*;
 
 fn flowtune() -> Topology {
@@ -512,7 +512,7 @@ fn a_pair_without_a_route_is_refused_by_number() {
     assert_eq!(text, "pair 1 from end 4 to node 2: end 4 does not exist, expected an end from 0 to 3");
     let text = message(net.ecmp(&[0, 1], &[3], 0));
     assert_eq!(text, "destinations has 1 entries, expected 2, one per source");
-    assert!(net.ecmp(&[], &[], 0).unwrap().is_empty());
+    assert!(net.ecmp(&[0; 0], &[0; 0], 0).unwrap().is_empty());
 }
 
 #[test]
@@ -609,13 +609,60 @@ fn a_walk_may_be_closed_or_cross_itself_but_not_come_in_parts() {
 fn a_link_is_found_by_its_nodes() {
     for net in [flowtune(), Topology::parking_lot(4, 1.0).unwrap(), Topology::star(3, 1.0).unwrap()] {
         for (number, link) in net.links().iter().enumerate() {
-            assert_eq!(net.link(link.from as usize, link.to as usize), Some(number));
+            assert_eq!(net.link(link.from as usize, link.to as usize), Ok(number as u32));
+            let [from, to] = [link.from, link.to].map(|node| &net.node_names()[node as usize]);
+            assert_eq!(net.link(from, to), Ok(number as u32));
         }
-        assert_eq!((net.link(0, 0), net.link(0, 1_000_000), net.link(usize::MAX, 0)), (None, None, None));
     }
     let parallel = network(2, 2, &[(0, 1), (1, 0), (0, 1)]).unwrap();
-    assert_eq!((parallel.link(0, 1), parallel.link(1, 0)), (Some(0), Some(1)));
-    assert_eq!(flowtune().link(0, 143), None);
+    assert_eq!((parallel.link(0, 1), parallel.link(1, 0)), (Ok(0), Ok(1)));
+    assert_eq!(message(flowtune().link(0, 143)), "there is no link from server 0 to server 143");
+    assert_eq!(message(parallel.link(0, 0)), "there is no link from n0 to n0");
+    assert_eq!(message(parallel.link(0, 2)), "to is 2, expected a node from 0 to 1");
+    assert_eq!(message(parallel.link(usize::MAX, 0)), format!("from is {}, expected a node from 0 to 1", usize::MAX));
+    assert_eq!(
+        message(parallel.link("n0", "N1")),
+        "to is \"N1\", expected the name of one of the 2 nodes, did you mean \"n1\"?"
+    );
+}
+
+#[test]
+fn nodes_are_taken_by_number_or_by_name() {
+    let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10\nSeattle Houston 10").unwrap();
+    let numbers = |names: &[&str]| names.iter().map(|name| net.node(name).unwrap()).collect::<Vec<_>>();
+    let (from, to) = (["Seattle", "Denver", "Houston"], ["Houston", "Seattle", "Denver"]);
+    let (sources, destinations) = (numbers(&from), numbers(&to));
+    assert_eq!(net.paths("Seattle", "Houston"), net.paths(0, 2));
+    assert_eq!(net.paths(String::from("Seattle"), 2), net.paths(0, 2));
+    assert_eq!(net.ecmp(&from, &to, 1), net.ecmp(&sources, &destinations, 1));
+    assert_eq!(net.ecmp(&from, &destinations, 1), net.ecmp(&sources, &destinations, 1));
+    let two = KShortest::new(2);
+    assert_eq!(net.k_shortest_paths(&from, &to, &two), net.k_shortest_paths(&sources, &destinations, &two));
+    assert_eq!(net.has_path(&from, &to), Ok(vec![true; 3]));
+    assert_eq!(net.route(&from), net.route(&sources));
+    // Names that are numbers: the text is a name, the number a place.
+    let numbered = Topology::from_edges("7 0 10\n0 5 10").unwrap();
+    assert_eq!((numbered.link("0", "5"), numbered.link(1, 2)), (Ok(2), Ok(2)));
+}
+
+#[test]
+fn a_name_of_no_node_is_an_error_with_the_nearest_one() {
+    let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10").unwrap();
+    let text = |what: &str, name: &str, of: &str, near: &str| {
+        format!("{what} is {name:?}, expected the name of one of the {of}{near}")
+    };
+    let near = ", did you mean \"Denver\"?";
+    assert_eq!(message(net.paths("Denvre", "Houston")), text("source", "Denvre", "3 ends", near));
+    assert_eq!(message(net.paths("Denver", "London")), text("destination", "London", "3 ends", ""));
+    let (from, to) = (["Seattle", "denver"], ["Denver", "Houston"]);
+    assert_eq!(message(net.ecmp(&from, &to, 1)), text("sources[1]", "denver", "3 ends", near));
+    assert_eq!(message(net.has_path(&to, &from)), text("destinations[1]", "denver", "3 ends", near));
+    let two = KShortest::new(2);
+    assert_eq!(message(net.k_shortest_paths(&from, &to, &two)), text("sources[1]", "denver", "3 ends", near));
+    assert_eq!(message(net.route(&from)), text("nodes[1]", "denver", "3 nodes", near));
+    // A switch is a node and no end.
+    let near = ", did you mean \"rack 1\"?";
+    assert_eq!(message(flowtune().paths("server 3", "rack 1")), text("destination", "rack 1", "144 ends", near));
 }
 
 #[test]
@@ -625,9 +672,9 @@ fn a_route_is_the_links_between_its_nodes_or_names_the_hop_that_is_none() {
     let links = net.route(&[0, rack, spine, other, 3]).unwrap();
     assert!(lists(&net.paths(0, 3).unwrap()).contains(&links));
     assert_eq!(message(net.route(&[0, rack, other, 3])), "hop 1: there is no link from rack 0 to rack 1");
-    assert_eq!(message(net.route(&[0, 9])), "place 1 of the route names node 9, expected a node from 0 to 7");
+    assert_eq!(message(net.route(&[0, 9])), "nodes[1] is 9, expected a node from 0 to 7");
     assert_eq!(message(net.route(&[0])), "a route of 1 node has no link");
-    assert_eq!(message(net.route(&[])), "a route of 0 nodes has no link");
+    assert_eq!(message(net.route(&[0; 0])), "a route of 0 nodes has no link");
     let returns = "the route returns to rack 0, which is in places 1 and 3";
     assert_eq!(message(net.route(&[0, rack, spine, rack, 1])), returns);
 }

@@ -41,7 +41,7 @@ fn the_first_pair_without_a_path_is_named_by_any_number_of_threads() {
         let found = net.k_shortest_paths(&sources, &destinations, &KShortest::new(2).with_workers(&threads(count)));
         assert_eq!(found.unwrap_err().to_string(), "pair 100 from node 100 to node 7: there is no route");
     }
-    let none = net.k_shortest_paths(&[], &[], &KShortest::new(2).with_workers(&threads(4))).unwrap();
+    let none = net.k_shortest_paths(&[0; 0], &[0; 0], &KShortest::new(2).with_workers(&threads(4))).unwrap();
     assert_eq!((none.0.len(), none.1.len()), (0, 0));
 }
 

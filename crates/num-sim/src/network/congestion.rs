@@ -103,8 +103,8 @@ struct Touched {
 impl Touched {
     /// Adds a link, if it is to be added and is not listed. Without a branch: whether cannot be predicted.
     #[inline]
-    fn add_if(&mut self, is_so: bool, link: usize, listed: &mut bool) {
-        self.list[self.count] = link as u32;
+    fn add_if(&mut self, is_so: bool, link: u32, listed: &mut bool) {
+        self.list[self.count] = link;
         self.count += usize::from(is_so & !*listed);
         *listed |= is_so;
     }
@@ -136,7 +136,7 @@ pub(crate) struct CongestionMarks {
 impl CongestionMarks {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
         let all_are_ends = net.ends() == net.node_names().len();
-        let link = |(number, link): (usize, &netnum_core::Link)| {
+        let link = |(number, link): (u32, &netnum_core::Link)| {
             let mut made = MarkingLink {
                 capacity: 0.0,
                 full_from: 0.0,
@@ -153,15 +153,15 @@ impl CongestionMarks {
             made.set_capacity(marking, link.capacity);
             made
         };
-        let links: Vec<MarkingLink> = net.links().iter().enumerate().map(link).collect();
+        let links: Vec<MarkingLink> = (0..).zip(net.links()).map(link).collect();
         let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
         let (flow_marks, [remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 3]);
         let touched = Touched { list: vec![0; links.len() + 1], count: 0 };
         Self { marking, links, limits_from, marks, flow_marks, touched, remarked, limited, affected }
     }
 
-    pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
-        let changed = &mut self.links[link];
+    pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let changed = &mut self.links[link as usize];
         changed.set_capacity(self.marking, capacity);
         // To be added up.
         (changed.load, changed.is_changed) = (f64::INFINITY, true);
@@ -183,7 +183,7 @@ impl CongestionMarks {
     /// A flow takes a route, at some rate.
     pub(crate) fn join(&mut self, slot: u32, route: &Route, rate: f64) {
         for (link, fraction) in route.iter() {
-            let joins = &mut self.links[link];
+            let joins = &mut self.links[link as usize];
             joins.through.push((slot, fraction));
             joins.load += fraction * rate;
             joins.is_changed = true;
@@ -196,7 +196,7 @@ impl CongestionMarks {
     /// A flow leaves its route, and the rate that it had there.
     pub(crate) fn leave(&mut self, slot: u32, route: &Route, rate: f64) {
         for (link, fraction) in route.iter() {
-            let leaves = &mut self.links[link];
+            let leaves = &mut self.links[link as usize];
             leaves.load -= fraction * rate;
             leaves.is_changed = true;
             if let Some(place) = leaves.through.iter().position(|&(other, _)| other == slot) {
@@ -215,9 +215,10 @@ impl CongestionMarks {
     /// A flow on a route has another rate, by so much more.
     pub(crate) fn change(&mut self, slot: u32, route: &Route, more: f64) {
         for (link, fraction) in route.iter() {
-            let changes = &mut self.links[link];
+            let changes = &mut self.links[link as usize];
             changes.load += fraction * more;
-            let may_be_full = (changes.load >= changes.nearly_full_from) | (self.limits_from[link] < f64::INFINITY);
+            let may_be_full =
+                (changes.load >= changes.nearly_full_from) | (self.limits_from[link as usize] < f64::INFINITY);
             self.touched.add_if(may_be_full, link, &mut changes.listed);
         }
         self.list(slot);
@@ -307,7 +308,7 @@ impl CongestionMarks {
         for slot in affected.drain(..) {
             let (mut clean, mut apart) = (1.0, 0.0);
             for (link, fraction) in flows.route(slot).iter() {
-                let marks = all_marks[link];
+                let marks = all_marks[link as usize];
                 if fraction < 1.0 { apart += fraction * marks } else { clean *= 1.0 - marks }
             }
             let marked = 1.0 - clean * (1.0 - f64::min(1.0, apart));

@@ -57,6 +57,7 @@ impl LinkTotals {
     #[inline]
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
         for (link, fraction) in route.iter() {
+            let link = link as usize;
             let (total, load) = (&mut self.links[link], &mut self.loads[link]);
             total.add_up(*load, self.capacities[link], now);
             *load += fraction * change;
@@ -66,7 +67,7 @@ impl LinkTotals {
     /// A flow has sent bits over a route.
     pub(crate) fn sent(&mut self, route: &Route, bits: f64) {
         for (link, fraction) in route.iter() {
-            self.links[link].bits += fraction * bits;
+            self.links[link as usize].bits += fraction * bits;
         }
     }
 

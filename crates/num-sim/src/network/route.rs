@@ -57,25 +57,25 @@ impl Route {
     }
 
     /// Links with their fractions.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, f64)> {
-        self.links.iter().zip(&self.fractions).map(|(&link, &fraction)| (link as usize, fraction))
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f64)> {
+        self.links.iter().copied().zip(self.fractions.iter().copied())
     }
 
     /// The rate of a flow that is alone on the route, in bit/s.
     pub fn alone(&self, capacities: &[f64]) -> f64 {
-        self.iter().map(|(link, fraction)| capacities[link] / fraction).fold(f64::INFINITY, f64::min)
+        self.iter().map(|(link, fraction)| capacities[link as usize] / fraction).fold(f64::INFINITY, f64::min)
     }
 
     /// Whether it is one walk from one node to another, with all of the flow on each of its links, none of them twice.
     fn is_walk(&self, net: &Topology, (from, to): (usize, usize)) -> bool {
         let mut at = from;
-        let goes_on = |(place, (link, fraction)): (usize, (usize, f64))| {
-            let next = if link < net.links().len() { net.beyond(link, at) } else { None };
+        let goes_on = |(place, (link, fraction)): (usize, (u32, f64))| {
+            let next = if (link as usize) < net.links().len() { net.beyond(link, at) } else { None };
             let leaves = next.is_some_and(|next| {
                 at = next;
                 true
             });
-            leaves && fraction == 1.0 && !self.links[..place].contains(&(link as u32))
+            leaves && fraction == 1.0 && !self.links[..place].contains(&link)
         };
         self.iter().enumerate().all(goes_on) && at == to && self.weight == 1.0
     }
@@ -92,7 +92,7 @@ impl Route {
             return None;
         }
         for (place, (link, fraction)) in self.iter().enumerate() {
-            if link >= links.len() {
+            if link as usize >= links.len() {
                 return Some(format!("got a route over link {link}, expected a link below {}", links.len()));
             }
             if !(fraction > 0.0 && fraction <= 1.0 + ALIKE) {
@@ -100,7 +100,7 @@ impl Route {
                     "got a route with fraction {fraction} of link {link}, expected a number > 0 and <= 1"
                 ));
             }
-            if self.links[..place].contains(&(link as u32)) {
+            if self.links[..place].contains(&link) {
                 return Some(format!("got a route that visits link {link} twice"));
             }
         }
@@ -108,15 +108,16 @@ impl Route {
             return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
         }
         // Which way the parts of a flow cross a shared link is not known.
-        if self.links.iter().any(|&link| net.is_shared(link as usize)) {
+        if self.links.iter().any(|&link| net.is_shared(link)) {
             return None;
         }
         // Σ out − Σ in of every node is 1 where the flow begins, −1 where it ends, and 0 elsewhere.
         balance[from] -= self.weight;
         balance[to] += self.weight;
         for (link, fraction) in self.iter() {
-            balance[links[link].from as usize] += fraction;
-            balance[links[link].to as usize] -= fraction;
+            let link = links[link as usize];
+            balance[link.from as usize] += fraction;
+            balance[link.to as usize] -= fraction;
         }
         let mut violation = None;
         let nodes = self.links.iter().map(|&link| links[link as usize]).flat_map(|link| [link.from, link.to]);

@@ -291,7 +291,7 @@ impl Policy for Clocked {
             Event::CapChanged(_) => return Ok(()),
             Event::CapacityChanged { link, capacity } => {
                 if let Some(allocator) = &mut self.allocator {
-                    allocator.set_capacity(link as u32, capacity)?;
+                    allocator.set_capacity(link, capacity)?;
                 }
             }
         }

@@ -176,7 +176,7 @@ impl Policy for Ideal {
 
     fn changed(&mut self, event: Event, _flows: &Flows) -> Result<()> {
         if let Event::CapacityChanged { link, capacity } = event {
-            self.capacities[link] = capacity;
+            self.capacities[link as usize] = capacity;
         }
         self.changed = true;
         Ok(())

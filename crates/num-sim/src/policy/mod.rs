@@ -4,10 +4,11 @@
 //! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
 //! entry, and a line in [`POLICIES`].
 //!
-//! Several policies share the other files: `objective.rs` (utilities by option), `remaining.rs` (remaining size and
-//! time), `single_path.rs` (flows with one path each, and those active as a `Problem`), `clock.rs` and
-//! `control_traffic.rs`.
+//! `by_name.rs` makes them. Several policies share the other files: `objective.rs` (utilities by option),
+//! `remaining.rs` (remaining size and time), `single_path.rs` (flows with one path each, and those active as a
+//! `Problem`), `clock.rs` and `control_traffic.rs`.
 
+mod by_name;
 mod clock;
 mod clocked;
 mod control_traffic;
@@ -26,15 +27,14 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
-use netnum_core::registry::Given;
-use netnum_core::registry::{Entry, Options, Registry};
+use netnum_core::registry::Registry;
 
-#[cfg(doc)]
-use crate::error::Error;
 use crate::error::Result;
 use crate::network::Flows;
 use crate::workload::Workload;
 
+pub use by_name::policy;
+use by_name::{MakePolicy, PolicyEntry};
 pub use clocked::{Clocked, ClockedOptions};
 pub use control_traffic::UpdateTraffic;
 pub use edf::Edf;
@@ -67,16 +67,6 @@ pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
         clocked::RCP,
     ],
 );
-
-/// A policy by its name.
-///
-/// # Errors
-/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
-pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
-    let (entry, given) = POLICIES.given(name, options)?;
-    let (MakePolicy::AnyRoute(make) | MakePolicy::SinglePath(make)) = entry.make;
-    make(&given).map_err(|error| error.about_option(&given))
-}
 
 /// Sets the rate of every flow.
 pub trait Policy {
@@ -137,7 +127,7 @@ pub enum Event {
     /// A link has another capacity from now on.
     CapacityChanged {
         /// The link.
-        link: usize,
+        link: u32,
         /// Its capacity in bit/s; 0 if it has failed.
         capacity: f64,
     },
@@ -160,16 +150,3 @@ impl Rates {
         self.changes.drain(..)
     }
 }
-
-/// Makes a policy of [`POLICIES`] from its options.
-#[derive(Debug, Clone, Copy)]
-pub enum MakePolicy {
-    /// One that takes flows over several paths.
-    AnyRoute(FromOptions),
-    /// One that takes flows with one path each.
-    SinglePath(FromOptions),
-}
-
-type FromOptions = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
-
-type PolicyEntry = Entry<MakePolicy>;

@@ -158,7 +158,7 @@ impl<K: Key> Policy for Ordered<K> {
             // A key may depend on the route.
             Event::Rerouted(_) => self.rerouted = true,
             Event::CapChanged(_) => {}
-            Event::CapacityChanged { link, capacity } => self.capacities[link] = capacity,
+            Event::CapacityChanged { link, capacity } => self.capacities[link as usize] = capacity,
         }
         Ok(())
     }
@@ -191,7 +191,8 @@ impl<K: Key> Policy for Ordered<K> {
                 false => {
                     let (flow, route) = (flows.flow(slot), flows.route(slot));
                     pacer.did(route.links().len())?;
-                    let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
+                    let rate =
+                        route.iter().map(|(link, share)| links[link as usize].free / share).fold(flow.cap, f64::min);
                     let full = route.links().iter().find(|&&link| links[link as usize].free == 0.0);
                     place.full_link = full.copied().unwrap_or(NONE);
                     if rate != flow.rate {
@@ -211,7 +212,7 @@ impl<K: Key> Policy for Ordered<K> {
                 continue;
             }
             for (link, share) in flows.route(slot).iter() {
-                let link = &mut links[link];
+                let link = &mut links[link as usize];
                 let (ahead, its_slope) = link.last;
                 if slope < its_slope {
                     // By so much that the two differ.

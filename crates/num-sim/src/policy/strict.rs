@@ -113,7 +113,7 @@ impl<L: Levels> Policy for Strict<L> {
                 self.tiers.insert(slot, level, flows);
             }
             Event::CapChanged(slot) => self.tiers.set_cap(slot, flows.flow(slot).cap),
-            Event::CapacityChanged { link, capacity } => self.tiers.set_capacity(link as u32, capacity),
+            Event::CapacityChanged { link, capacity } => self.tiers.set_capacity(link, capacity),
         }
         Ok(())
     }

@@ -244,7 +244,7 @@ impl Policy for Xwi {
             Event::Ended(_) => {}
             Event::CapChanged(slot) => self.shared.set_cap(slot, flows.flow(slot).cap),
             Event::CapacityChanged { link, capacity } => {
-                self.capacities[link] = capacity;
+                self.capacities[link as usize] = capacity;
                 self.shared.set_capacity(link, capacity);
                 self.reweigh_all = true;
             }

@@ -144,6 +144,7 @@ fn no_split_is_faster(
     let (mut fastest, mut is_common) = (vec![0.0; links], vec![true; links]);
     for split in splits {
         for (link, fraction) in split.even.iter() {
+            let link = link as usize;
             fastest[link] = f64::max(fastest[link], split.rate);
             is_common[link] &= fraction > 1.0 - ROUNDING;
         }

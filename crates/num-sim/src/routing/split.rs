@@ -69,7 +69,7 @@ impl Table {
                 return Err(netnum_core::Error::NoWalk { path, what }.into());
             };
             // Links that are all shared lead either way.
-            let is_either_way = links.iter().all(|&link| net.is_shared(link as usize));
+            let is_either_way = links.iter().all(|&link| net.is_shared(link));
             for pair in [(source, destination), (destination, source)].into_iter().take(1 + usize::from(is_either_way))
             {
                 let next = of.len() as u32;

@@ -13,7 +13,7 @@ impl Simulation<'_> {
             && time <= self.now
         {
             self.changes = rest;
-            self.transfers.links.set_capacity(link, capacity, self.now);
+            self.transfers.links.set_capacity(link as usize, capacity, self.now);
             if let Some(marks) = &mut self.transfers.marks {
                 marks.set_capacity(link, capacity);
             }

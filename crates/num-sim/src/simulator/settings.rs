@@ -13,7 +13,7 @@ pub struct CapacityChange {
     /// The time, in seconds.
     pub time: f64,
     /// The link.
-    pub link: usize,
+    pub link: u32,
     /// Its capacity from then on, in bit/s: 0 if it fails, ∞ for no limit.
     pub capacity: f64,
 }
@@ -59,7 +59,7 @@ impl RunSettings {
             if change.time < previous {
                 return wrong("time", &change.time, "changes in order of time");
             }
-            if change.link >= links {
+            if change.link as usize >= links {
                 return wrong("link", &change.link, &format!("a link below {links}"));
             }
             if change.capacity.is_nan() || change.capacity < 0.0 {

@@ -102,7 +102,7 @@ impl Pairs {
             }
         }
         let (mut sent, mut received) = (0.0, 0.0);
-        for (number, link) in net.links().iter().enumerate() {
+        for (number, link) in (0..).zip(net.links()) {
             let (from, to, shared) = (link.from as usize, link.to as usize, net.is_shared(number));
             sent += if sends[from] || shared && sends[to] { link.capacity } else { 0.0 };
             received += if receives[to] || shared && receives[from] { link.capacity } else { 0.0 };

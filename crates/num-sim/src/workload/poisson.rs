@@ -37,7 +37,7 @@ pub struct Poisson {
     /// No flow arrives after this many seconds. Default: ∞.
     pub duration: f64,
     /// The links whose capacity counts as a load of 1. Default: those of the senders or of the receivers.
-    pub links: Option<Vec<usize>>,
+    pub links: Option<Vec<u32>>,
 }
 
 setters!(Poisson {
@@ -45,7 +45,7 @@ setters!(Poisson {
     with_load: load: f64,
     with_flows: flows: usize,
     with_duration: duration: f64,
-    with_links: links: Option<Vec<usize>>,
+    with_links: links: Option<Vec<u32>>,
 });
 
 impl Poisson {
@@ -60,7 +60,7 @@ impl Poisson {
             return Err(Error::setting("duration", self.duration, "a number >= 0"));
         }
         let links = net.capacities().len();
-        match self.links.iter().flatten().find(|&&link| link >= links) {
+        match self.links.iter().flatten().find(|&&link| link as usize >= links) {
             Some(link) => Err(Error::setting("links", link, &format!("links below {links}"))),
             None => Ok(()),
         }
@@ -78,7 +78,7 @@ impl Workload {
         arrivals.check(net)?;
         pairs.check(net)?;
         let capacity = match &arrivals.links {
-            Some(links) => links.iter().map(|&link| net.capacities()[link]).sum(),
+            Some(links) => links.iter().map(|&link| net.capacities()[link as usize]).sum(),
             None => pairs.capacity(net),
         };
         if !(capacity > 0.0 && capacity < f64::INFINITY) {

@@ -74,18 +74,18 @@ fn only_an_adaptive_split_avoids_a_link_that_carries_something_else() {
     // One flow of 10 Gbit/s; 6 of the 10 of one uplink are taken. Split over four, a quarter each.
     let net = Topology::leaf_spine(2, 1, 4, 10e9, 10e9).unwrap();
     let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
-    let taken = net.paths(0, 1).unwrap().links(2)[1] as usize;
+    let taken = net.paths(0, 1).unwrap().links(2)[1];
     let hot = CapacityChange { time: 0.0, link: taken, capacity: 4e9 };
-    let bytes = |routing: &mut dyn Routing| run(&net, &workload, routing, &[hot]).link_bytes[taken];
+    let bytes = |routing: &mut dyn Routing| run(&net, &workload, routing, &[hot]).link_bytes[taken as usize];
     assert!(bytes(&mut Adaptive::new()) < 1.0, "{}", bytes(&mut Adaptive::new()));
     assert!((bytes(&mut Spray::new()) - 0.25e6).abs() < 1e-3);
     // It is used again when the others are fuller: of 30 Gbit/s, with 34 free, each keeps one.
     let net = Topology::leaf_spine(2, 3, 4, 10e9, 10e9).unwrap();
     let workload = Workload::new(vec![0.0; 3], vec![0, 1, 2], vec![3, 4, 5], vec![1e6; 3]).unwrap();
-    let taken = net.paths(0, 3).unwrap().links(2)[1] as usize;
+    let taken = net.paths(0, 3).unwrap().links(2)[1];
     let hot = CapacityChange { time: 0.0, link: taken, capacity: 4e9 };
     let report = run(&net, &workload, &mut Adaptive::new(), &[hot]);
-    assert!((report.peak_loads[taken] - 3e9).abs() < 1e5, "{}", report.peak_loads[taken]);
+    assert!((report.peak_loads[taken as usize] - 3e9).abs() < 1e5, "{}", report.peak_loads[taken as usize]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_split_makes_room_for_those_who_can_use_it() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 4], vec![1.8e9 / 8.0, 0.4e9 / 8.0]).unwrap();
     let waits = Production::new(vec![1e12, 0.2e9], f64::INFINITY).unwrap();
     let workload = workload.with_production(waits).unwrap();
-    let down = CapacityChange { time: 0.0, link: net.paths(1, 4).unwrap().links(1)[2] as usize, capacity: 0.0 };
+    let down = CapacityChange { time: 0.0, link: net.paths(1, 4).unwrap().links(1)[2], capacity: 0.0 };
     let report = run(&net, &workload, &mut Adaptive::new(), &[down]);
     assert!((report.completion_times[0] - 1.0).abs() < 1e-3, "{:?}", report.completion_times);
     assert!((report.completion_times[1] - 2.0).abs() < 1e-3, "{:?}", report.completion_times);

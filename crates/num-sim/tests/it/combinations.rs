@@ -3,7 +3,7 @@
 //!
 //! Policies that stop near an optimum, or approach one, have separate tests.
 
-use crate::common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
+use crate::common::slow::{Outcome, Scheduler, Splits, simulate as slowly};
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
@@ -48,14 +48,14 @@ fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
 
 /// Links between switches that fail, and come back later; where there are none, any.
 fn failures(net: &Topology, workload: &Workload) -> Vec<CapacityChange> {
-    let inner: Vec<usize> = (0..net.links().len())
-        .filter(|&link| [net.links()[link].from, net.links()[link].to].iter().all(|&node| node as usize >= net.ends()))
-        .collect();
-    let inner = if inner.is_empty() { (0..net.links().len()).collect() } else { inner };
+    let all = || 0..net.links().len() as u32;
+    let ends = |link: u32| [net.links()[link as usize].from, net.links()[link as usize].to];
+    let inner: Vec<u32> = all().filter(|&link| ends(link).iter().all(|&node| node as usize >= net.ends())).collect();
+    let inner = if inner.is_empty() { all().collect() } else { inner };
     let end = workload.arrivals().last().expect("there are flows");
     let change = |part: f64, place: usize, of: f64| {
         let link = inner[place % inner.len()];
-        CapacityChange { time: part * end, link, capacity: of * net.capacities()[link] }
+        CapacityChange { time: part * end, link, capacity: of * net.capacities()[link as usize] }
     };
     vec![
         change(0.2, 0, 0.0),
@@ -144,9 +144,12 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
-        (Box::new(Ordered::by(Srpt::new())), Scheduler::Ordered(Order::Size)),
-        (Box::new(Ordered::by(Srpt::by_time())), Scheduler::Ordered(Order::Time)),
-        (Box::new(Ordered::by(Edf::new(SLACK).unwrap())), Scheduler::Ordered(Order::Deadline(SLACK))),
+        (Box::new(Ordered::by(Srpt::new())), Scheduler::by(|_, flow, rate| (flow.size - flow.sent, -rate))),
+        (Box::new(Ordered::by(Srpt::by_time())), Scheduler::by(|network, flow, rate| network.remaining_at(flow, rate))),
+        (
+            Box::new(Ordered::by(Edf::new(SLACK).unwrap())),
+            Scheduler::by(|_, flow, _| (flow.arrival + SLACK * flow.size / flow.alone, 0.0)),
+        ),
         (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
         (Box::new(Strict::by(Rax::new(&rax_options()).unwrap())), rax(false)),
         (Box::new(Strict::by(Rax::plus(&rax_options()).unwrap())), rax(true)),

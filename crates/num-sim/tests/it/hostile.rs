@@ -134,7 +134,7 @@ impl Hostile {
                 1 => net.capacities()[link],
                 _ => self.like(1e10),
             };
-            CapacityChange { time, link, capacity }
+            CapacityChange { time, link: link as u32, capacity }
         };
         times.into_iter().map(change).collect()
     }

@@ -1,6 +1,6 @@
 //! Sizes, arrivals and pairs have the stated distributions.
 
-use netnum_core::Topology;
+use netnum_core::{Link, Topology};
 use netnum_sim::{Pairs, Poisson, Sizes, Workload};
 use proptest::prelude::*;
 
@@ -70,11 +70,10 @@ fn the_load_is_what_the_servers_own_links_carry() {
     let incast = Pairs::incast(&net, 3, 5, 1).unwrap();
     assert!((rate(&poisson(200_000, 0.4, &incast, 1)) / 10e9 - 0.4).abs() < 0.01);
     // Or any other links: here those from the racks to the spines.
-    let uplinks: Vec<usize> = (0..net.links().len())
-        .filter(|&link| {
-            net.tiers()[net.links()[link].from as usize] == 1 && net.tiers()[net.links()[link].to as usize] == 2
-        })
-        .collect();
+    let tier = |node: u32| net.tiers()[node as usize];
+    let goes_up = |link: &Link| tier(link.from) == 1 && tier(link.to) == 2;
+    let uplinks: Vec<u32> =
+        (0..).zip(net.links()).filter(|(_, link)| goes_up(link)).map(|(number, _)| number).collect();
     assert_eq!(uplinks.len(), 6);
     let arrivals = Poisson::new(Sizes::web_search(), 0.5).with_flows(200_000).with_links(Some(uplinks));
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).unwrap();

@@ -31,6 +31,7 @@ pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::Workload;
 
 use crate::detach::{EnterRust, Pacer};
+use crate::error::setting;
 use crate::numbers::{self, count, float};
 use crate::progress_bar::ProgressBar;
 use crate::solve::seconds;
@@ -55,7 +56,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
         if link.extract::<f64>().is_err() {
-            let link = net.link_between(&name("link"), &link)?;
+            let link = net.link_between(&name("link"), &link)? as u32;
             return Ok(CapacityChange { time, link, capacity });
         }
         // A row of an array of floats has the link as one, too.
@@ -63,7 +64,9 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
             _ => link,
         };
-        Ok(CapacityChange { time, link: count(&name("link"), &link, 0)?, capacity })
+        let (link, links) = (count(&name("link"), &link, 0)?, net.core.links().len());
+        let no_link = |_| setting(&name("link"), link, &format!("a link below {links}"));
+        Ok(CapacityChange { time, link: u32::try_from(link).map_err(no_link)?, capacity })
     };
     let mut pacer = Pacer::new(changes.py());
     rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()

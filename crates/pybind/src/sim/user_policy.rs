@@ -115,7 +115,7 @@ impl Policy for UserPolicy {
             Event::Arrived(slot) => self.slots.insert(self.place(slot, flows), slot),
             Event::Ended(slot) => _ = self.slots.remove(self.place(slot, flows)),
             Event::CapacityChanged { link, capacity } => {
-                self.capacities[link] = capacity;
+                self.capacities[link as usize] = capacity;
                 self.array = None;
             }
             _ => {}

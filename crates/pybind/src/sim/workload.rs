@@ -211,7 +211,7 @@ impl Workload {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let flows = flows.map_or(Ok(usize::MAX), |flows| count("flows", flows, 0))?;
-        let index = |link: i64| usize::try_from(link).map_err(|_| setting("links", link, "indices of links, >= 0"));
+        let index = |link: i64| u32::try_from(link).map_err(|_| setting("links", link, "indices of links, >= 0"));
         let links = links
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;

@@ -39,9 +39,9 @@ fn values_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<LinkAttribute> {
 }
 
 /// The numbers of the links that are shared, of so many: all or none of them, or those of a mask.
-pub(super) fn shared_links(shared: &Bound<'_, PyAny>, links: usize) -> PyResult<Vec<usize>> {
+pub(super) fn shared_links(shared: &Bound<'_, PyAny>, links: usize) -> PyResult<Vec<u32>> {
     if numbers::is_truth(shared)? {
-        return Ok(if shared.is_truthy()? { (0..links).collect() } else { Vec::new() });
+        return Ok(if shared.is_truthy()? { (0..links as u32).collect() } else { Vec::new() });
     }
     let expected = "True, False, or an array of bool with one per link";
     let mut all = Vec::with_capacity(links);
@@ -53,7 +53,7 @@ pub(super) fn shared_links(shared: &Bound<'_, PyAny>, links: usize) -> PyResult<
         all.push(value.is_truthy()?);
     }
     check_length("shared", all.len(), links, "link").map_err(raise)?;
-    Ok((0..links).filter(|&link| all[link]).collect())
+    Ok((0..).zip(all).filter_map(|(link, is_shared)| is_shared.then_some(link)).collect())
 }
 
 impl Topology {

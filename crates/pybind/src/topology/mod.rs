@@ -236,7 +236,7 @@ impl Topology {
     /// Which links are shared by both directions: array of bool, shape (links,).
     #[getter]
     fn shared<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        let links = 0..self.core.links().len();
+        let links = 0..self.core.links().len() as u32;
         numbers::read_only(py, links.map(|link| self.core.is_shared(link)).collect())
     }
 
@@ -515,12 +515,9 @@ impl Topology {
     /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
     /// >>> net.link("Denver", "Houston")
     /// 2
-    fn link(&self, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<usize> {
+    fn link(&self, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<u32> {
         let (from, to) = (self.node_of("source", source)?, self.node_of("destination", destination)?);
-        self.core.link(from, to).ok_or_else(|| {
-            let [from, to] = [from, to].map(|node| &self.core.node_names()[node]);
-            ProblemError::new_err(format!("there is no link from {from} to {to}"))
-        })
+        self.core.link(from, to).map_err(raise)
     }
 
     /// The links of the walk through some nodes.
@@ -576,7 +573,7 @@ impl Topology {
     /// >>> net.without([("Denver", "Houston"), ("Houston", "Denver")]).capacities
     /// array([10., 10.,  0.,  0.])
     fn without(&self, links: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let links = self.links_of("links", links)?;
+        let links: Vec<u32> = self.links_of("links", links)?.into_iter().map(|link| link as u32).collect();
         self.with(self.core.clone().without(&links).map_err(raise)?)
     }
 

@@ -152,7 +152,7 @@ impl Topology {
         let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
         let name = |node: usize| &self.core.node_names()[node];
         let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
-        self.core.link(from, to).ok_or_else(|| ProblemError::new_err(message()))
+        self.core.link(from, to).map(|link| link as usize).map_err(|_| ProblemError::new_err(message()))
     }
 
     /// Names of ends, or the first few of many.

@@ -8,7 +8,7 @@ use super::*;
 /// The fraction of every active flow that is marked, from the definitions.
 fn fractions(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows) -> Vec<f64> {
     let on = |link: usize| {
-        let hop = move |slot: u32| flows.route(slot).iter().find(|hop| hop.0 == link);
+        let hop = move |slot: u32| flows.route(slot).iter().find(|hop| hop.0 as usize == link);
         flows.active().iter().filter_map(move |&slot| hop(slot).map(|hop| (slot, hop.1)))
     };
     let rate = |slot: u32| flows.flow(slot).rate;
@@ -16,7 +16,7 @@ fn fractions(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows
     let full = |link: usize, fraction: f64| load(link) >= fraction * capacities[link] * (1.0 - ALIKE);
     let fastest = |link: usize| on(link).map(|flow| rate(flow.0)).fold(0.0, f64::max);
     let limited = |link: usize, slot| full(link, 1.0) && rate(slot) >= fastest(link) * (1.0 - ALIKE);
-    let first = |slot: u32| flows.route(slot).iter().map(|hop| hop.0).find(|&link| limited(link, slot));
+    let first = |slot: u32| flows.route(slot).iter().map(|hop| hop.0 as usize).find(|&link| limited(link, slot));
     let congested = |link: usize| on(link).any(|flow| first(flow.0) == Some(link));
     let marks = |link: usize| match marking {
         _ if (net.links()[link].from as usize) < net.ends() => 0.0,
@@ -31,8 +31,8 @@ fn fractions(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows
     let all: Vec<f64> = (0..capacities.len()).map(marks).collect();
     let marked = |&slot: &u32| {
         let (whole, split): (Vec<_>, Vec<_>) = flows.route(slot).iter().partition(|hop| hop.1 >= 1.0);
-        let apart = split.iter().map(|&(link, fraction)| fraction * all[link]).sum::<f64>();
-        1.0 - whole.iter().map(|hop| 1.0 - all[hop.0]).product::<f64>() * (1.0 - apart.min(1.0))
+        let apart = split.iter().map(|&(link, fraction)| fraction * all[link as usize]).sum::<f64>();
+        1.0 - whole.iter().map(|hop| 1.0 - all[hop.0 as usize]).product::<f64>() * (1.0 - apart.min(1.0))
     };
     flows.active().iter().map(marked).collect()
 }
@@ -87,9 +87,9 @@ fn marks_follow_every_change() {
                         }
                     }
                     None => {
-                        let link = rng.random_range(0..30u32) as usize;
-                        capacities[link] = f64::from(rng.random_range(0..11u32)) / 10.0;
-                        marked.set_capacity(link, capacities[link]);
+                        let link = rng.random_range(0..30u32);
+                        capacities[link as usize] = f64::from(rng.random_range(0..11u32)) / 10.0;
+                        marked.set_capacity(link, capacities[link as usize]);
                     }
                 }
             }

@@ -103,11 +103,11 @@ impl LinkLevels {
         }
         let member = &mut members[slot as usize];
         let route = route.iter().enumerate().map(|(hop, (link, share))| {
-            let (crossed, share) = (&mut links[link], weight * share);
+            let (crossed, share) = (&mut links[link as usize], weight * share);
             let place = crossed.through.len() as u32;
             crossed.through.push(Crossing { slot, hop: hop as u32, share });
             crossed.spread += u32::from(share != 1.0);
-            Hop { link: link as u32, place, share }
+            Hop { link, place, share }
         });
         hops.set(slot, route);
         let hops = hops.of(slot);

@@ -51,8 +51,8 @@ impl Weighted {
         self.levels.set_cap(slot, cap / *weight);
     }
 
-    pub(in crate::policy) fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.levels.set_capacity(link as u32, capacity);
+    pub(in crate::policy) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.levels.set_capacity(link, capacity);
     }
 
     /// Gives all flows other weights.

@@ -8,8 +8,12 @@ use netnum_sim::{NetworkState, Route, Routing, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A route as links with shares.
+/// A route as links with shares, a link as an index.
 pub(crate) type Plain = Vec<(usize, f64)>;
+
+pub(crate) fn hops(route: &Route) -> impl Iterator<Item = (usize, f64)> {
+    route.iter().map(|(link, share)| (link as usize, share))
+}
 
 /// Max-min rates: raise all, freeze those on the link that fills first, and so on.
 pub(crate) fn progressive_filling(capacities: &[f64], routes: &[Plain]) -> Vec<f64> {
@@ -81,7 +85,7 @@ pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Rout
     let now = NetworkState { net, time: 0.0, capacities: net.capacities(), no_limit: f64::INFINITY, loads: &loads };
     let mut one = |flow| {
         routing.route(flow, &now, &mut route).expect("there is a route");
-        route.iter().collect()
+        hops(&route).collect()
     };
     (0..workload.len()).map(&mut one).collect()
 }

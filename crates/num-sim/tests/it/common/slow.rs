@@ -6,7 +6,7 @@
 use netnum_core::Topology;
 use netnum_sim::{CapacityChange, Marking, Marks, NetworkState, Route, Routing, Workload};
 
-use super::{Plain, progressive_filling};
+use super::{Plain, hops, progressive_filling};
 
 /// Numbers that differ by this part of them are equal.
 const SAME: f64 = 1e-12;
@@ -15,20 +15,13 @@ const ALIKE: f64 = 1e-9;
 /// 64 kB, in bits.
 const CHUNK: f64 = 8.0 * 65_536.0;
 
-/// Which flow goes first.
-#[derive(Debug, Clone)]
-pub(crate) enum Order {
-    Size,
-    Time,
-    /// By arrival + slack · time alone.
-    Deadline(f64),
-}
+/// The number by which flows are ordered, the smallest first, and how fast it changes at a rate.
+type Key = dyn Fn(&Slow<'_>, &Live, f64) -> (f64, f64);
 
 /// The policies of the crate, written once more.
-#[derive(Debug, Clone)]
 pub(crate) enum Scheduler {
     Fair,
-    Ordered(Order),
+    Ordered(Box<Key>),
     /// Thresholds in bits.
     Pias(Vec<f64>),
     Rax {
@@ -36,6 +29,12 @@ pub(crate) enum Scheduler {
         thresholds: Vec<f64>,
         interval: f64,
     },
+}
+
+impl Scheduler {
+    pub(crate) fn by(key: impl Fn(&Slow<'_>, &Live, f64) -> (f64, f64) + 'static) -> Self {
+        Self::Ordered(Box::new(key))
+    }
 }
 
 /// What came of it.
@@ -54,15 +53,16 @@ pub(crate) struct Outcome {
 pub(crate) type Splits = Vec<(f64, Vec<(usize, Route)>)>;
 
 /// A flow that has arrived and not ended. Amounts are in bits.
-struct Live {
+pub(crate) struct Live {
     number: usize,
     route: Route,
-    arrival: f64,
-    deadline: f64,
-    size: f64,
+    pub(crate) arrival: f64,
+    /// The rate that it has where it is alone.
+    pub(crate) alone: f64,
+    pub(crate) size: f64,
     /// Until now.
     rate: f64,
-    sent: f64,
+    pub(crate) sent: f64,
     produced: f64,
     /// ∞ if all is at hand.
     production: f64,
@@ -109,7 +109,7 @@ impl Live {
 }
 
 /// The network of a moment.
-struct Slow<'a> {
+pub(crate) struct Slow<'a> {
     net: &'a Topology,
     scheduler: &'a Scheduler,
     capacities: Vec<f64>,
@@ -124,7 +124,7 @@ impl Slow<'_> {
     fn loads(&self) -> Vec<f64> {
         let mut loads = vec![0.0; self.capacities.len()];
         for flow in &self.flows {
-            flow.route.iter().for_each(|(link, share)| loads[link] += share * flow.rate);
+            hops(&flow.route).for_each(|(link, share)| loads[link] += share * flow.rate);
         }
         loads
     }
@@ -145,14 +145,10 @@ impl Slow<'_> {
         flow.produced / flow.copy_rate.min(first) + flow.backlog() / first
     }
 
-    /// What flows are ordered by, and how fast that changes at a rate.
-    fn key(&self, order: &Order, flow: &Live, rate: f64) -> (f64, f64) {
+    /// The same, and how fast it changes at a rate.
+    pub(crate) fn remaining_at(&self, flow: &Live, rate: f64) -> (f64, f64) {
         let (first, pace) = (self.first(flow), flow.pace(rate));
-        match order {
-            Order::Size => (flow.size - flow.sent, -rate),
-            Order::Time => (self.remaining(flow), (pace - rate) / first - pace / flow.production.min(first)),
-            Order::Deadline(_) => (flow.deadline, 0.0),
-        }
+        (self.remaining(flow), (pace - rate) / first - pace / flow.production.min(first))
     }
 
     /// The level of every flow. Who is ordered has one for himself.
@@ -161,8 +157,8 @@ impl Slow<'_> {
             Scheduler::Fair => 0,
             Scheduler::Pias(thresholds) => thresholds.iter().filter(|&&it| flow.sent >= it * (1.0 - SAME)).count(),
             Scheduler::Rax { .. } => flow.level,
-            Scheduler::Ordered(order) => {
-                let key = |flow: &Live| (self.key(order, flow, 0.0).0, flow.number);
+            Scheduler::Ordered(key) => {
+                let key = |flow: &Live| (key(self, flow, 0.0).0, flow.number);
                 self.flows.iter().filter(|other| key(other) < key(flow)).count()
             }
         };
@@ -176,7 +172,7 @@ impl Slow<'_> {
             let of_level: Vec<usize> = (0..levels.len()).filter(|&place| levels[place] == level).collect();
             let (mut links, mut routes) = (left.clone(), vec![]);
             for &place in &of_level {
-                let mut route: Plain = self.flows[place].route.iter().collect();
+                let mut route: Plain = hops(&self.flows[place].route).collect();
                 if self.flows[place].cap() < f64::INFINITY {
                     route.push((links.len(), 1.0));
                     links.push(self.flows[place].cap());
@@ -185,7 +181,7 @@ impl Slow<'_> {
             }
             for (&place, rate) in of_level.iter().zip(progressive_filling(&links, &routes)) {
                 rates[place] = rate;
-                self.flows[place].route.iter().for_each(|(link, share)| left[link] -= share * rate);
+                hops(&self.flows[place].route).for_each(|(link, share)| left[link] -= share * rate);
             }
             for (left, capacity) in left.iter_mut().zip(&self.capacities) {
                 if *left < 1e-11 * capacity {
@@ -210,9 +206,9 @@ impl Slow<'_> {
                     }
                 }
             }
-            Scheduler::Ordered(order) => {
-                let key = |(flow, &rate)| self.key(order, flow, rate);
-                let keys: Vec<(f64, f64)> = self.flows.iter().zip(rates).map(key).collect();
+            Scheduler::Ordered(key) => {
+                let keys = self.flows.iter().zip(rates).map(|(flow, &rate)| key(self, flow, rate));
+                let keys: Vec<(f64, f64)> = keys.collect();
                 for (behind, (key, slope)) in keys.iter().enumerate() {
                     for (ahead, (other, its_slope)) in keys.iter().enumerate() {
                         if levels[ahead] < levels[behind] && slope < its_slope {
@@ -232,7 +228,7 @@ impl Slow<'_> {
         let links = self.capacities.len();
         let (mut loads, mut fastest, mut count) = (vec![0.0; links], vec![0.0f64; links], vec![0.0; links]);
         for (flow, &rate) in self.flows.iter().zip(rates) {
-            for (link, share) in flow.route.iter() {
+            for (link, share) in hops(&flow.route) {
                 loads[link] += share * rate;
                 fastest[link] = fastest[link].max(rate);
                 count[link] += 1.0;
@@ -246,7 +242,7 @@ impl Slow<'_> {
         let mut congested = vec![false; links];
         for (flow, rate) in self.flows.iter().zip(rates) {
             let holds = |link: &usize| least(*link, 1.0) && *rate >= fastest[*link] * (1.0 - ALIKE);
-            if let Some(first) = flow.route.iter().map(|hop| hop.0).find(holds) {
+            if let Some(first) = hops(&flow.route).map(|hop| hop.0).find(holds) {
                 congested[first] |= of_switch(first);
             }
         }
@@ -261,8 +257,8 @@ impl Slow<'_> {
             other => panic!("no marking {other:?} here"),
         };
         let part = |flow: &Live| {
-            let common = flow.route.iter().filter(|hop| hop.1 >= 1.0).map(|hop| 1.0 - marks(hop.0)).product::<f64>();
-            let apart = flow.route.iter().filter(|hop| hop.1 < 1.0).map(|hop| hop.1 * marks(hop.0)).sum::<f64>();
+            let common = hops(&flow.route).filter(|hop| hop.1 >= 1.0).map(|hop| 1.0 - marks(hop.0)).product::<f64>();
+            let apart = hops(&flow.route).filter(|hop| hop.1 < 1.0).map(|hop| hop.1 * marks(hop.0)).sum::<f64>();
             1.0 - common * (1.0 - apart.min(1.0))
         };
         self.flows.iter().map(part).collect()
@@ -332,7 +328,7 @@ pub(crate) fn simulate(
         for ((flow, &rate), part) in slow.flows.iter_mut().zip(&rates).zip(&parts) {
             let (number, pace) = (flow.number, flow.pace(rate));
             flow.rate = rate;
-            flow.route.iter().for_each(|(link, share)| loads[link] += share * rate);
+            hops(&flow.route).for_each(|(link, share)| loads[link] += share * rate);
             flow.marks.sent += rate * step;
             flow.marks.marked += part * rate * step;
             flow.copy(pace, step);
@@ -365,7 +361,7 @@ pub(crate) fn simulate(
         let now = slow.now;
         // What happens then.
         while changes.get(changed).is_some_and(|change| change.time <= now) {
-            slow.capacities[changes[changed].link] = changes[changed].capacity;
+            slow.capacities[changes[changed].link as usize] = changes[changed].capacity;
             changed += 1;
         }
         slow.flows.retain(|flow| {
@@ -409,8 +405,7 @@ pub(crate) fn simulate(
             }
             let production = workload.production().map_or(f64::INFINITY, |production| production.rates()[number]);
             let at_hand = production == f64::INFINITY;
-            let alone = route.iter().map(|(link, share)| net.capacities()[link] / share).fold(f64::INFINITY, f64::min);
-            let slack = if let Scheduler::Ordered(Order::Deadline(slack)) = scheduler { *slack } else { f64::NAN };
+            let alone = hops(&route).map(|(link, share)| net.capacities()[link] / share).fold(f64::INFINITY, f64::min);
             let copy_rate = if at_hand { f64::INFINITY } else { net.capacities()[route.links()[0] as usize] };
             let produced = if at_hand { size } else { 0.0 };
             outcome.produced[number] = produced / 8.0;
@@ -418,7 +413,7 @@ pub(crate) fn simulate(
                 number,
                 route,
                 arrival: now,
-                deadline: now + slack * size / alone,
+                alone,
                 size,
                 rate: 0.0,
                 sent: 0.0,

@@ -240,7 +240,7 @@ struct Setup {
     routing: String,
     routing_options: Options,
     until: Option<f64>,
-    changes: Vec<(f64, usize, f64)>,
+    changes: Vec<(f64, u32, f64)>,
     arrivals: Vec<f64>,
     sources: Vec<usize>,
     destinations: Vec<usize>,

@@ -14,7 +14,7 @@ fn progressive(capacities: &[f64], flows: &[Weighed]) -> Vec<f64> {
     while rates.iter().any(|rate| rate.is_nan()) {
         let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
         for ((_, route, weight, _), rate) in flows.iter().zip(&rates) {
-            for (link, share) in route.iter().map(|(link, share)| (link, weight * share)) {
+            for (link, share) in route.iter().map(|(link, share)| (link as usize, weight * share)) {
                 if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
             }
         }
@@ -26,7 +26,7 @@ fn progressive(capacities: &[f64], flows: &[Weighed]) -> Vec<f64> {
         let capped = flows.iter().zip(&rates).filter(|flow| flow.1.is_nan()).map(|flow| flow.0.3);
         let water = levels.iter().copied().chain(capped).fold(f64::INFINITY, f64::min);
         for ((_, route, _, cap), rate) in flows.iter().zip(&mut rates) {
-            if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0] <= water)) {
+            if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0 as usize] <= water)) {
                 *rate = water.max(0.0);
             }
         }

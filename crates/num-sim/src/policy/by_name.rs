@@ -1,0 +1,31 @@
+//! Policies by name, from the list in `mod.rs`.
+
+use netnum_core::registry::{Entry, Given, Options};
+
+use super::{POLICIES, Policy};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+
+/// A policy by its name.
+///
+/// # Errors
+/// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
+pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
+    let (entry, given) = POLICIES.given(name, options)?;
+    let (MakePolicy::AnyRoute(make) | MakePolicy::SinglePath(make)) = entry.make;
+    make(&given).map_err(|error| error.about_option(&given))
+}
+
+/// Makes a policy of [`POLICIES`] from its options.
+#[derive(Debug, Clone, Copy)]
+pub enum MakePolicy {
+    /// One that takes flows over several paths.
+    AnyRoute(FromOptions),
+    /// One that takes flows with one path each.
+    SinglePath(FromOptions),
+}
+
+type FromOptions = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
+
+pub(super) type PolicyEntry = Entry<MakePolicy>;
