@@ -549,12 +549,21 @@ def test_the_interval_is_that_of_students_t():
     assert np.isnan([mean[2], half[2]]).all()
 
 
-def test_text_and_ground_suit_a_light_and_a_dark_page(problem, reports):
-    def contrast(colour, ground):
-        linear = [(each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4) for each in (*colour, *ground)]
-        light, dark = (np.dot([0.2126, 0.7152, 0.0722], part) + 0.05 for part in (linear[:3], linear[3:]))
-        return max(light, dark) / min(light, dark)
+def contrast(colour, ground):
+    linear = [(each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4) for each in (*colour, *ground)]
+    light, dark = (np.dot([0.2126, 0.7152, 0.0722], part) + 0.05 for part in (linear[:3], linear[3:]))
+    return max(light, dark) / min(light, dark)
 
+
+@pytest.mark.parametrize("colour", [*style.COLOURS, style.INK])
+def test_numbers_stand_out_on_nodes_of_any_colour(colour):
+    _, ax = pyplot.subplots()
+    style.write_on(ax, (0, 0), "7", colour, 6.5)
+    (number,) = ax.texts
+    assert contrast(matplotlib.colors.to_rgb(number.get_color()), matplotlib.colors.to_rgb(colour)) > 4
+
+
+def test_text_and_ground_suit_a_light_and_a_dark_page(problem, reports):
     drawn = [problem.network.plot(), *netnum.solve(problem).plot(), netnum.sim.plot_fct(reports)]
     for ax in drawn:
         assert ax.figure.get_facecolor()[3] == 0.0 and ax.get_facecolor()[3] == 0.0

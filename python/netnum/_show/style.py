@@ -102,8 +102,11 @@ def write_on(ax: Axes, place: Any, text: str, ground: Any, size: float) -> None:
     """Text on a ground of its own, which a dot of this colour is: light on a dark one, dark on a light one."""
     from matplotlib.colors import to_rgb
 
-    is_dark = sum(part * weight for part, weight in zip(to_rgb(ground), (0.3, 0.59, 0.11), strict=True)) < 0.5
-    ax.text(*place, text, color="white" if is_dark else "black", fontsize=size, ha="center", va="center_baseline")
+    # Below this luminance white has the larger contrast: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio
+    luminance = sum(part**2.2 * weight for part, weight in zip(to_rgb(ground), (0.2126, 0.7152, 0.0722), strict=True))
+    ax.text(
+        *place, text, color="white" if luminance < 0.18 else "black", fontsize=size, ha="center", va="center_baseline"
+    )
 
 
 def note(ax: Axes, text: str) -> None:
