@@ -71,6 +71,8 @@ class _Values:
     """The ends of the scale that values go beyond, as matplotlib calls them; None where one value has no scale."""
     label: str
     title: str
+    without: str
+    """What the links without a value are."""
 
 
 def _values(net: Topology, values: Any, label: str | None, line: NDArray[np.intp], pairs: int) -> _Values:
@@ -88,6 +90,7 @@ def _values(net: Topology, values: Any, label: str | None, line: NDArray[np.intp
     np.fmax.at(of_pairs, line, of_links)
     finite = of_pairs[np.isfinite(of_pairs)]
     lowest, largest = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    without = "unlimited" if is_part and np.isinf(net.capacities).any() else "no value"
     title = label = label or ("utilization" if is_part else "values of the links")
     if is_part:
         lowest, largest = 0.0, 1.0
@@ -97,12 +100,12 @@ def _values(net: Topology, values: Any, label: str | None, line: NDArray[np.intp
         lowest = 0.0
     elif lowest == largest and not np.isinf(of_pairs).any():
         title += f": {lowest:.4g} on every link"
-        return _Values(of_pairs, lowest, lowest + max(1.0, abs(lowest)), None, label, title)
+        return _Values(of_pairs, lowest, lowest + max(1.0, abs(lowest)), None, label, title, without)
     span = largest - lowest or max(1.0, abs(lowest))
     above, below = (of_pairs > largest + 1e-3 * span).any(), (of_pairs < lowest - 1e-3 * span).any()
     tips = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((above, below), "neither")
     of_pairs = np.clip(of_pairs, lowest - span, largest + span)
-    return _Values(of_pairs, lowest, max(largest, lowest + span), tips, label, title)
+    return _Values(of_pairs, lowest, max(largest, lowest + span), tips, label, title, without)
 
 
 def _draw_links(
@@ -137,7 +140,7 @@ def _draw_links(
     if shown is not None and shown.tips is not None:
         style.colour_bar(ax, lines, shown.label, shown.tips)
     if shown is not None and (np.isnan(shown.of_pairs) & ~is_cut).any():
-        ax.plot([], [], color=style.INK, label="no value")
+        ax.plot([], [], color=style.INK, label=shown.without)
     if failed.any():
         middles = segments[failed > 0].mean(axis=1)
         cross = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
