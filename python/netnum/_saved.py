@@ -29,6 +29,9 @@ ARGUMENTS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
 }
 """The kinds that are made from arguments, with the names of those that are given by position."""
 
+TRACE = ("iteration", "gap", "overload", "kkt_residual", "seconds", "tol")
+"""The arguments of a `Trace`."""
+
 KINDS = ("problem", "solution", *ARGUMENTS)
 
 FIRST = re.compile(r'\s*\{\s*"kind"\s*:\s*"(\w+)"')
@@ -169,8 +172,8 @@ def _fields(solution: Solution) -> dict[str, Any]:
     )
     fields = state | {"certificate": certificate}
     if state["trace"] is not None:
-        columns = state["trace"].__getnewargs__()
-        fields["trace"] = dict(zip(("iteration", "gap", "overload", "kkt_residual", "seconds"), columns, strict=True))
+        columns = dict(zip(TRACE, state["trace"].__getnewargs__(), strict=True))
+        fields["trace"] = {name: column for name, column in columns.items() if column is not None}
     if solution.problem is not None:
         with contextlib.suppress(ProblemError):  # a utility is Python code
             fields["problem"] = json.loads(solution.problem.to_json())

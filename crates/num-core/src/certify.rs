@@ -89,7 +89,7 @@ pub(crate) fn gap_and_residual(
     is_needed: impl FnOnce(f64) -> bool,
 ) -> Result<(f64, f64)> {
     if problem.curvature() == Curvature::MaxMin {
-        let residual = max_min::residual(problem, &point.caller_rates(), witness)?;
+        let residual = max_min::residual(problem, &point.caller_rates(), witness, point.workers())?;
         return Ok((residual, residual.max(point.overload)));
     }
     let gap = point.relative_gap()?;

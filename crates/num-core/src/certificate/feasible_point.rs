@@ -8,6 +8,7 @@ use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
 use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
+use crate::work::Workers;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {
@@ -80,6 +81,11 @@ impl<'a> FeasiblePoint<'a> {
             relative_loads,
             numerical_saturation: OnceLock::new(),
         })
+    }
+
+    /// Who does the passes over it.
+    pub(crate) fn workers(&self) -> &dyn Workers {
+        &*self.problem.workers
     }
 
     /// ŷ_f of every flow.

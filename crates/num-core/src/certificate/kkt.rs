@@ -52,7 +52,7 @@ impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
     pub(crate) fn kkt_residual(&self) -> Result<f64> {
         let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
-        let mut splits = PathSplits::new(self, numerical_saturation)?;
+        let splits = PathSplits::new(self, numerical_saturation)?;
         let (mut links, ranges) = (Slackness::new(self), problem.flow_ranges());
         let of_ranges = for_each(&*problem.workers, ranges.iter().zip(links.split()), |(range, columns)| {
             self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
@@ -65,12 +65,16 @@ impl FeasiblePoint<'_> {
         }
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
-        if let Some(splits) = &mut splits {
-            let mut pacer = Pacer::new();
-            for flow in 0..problem.flows() {
-                pacer.did(problem.paths_of(flow).len())?;
-                count(splits.residual(flow, &adjacent));
-            }
+        if let Some(splits) = &splits {
+            let of_ranges = for_each(&*problem.workers, problem.flow_ranges(), |flows| {
+                let (mut residual, mut crossed, mut pacer) = (0.0f64, vec![0; adjacent.len()], Pacer::new());
+                for flow in flows {
+                    pacer.did(problem.paths_of(flow).len())?;
+                    residual = larger(residual, splits.residual(flow, &adjacent, &mut crossed));
+                }
+                Ok(residual)
+            })?;
+            of_ranges.into_iter().for_each(&mut count);
         }
         links.residuals(adjacent).for_each(count);
         let mut largest = [residual];

@@ -5,7 +5,9 @@ use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt;
+use crate::paths::parts::pieces;
 use crate::paths::passes::smaller;
+use crate::work::for_each;
 
 /// How flows are split over their paths.
 pub(super) struct PathSplits<'a> {
@@ -15,8 +17,6 @@ pub(super) struct PathSplits<'a> {
     numerical_saturation: &'a [NumericalSaturation],
     /// By link: min max(q_s, U'(y_g)) over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
-    /// By link: which of two paths that are compared cross it.
-    crossed: Vec<u8>,
 }
 
 impl<'a> PathSplits<'a> {
@@ -29,13 +29,16 @@ impl<'a> PathSplits<'a> {
         if !problem.has_several_paths {
             return Ok(None);
         }
-        let (mut marginals, mut below) = (vec![0.0; problem.flows()], Vec::new());
-        for block in &problem.blocks {
-            for flows in block.chunks() {
+        let (mut marginals, ranges) = (vec![0.0; problem.flows()], problem.flow_ranges());
+        for_each(&*problem.workers, pieces(&mut marginals, &ranges), |(marginals, range)| {
+            let mut below = Vec::new();
+            for (block, flows) in problem.chunks_of(&range) {
                 interrupt::check()?;
-                point.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows]);
+                let own = flows.start - range.start..flows.end - range.start;
+                point.marginals_into(block, flows, &mut below, &mut marginals[own]);
             }
-        }
+            Ok(())
+        })?;
         let mut paid = path_prices.clone();
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
@@ -51,12 +54,12 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, numerical_saturation, least_paid, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { point, marginals, numerical_saturation, least_paid }))
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
-    /// links L that only one of the two crosses (`kkt.rs`).
-    pub(super) fn residual(&mut self, flow: usize, adjacent: &[f64]) -> f64 {
+    /// links L that only one of the two crosses (`kkt.rs`). `crossed` is room: 0 for every link, before and after.
+    pub(super) fn residual(&self, flow: usize, adjacent: &[f64], crossed: &mut [u8]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
@@ -72,7 +75,7 @@ impl<'a> PathSplits<'a> {
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid, smallest) = self.compare(path, other, adjacent);
+                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, crossed);
                 if excess <= 0.0 {
                     continue;
                 }
@@ -85,16 +88,17 @@ impl<'a> PathSplits<'a> {
 
     /// Over the links that exactly one of two paths crosses: the excess price q_one − q_other, the least payment m_L
     /// and the least adjacent rate d_L. Links that both cross, whose prices may be many decades larger, are left out.
-    fn compare(&mut self, one: usize, other: usize, adjacent: &[f64]) -> (f64, f64, f64) {
+    fn compare(&self, one: usize, other: usize, adjacent: &[f64], crossed: &mut [u8]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
-        links(one).for_each(|link| self.crossed[link] |= 1);
-        links(other).for_each(|link| self.crossed[link] |= 2);
+        // Which of the two cross a link.
+        links(one).for_each(|link| crossed[link] |= 1);
+        links(other).for_each(|link| crossed[link] |= 2);
         let (mut sums, mut least, mut smallest) = ([0.0; 2], f64::INFINITY, f64::INFINITY);
         for link in links(one).chain(links(other)) {
-            let crossed = std::mem::take(&mut self.crossed[link]);
-            if matches!(crossed, 1 | 2) {
-                sums[crossed as usize - 1] += prices[link];
+            let crossing = std::mem::take(&mut crossed[link]);
+            if matches!(crossing, 1 | 2) {
+                sums[crossing as usize - 1] += prices[link];
                 let (paid, rate) = (self.least_paid[link], adjacent[link]);
                 least = if paid < least { paid } else { least };
                 smallest = if rate < smallest { rate } else { smallest };

@@ -14,15 +14,18 @@
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
+use std::ops::Range;
+
 use super::fair_shares::{CERTIFICATE, flow_shares, path_weights};
 use super::levels::Limits;
 use super::tolerances::ROUNDING;
 use super::witness::{Inequality, witness_residual};
 use crate::error::Result;
 use crate::interrupt::Pacer;
-use crate::paths::Row;
+use crate::paths::{Row, parts};
 use crate::problem::Problem;
 use crate::utility::FairShare;
+use crate::work::{Workers, for_each};
 
 /// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible. The witness is
 /// needed where flows have several paths.
@@ -30,31 +33,40 @@ use crate::utility::FairShare;
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
 /// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
-pub(crate) fn residual(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<f64> {
+pub(crate) fn residual(problem: &Problem, rates: &[f64], witness: &[Inequality], workers: &dyn Workers) -> Result<f64> {
     if !problem.is_single_path() {
         return witness_residual(problem, rates, witness);
     }
-    let mut largest = 0.0f64;
-    match path_weights(problem, CERTIFICATE)? {
-        Some(weights) => {
-            let links = Links::of(problem, rates, |path, rate| rate / weights[path])?;
-            problem.paths().each(
-                #[inline(always)]
-                |path, row| {
-                    let fair_share = rates[path] / weights[path];
-                    let is_number = fair_share > 0.0 && fair_share < f64::INFINITY;
-                    // The residual of most flows is that of a full link on which they have the largest fair share.
-                    if !(is_number && links.idle(row, fair_share) <= largest) {
-                        let share = FairShare::weight(weights[path]).at_most(problem.limit(path));
-                        let nearest = links.nearest(problem, path, &share, rates[path]);
-                        largest = nearest.map_or(largest, |nearest| largest.max(nearest.0));
-                    }
-                },
-            )?;
-        }
-        None => nearest_of_each(problem, rates, |_, nearest, _, _| largest = largest.max(nearest))?,
-    }
-    Ok(largest)
+    let largest_of = |largest: f64, other: f64| largest.max(other);
+    let Some(weights) = path_weights(problem, CERTIFICATE)? else {
+        let of_paths = nearest_of_each(problem, rates, workers, |nearest, _, _| nearest)?;
+        return Ok(of_paths.into_iter().flatten().fold(0.0, largest_of));
+    };
+    let links = Links::of(problem, rates, workers, |path, rate| rate / weights[path])?;
+    let of_parts = for_each(workers, ranges(problem), |range| {
+        let mut largest = 0.0f64;
+        problem.paths().each_of(
+            range,
+            #[inline(always)]
+            |path, row| {
+                let fair_share = rates[path] / weights[path];
+                let is_number = fair_share > 0.0 && fair_share < f64::INFINITY;
+                // The residual of most flows is that of a full link on which they have the largest fair share.
+                if !(is_number && links.idle(row, fair_share) <= largest) {
+                    let share = FairShare::weight(weights[path]).at_most(problem.limit(path));
+                    let nearest = links.nearest(problem, path, &share, rates[path]);
+                    largest = nearest.map_or(largest, |nearest| largest.max(nearest.0));
+                }
+            },
+        )?;
+        Ok(largest)
+    })?;
+    Ok(of_parts.into_iter().fold(0.0, largest_of))
+}
+
+/// The paths of every part of a pass, each with a list of all links of its own.
+fn ranges(problem: &Problem) -> Vec<Range<usize>> {
+    parts::ranges(problem.paths().len(), parts::PATHS.max(parts::PER_LINK * problem.links()))
 }
 
 /// The largest residual where every path has stopped at the lowest level of its links, a rate per weight, and not at a
@@ -67,22 +79,33 @@ pub(super) fn residual_at_levels(
     weights: &[f64],
     levels: impl Iterator<Item = f64>,
     rates: &[f64],
+    workers: &dyn Workers,
 ) -> Result<Option<f64>> {
-    let mut links: Vec<[f64; 2]> = levels.map(|level| [0.0, level]).collect();
-    let mut holds = true;
-    problem.paths().each(
-        #[inline(always)]
-        |path, row| {
-            let (rate, mut lowest) = (rates[path], f64::INFINITY);
-            for &link in row.links() {
-                let [load, level] = &mut links[link as usize];
-                *load += rate;
-                lowest = if *level < lowest { *level } else { lowest };
-            }
-            // Fair shares that are this near to a level are as near to each other as ROUNDING.
-            holds &= (rate - weights[path] * lowest).abs() <= 0.25 * ROUNDING * rate;
-        },
-    )?;
+    let at_first: Vec<[f64; 2]> = levels.map(|level| [0.0, level]).collect();
+    let of_parts = for_each(workers, ranges(problem), |range| {
+        let (mut links, mut holds) = (at_first.clone(), true);
+        problem.paths().each_of(
+            range,
+            #[inline(always)]
+            |path, row| {
+                let (rate, mut lowest) = (rates[path], f64::INFINITY);
+                for &link in row.links() {
+                    let [load, level] = &mut links[link as usize];
+                    *load += rate;
+                    lowest = if *level < lowest { *level } else { lowest };
+                }
+                // Fair shares that are this near to a level are as near to each other as ROUNDING.
+                holds &= (rate - weights[path] * lowest).abs() <= 0.25 * ROUNDING * rate;
+            },
+        )?;
+        Ok((links, holds))
+    })?;
+    let mut of_parts = of_parts.into_iter();
+    let (mut links, mut holds) = of_parts.next().expect("there is a part");
+    for (own, own_holds) in of_parts {
+        links.iter_mut().zip(own).for_each(|([load, _], [own, _])| *load += own);
+        holds &= own_holds;
+    }
     // A path over a failed link is closed, at level 0.
     let is_full = |([_, level], capacity): &(&[f64; 2], &f64)| level.is_finite() && **capacity > 0.0;
     let full = links.iter().zip(problem.capacities()).filter(is_full);
@@ -100,36 +123,44 @@ fn idle(load: f64, capacity: f64) -> f64 {
 ///
 /// # Errors
 /// As [`residual`].
-pub(super) fn limits_by_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Limits> {
+pub(super) fn limits_by_links(problem: &Problem, rates: &[f64], near: f64, workers: &dyn Workers) -> Result<Limits> {
+    let rise = |nearest: f64, link: Option<u32>, slope: &dyn Fn(u32) -> f64| {
+        link.filter(|_| nearest <= near).map(|link| (link, slope(link)))
+    };
+    let of_paths = nearest_of_each(problem, rates, workers, rise)?;
     let (mut bottlenecks, mut rises) = (vec![None; rates.len()], vec![0.0; problem.links()]);
-    nearest_of_each(problem, rates, |path, nearest, link, slope| {
-        if let Some(link) = link.filter(|_| nearest <= near) {
-            bottlenecks[path] = Some(link);
-            rises[link as usize] += slope(link);
+    for (bottleneck, found) in bottlenecks.iter_mut().zip(of_paths) {
+        if let Some((link, slope)) = found.flatten() {
+            *bottleneck = Some(link);
+            rises[link as usize] += slope;
         }
-    })?;
+    }
     let prices = rises.into_iter().map(|rises| if rises > 0.0 { 1.0 / rises } else { 0.0 }).collect();
     Ok(Limits { bottlenecks, prices, cuts: Vec::new() })
 }
 
-/// Calls with the residual of every path that is not closed, and the link that it is about, none for a cap or
-/// saturation; and with the slope of its rate in the fair share at the level of a link.
-fn nearest_of_each(
+/// What is found of every path, nothing of a closed one: from its residual, the link that it is about, none for a cap
+/// or saturation, and the slope of its rate in the fair share at the level of a link.
+fn nearest_of_each<T: Send>(
     problem: &Problem,
     rates: &[f64],
-    mut visit: impl FnMut(usize, f64, Option<u32>, &dyn Fn(u32) -> f64),
-) -> Result<()> {
+    workers: &dyn Workers,
+    found: impl Fn(f64, Option<u32>, &dyn Fn(u32) -> f64) -> T + Sync,
+) -> Result<Vec<Option<T>>> {
     let (of_flow, group) = (flow_shares(problem, CERTIFICATE)?, problem.group());
     let share = |path: usize| &of_flow[group[path] as usize];
-    let links = Links::of(problem, rates, |path, rate| share(path).least(rate))?;
-    let mut pacer = Pacer::new();
-    for (path, &rate) in rates.iter().enumerate() {
-        pacer.did(problem.paths().links(path).len())?;
-        if let Some((nearest, link)) = links.nearest(problem, path, share(path), rate) {
-            visit(path, nearest, link, &|link| share(path).slope_below(links.0[link as usize][1]));
-        }
-    }
-    Ok(())
+    let links = Links::of(problem, rates, workers, |path, rate| share(path).least(rate))?;
+    let of_parts = for_each(workers, ranges(problem), |range| {
+        let mut pacer = Pacer::new();
+        let of_path = |path: usize| {
+            pacer.did(problem.paths().links(path).len())?;
+            let nearest = links.nearest(problem, path, share(path), rates[path]);
+            let slope = |link: u32| share(path).slope_below(links.0[link as usize][1]);
+            Ok(nearest.map(|(nearest, link)| found(nearest, link, &slope)))
+        };
+        range.map(of_path).collect::<Result<Vec<_>>>()
+    })?;
+    Ok(of_parts.into_iter().flatten().collect())
 }
 
 /// What rates leave of every link, as a part of its capacity, and the largest fair share on it.
@@ -137,19 +168,36 @@ struct Links(Vec<[f64; 2]>);
 
 impl Links {
     /// `fair_share` of a path at a rate.
-    fn of(problem: &Problem, rates: &[f64], fair_share: impl Fn(usize, f64) -> f64) -> Result<Self> {
-        let mut links = vec![[0.0; 2]; problem.links()];
-        problem.paths().each(
-            #[inline(always)]
-            |path, row| {
-                let (rate, fair_share) = (rates[path], fair_share(path, rates[path] * (1.0 - ROUNDING)));
-                for &link in row.links() {
-                    let [load, largest] = &mut links[link as usize];
-                    *load += rate;
-                    *largest = if fair_share > *largest { fair_share } else { *largest };
-                }
-            },
-        )?;
+    fn of(
+        problem: &Problem,
+        rates: &[f64],
+        workers: &dyn Workers,
+        fair_share: impl Fn(usize, f64) -> f64 + Sync,
+    ) -> Result<Self> {
+        let of_parts = for_each(workers, ranges(problem), |range| {
+            let mut links = vec![[0.0; 2]; problem.links()];
+            problem.paths().each_of(
+                range,
+                #[inline(always)]
+                |path, row| {
+                    let (rate, fair_share) = (rates[path], fair_share(path, rates[path] * (1.0 - ROUNDING)));
+                    for &link in row.links() {
+                        let [load, largest] = &mut links[link as usize];
+                        *load += rate;
+                        *largest = if fair_share > *largest { fair_share } else { *largest };
+                    }
+                },
+            )?;
+            Ok(links)
+        })?;
+        let mut of_parts = of_parts.into_iter();
+        let mut links = of_parts.next().expect("there is a part");
+        for own in of_parts {
+            for ([load, largest], [own_load, own_largest]) in links.iter_mut().zip(own) {
+                *load += own_load;
+                *largest = if own_largest > *largest { own_largest } else { *largest };
+            }
+        }
         for ([load, _], &capacity) in links.iter_mut().zip(problem.capacities()) {
             *load = idle(*load, capacity);
         }

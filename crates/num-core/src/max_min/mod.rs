@@ -70,6 +70,8 @@ mod warm_start;
 mod witness;
 mod witness_from_cuts;
 
+use std::sync::Arc;
+
 pub(crate) use bottleneck::residual;
 pub use levels::Cut;
 pub(crate) use levels::Limits;
@@ -82,6 +84,7 @@ pub(crate) use witness::Witness;
 use crate::error::Error;
 use crate::error::Result;
 use crate::problem::Problem;
+use crate::work::{Ranks, Workers};
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
@@ -101,7 +104,7 @@ use crate::problem::Problem;
 /// is, with its gap); [`Error::Utility`] when a user's utility has a weight that is not finite and positive;
 /// [`Error::Stopped`] when a [token](crate::StopToken) says so.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
-    let mut search = Search::of(problem)?.finish()?;
+    let mut search = Search::of(problem, Arc::new(Ranks::alone()))?.finish()?;
     search.check_proven()?;
     Ok(search.rates())
 }
@@ -114,7 +117,7 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
 pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     match problem.is_single_path() {
         true => Ok(Witness::new()),
-        false => Ok(Search::of(problem)?.finish()?.witness().to_vec()),
+        false => Ok(Search::of(problem, Arc::new(Ranks::alone()))?.finish()?.witness().to_vec()),
     }
 }
 
@@ -123,9 +126,15 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
 ///
 /// # Errors
 /// As [`residual`].
-pub(crate) fn limits(problem: &Problem, rates: &[f64], witness: &[Inequality], near: f64) -> Result<Limits> {
+pub(crate) fn limits(
+    problem: &Problem,
+    rates: &[f64],
+    witness: &[Inequality],
+    near: f64,
+    workers: &dyn Workers,
+) -> Result<Limits> {
     match problem.is_single_path() {
-        true => bottleneck::limits_by_links(problem, rates, near),
+        true => bottleneck::limits_by_links(problem, rates, near, workers),
         false => levels::limits_by_cuts(problem, rates, witness, near),
     }
 }

@@ -13,12 +13,13 @@ use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::utility::FairShare;
 use crate::water_fill::WaterFill;
-use crate::work::Ranks;
+use crate::work::{Ranks, Workers};
 
 /// A water-fill on its way.
 #[derive(Debug)]
 pub(super) struct OnePath {
     problem: Problem,
+    workers: Arc<dyn Workers>,
     kind: Kind,
     is_done: bool,
 }
@@ -32,7 +33,7 @@ enum Kind {
 impl OnePath {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(super) fn new(problem: &Problem) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
         let problem = &*problem.limited(&Ranks::alone())?;
         let (capacities, group) = (problem.capacities(), problem.group());
         let caps = || (0..group.len()).map(|path| problem.limit(path)).collect::<Vec<_>>();
@@ -42,7 +43,7 @@ impl OnePath {
                 let mut water_fill = WaterFill::new(capacities, problem.shared_paths())?;
                 interrupt::check()?;
                 let mut rates = vec![0.0; weights.len()];
-                water_fill.start(&weights, &mut rates)?;
+                water_fill.start(&weights, &mut rates, &*workers)?;
                 let caps = if problem.has_rate_caps() || problem.has_flow_caps() { caps() } else { Vec::new() };
                 Kind::Weights { water_fill: Box::new(water_fill), weights, caps, rates }
             }
@@ -52,7 +53,7 @@ impl OnePath {
                 Kind::Curves(Box::new(CurveWaterFill::new(capacities, problem.paths(), &shares, &caps())?))
             }
         };
-        Ok(Self { problem: problem.clone(), kind, is_done: false })
+        Ok(Self { problem: problem.clone(), workers, kind, is_done: false })
     }
 
     /// Goes on for about so many operations. Returns whether it is done.
@@ -83,11 +84,11 @@ impl OnePath {
         let proven = match &self.kind {
             // A path may have stopped at its cap instead.
             Kind::Weights { water_fill, weights, caps, .. } if caps.is_empty() => {
-                residual_at_levels(&self.problem, weights, water_fill.levels(), rates)?
+                residual_at_levels(&self.problem, weights, water_fill.levels(), rates, &*self.workers)?
             }
             _ => None,
         };
-        proven.map_or_else(|| residual(&self.problem, rates, &[]), Ok)
+        proven.map_or_else(|| residual(&self.problem, rates, &[], &*self.workers), Ok)
     }
 
     /// Feasible rates so far.

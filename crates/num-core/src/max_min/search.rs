@@ -10,6 +10,7 @@ use super::warm_start::WarmStart;
 use super::witness::Inequality;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::work::Workers;
 
 /// Max-min rates on the way; it goes on where it was left.
 #[derive(Debug)]
@@ -29,18 +30,24 @@ impl Search {
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(crate) fn of(problem: &Problem) -> Result<Self> {
-        Self::new(problem, None, 0.0)
+    pub(crate) fn of(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
+        Self::new(problem, None, 0.0, workers)
     }
 
     /// From an earlier solution on the same paths, if there is one. Rates over several paths are an answer that are
-    /// proven to be as near as `accuracy`, or but for rounding where that is 0.
+    /// proven to be as near as `accuracy`, or but for rounding where that is 0. The workers do the passes over paths,
+    /// where flows have one each.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
+    pub(super) fn new(
+        problem: &Problem,
+        start: Option<Arc<WarmStart>>,
+        accuracy: f64,
+        workers: Arc<dyn Workers>,
+    ) -> Result<Self> {
         let kind = match problem.is_single_path() {
-            true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
+            true => Kind::OnePath(Box::new(OnePath::new(problem, workers)?)),
             false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, start, accuracy)?)),
         };
         Ok(Self { kind, is_done: false })

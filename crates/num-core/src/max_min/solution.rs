@@ -8,6 +8,7 @@ use super::warm_start::WarmStart;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::work::{Ranks, Workers};
 
 /// Max-min fair rates, how far they are proven, and the start of the next search.
 ///
@@ -51,7 +52,35 @@ impl MaxMin {
     /// # Errors
     /// Those of [`max_min`](super::max_min()).
     pub fn of(problem: &Problem) -> Result<Self> {
-        Self::found(problem, Search::of(problem)?)
+        Self::by(problem, None, None, Arc::new(Ranks::alone()))
+    }
+
+    /// As [`MaxMin::of`], [`MaxMin::again`] from the basis of an earlier search, or [`MaxMin::within`] an accuracy,
+    /// where workers do the passes over the flows, if these have one path each. The bits do not depend on how many they
+    /// are.
+    ///
+    /// # Errors
+    /// Those of [`MaxMin::again`] and [`MaxMin::within`].
+    pub fn by(
+        problem: &Problem,
+        start: Option<&MaxMinBasis>,
+        accuracy: Option<f64>,
+        workers: Arc<dyn Workers>,
+    ) -> Result<Self> {
+        if let Some(what) = start.and_then(|basis| problem.difference(&basis.paths, &basis.group)) {
+            return Err(Error::OtherPaths { name: "start", what });
+        }
+        let search = |accuracy: f64| {
+            let start = start.and_then(|basis| basis.start.clone());
+            Search::new(problem, start, accuracy, workers)
+        };
+        match accuracy {
+            None => Self::found(problem, search(0.0)?),
+            Some(accuracy) => {
+                check_accuracy(accuracy)?;
+                Self::within_operations(problem, search(accuracy)?, MOST_OPERATIONS)
+            }
+        }
     }
 
     /// The rates of a problem with the same paths, in which capacities, caps or utilities may be others: exact, and
@@ -61,18 +90,7 @@ impl MaxMin {
     /// # Errors
     /// Those of [`max_min`](super::max_min()), and [`Error::OtherPaths`] where paths differ, saying which.
     pub fn again(&self, problem: &Problem) -> Result<Self> {
-        Self::from_basis(problem, &self.basis)
-    }
-
-    /// As [`MaxMin::again`], from the basis of an earlier search.
-    ///
-    /// # Errors
-    /// Those of [`MaxMin::again`].
-    pub fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
-        if let Some(what) = problem.difference(&basis.paths, &basis.group) {
-            return Err(Error::OtherPaths { name: "start", what });
-        }
-        Self::found(problem, Search::new(problem, basis.start.clone(), 0.0)?)
+        Self::by(problem, Some(&self.basis), None, Arc::new(Ranks::alone()))
     }
 
     /// Rates that need not be exact, for 10⁵ flows with several paths and more, for which the exact method takes
@@ -87,18 +105,14 @@ impl MaxMin {
     /// # Errors
     /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
     pub fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
-        Self::within_operations(problem, accuracy, MOST_OPERATIONS)
+        Self::by(problem, None, Some(accuracy), Arc::new(Ranks::alone()))
     }
 
-    fn within_operations(problem: &Problem, accuracy: f64, operations: usize) -> Result<Self> {
-        if !(accuracy > 0.0 && accuracy < 1.0) {
-            let (name, expected) = ("accuracy".into(), "a number above 0 and below 1".into());
-            return Err(Error::Setting { name, value: accuracy.to_string(), expected });
-        }
+    /// The rates of so many operations at most. With one path per flow they are exact.
+    fn within_operations(problem: &Problem, mut search: Search, operations: usize) -> Result<Self> {
         if problem.is_single_path() {
-            return Self::of(problem);
+            return Self::found(problem, search);
         }
-        let mut search = Search::new(problem, None, accuracy)?;
         let is_done = search.advance(operations)?;
         Self::ended(problem, search, is_done)
     }
@@ -129,10 +143,20 @@ impl MaxMin {
     }
 }
 
+fn check_accuracy(accuracy: f64) -> Result<()> {
+    if accuracy > 0.0 && accuracy < 1.0 {
+        return Ok(());
+    }
+    let (name, expected) = ("accuracy".into(), "a number above 0 and below 1".into());
+    Err(Error::Setting { name, value: accuracy.to_string(), expected })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::MaxMin;
-    use crate::{AlphaFair, Paths, Problem};
+    use std::sync::Arc;
+
+    use super::{MaxMin, Search};
+    use crate::{AlphaFair, Paths, Problem, Ranks};
 
     #[test]
     fn a_search_that_is_stopped_has_feasible_rates_and_a_proven_bound() {
@@ -141,7 +165,8 @@ mod tests {
         let problem = Problem::grouped(vec![1.0, 2.0, 5.0], paths, vec![0, 0, 1, 1, 2, 2], utility).unwrap();
         let exact = MaxMin::within(&problem, 0.05).unwrap();
         assert!(exact.has_basis() && exact.unfairness <= 0.05);
-        let stopped = MaxMin::within_operations(&problem, 0.05, 1).unwrap();
+        let search = Search::new(&problem, None, 0.05, Arc::new(Ranks::alone())).unwrap();
+        let stopped = MaxMin::within_operations(&problem, search, 1).unwrap();
         assert!(!stopped.has_basis());
         assert!(stopped.unfairness > 0.05 && stopped.unfairness <= 1.0, "{}", stopped.unfairness);
         let loads = problem.loads(&stopped.rates).unwrap();

@@ -138,12 +138,14 @@ fn below(network: &Network, flow: usize, rate: f64, most: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     use super::super::{Search, residual};
     use super::{Inequality, Witness};
-    use crate::{AlphaFair, Paths, Problem};
+    use crate::{AlphaFair, Paths, Problem, Ranks, Workers};
 
     /// Six flows with three paths each over eight links.
     fn problem(rng: &mut ChaCha8Rng) -> Problem {
@@ -171,11 +173,12 @@ mod tests {
     #[test]
     fn no_inequalities_let_wrong_rates_pass() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let alone: Arc<dyn Workers> = Arc::new(Ranks::alone());
         for _ in 0..100 {
             let problem = problem(&mut rng);
-            let mut search = Search::of(&problem).unwrap().finish().unwrap();
+            let mut search = Search::of(&problem, Arc::clone(&alone)).unwrap().finish().unwrap();
             let (rates, witness) = (search.rates(), search.witness().to_vec());
-            let right = residual(&problem, &rates, &witness).unwrap();
+            let right = residual(&problem, &rates, &witness, &*alone).unwrap();
             assert!(right < 1e-9, "{right:e}");
             let (short, part) = (rng.random_range(0..6u32), rng.random_range(0.01..0.5));
             let group = problem.group().iter();
@@ -191,7 +194,7 @@ mod tests {
                     inequality.prices.iter_mut().chain(&mut inequality.factors).for_each(|(_, value)| spoil(value));
                     inequalities.push(inequality);
                 }
-                let found = residual(&problem, &spoiled, &inequalities).unwrap();
+                let found = residual(&problem, &spoiled, &inequalities, &*alone).unwrap();
                 assert!(found >= part * (1.0 - 1e-9), "{found:e} for {part:e}");
             }
         }

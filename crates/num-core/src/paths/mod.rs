@@ -1,5 +1,6 @@
 //! Paths as lists of links, in compressed rows, and what passes over them need: runs of equal lengths, parts.
 
+mod numbered;
 pub(crate) mod parts;
 pub(crate) mod passes;
 mod runs;
@@ -13,6 +14,7 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{PIECE, Pacer};
+pub(crate) use numbered::Numbered;
 pub(crate) use passes::Row;
 pub(crate) use runs::with_length;
 use runs::{Run, runs};

@@ -4,7 +4,16 @@ use std::ops::{AddAssign, Range};
 
 /// Nearly equal ranges of `items` things, each of at least `least`.
 pub(crate) fn ranges(items: usize, least: usize) -> Vec<Range<usize>> {
-    let parts = (items / least).clamp(1, MOST);
+    cut(items, count(items, least))
+}
+
+/// The number of parts of `items` things, each of at least `least`.
+pub(crate) fn count(items: usize, least: usize) -> usize {
+    (items / least).clamp(1, MOST)
+}
+
+/// So many nearly equal ranges.
+pub(crate) fn cut(items: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| items * part / parts..items * (part + 1) / parts).collect()
 }
 

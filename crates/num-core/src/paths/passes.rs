@@ -272,6 +272,42 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// Rᵀ v: per path the sum of its links' values.
+    pub(crate) fn gather(&self, values: &[f64], sums: &mut [f64]) {
+        for_each(self.workers, parts::pieces(sums, &self.ranges), |(sums, range)| {
+            self.paths.gather(range, values, sums);
+            Ok(())
+        })
+        .expect("nothing stops it");
+    }
+
+    /// R x, added to what is there: per link the sum of its paths' values, those of this rank.
+    pub(crate) fn scatter(&self, values: &[f64], sums: &mut [f64]) {
+        self.add(sums, |range, sums| self.paths.scatter(range.clone(), &values[range], sums));
+    }
+
+    /// Adds to what is there, per link, what `add` adds for the paths of every part, those of this rank. The first
+    /// part goes on from there, so that a pass in one part takes no room.
+    pub(crate) fn add(&self, sums: &mut [f64], add: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+        self.add_with(sums, self.ranges.iter().cloned(), add);
+    }
+
+    /// [`add`](Self::add), where every part has something of its own, and what is found there.
+    pub(crate) fn add_with<P: Send, O: Send>(
+        &self,
+        sums: &mut [f64],
+        of_parts: impl IntoIterator<Item = P>,
+        add: impl Fn(P, &mut [f64]) -> O + Sync,
+    ) -> Vec<O> {
+        let mut others: Vec<Vec<f64>> = self.ranges.iter().skip(1).map(|_| vec![0.0; sums.len()]).collect();
+        let lists = std::iter::once(&mut *sums).chain(others.iter_mut().map(Vec::as_mut_slice));
+        let found = for_each(self.workers, of_parts.into_iter().zip(lists), |(part, sums)| Ok(add(part, sums)));
+        for own in others {
+            sums.iter_mut().zip(own).for_each(|(sum, value)| *sum += value);
+        }
+        found.expect("nothing stops it")
+    }
+
     /// Sets the value of every path.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ impl NaturalBlock {
     }
 
     /// Its flows that are in a range, a chunk at a time.
-    pub(super) fn chunks_of(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn chunks_of(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let (start, end) = (self.flows.start.max(range.start), self.flows.end.min(range.end));
         let size = if self.is_user_defined { end.saturating_sub(start).max(1) } else { CHUNK };
         (start..end).step_by(size).map(move |at| at..(at + size).min(end))

@@ -243,11 +243,11 @@ impl Presolved {
     }
 
     /// Consecutive flows whose paths a pass may take at once, each part with a list of all links of its own: one part
-    /// where flows have several paths, or a user-defined utility, which is called with all its flows.
+    /// where flows have a user-defined utility, which is called with all its flows.
     pub(crate) fn flow_ranges(&self) -> Vec<Range<usize>> {
-        let is_whole = self.has_user_defined || !self.is_single_path();
-        let least = if is_whole { usize::MAX } else { parts::PATHS.max(parts::PER_LINK * self.capacities.len()) };
-        parts::ranges(self.flows(), least)
+        let least = parts::PATHS.max(parts::PER_LINK * self.capacities.len());
+        let least = if self.has_user_defined { usize::MAX } else { least };
+        parts::cut(self.flows(), parts::count(self.paths.len(), least).min(self.flows().max(1)))
     }
 
     /// The paths of [these flows](Self::flow_ranges).

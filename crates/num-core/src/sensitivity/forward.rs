@@ -243,10 +243,10 @@ impl Sensitivity {
         if weak.is_empty() {
             return Vec::new();
         }
-        let (presolved, point, routing) = (&self.presolved, &self.point, self.equations.routing());
+        let (presolved, point, pass) = (&self.presolved, &self.point, self.presolved.pass());
         let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
-        routing.scatter(0..prices.len(), &solved.rates, &mut loads);
-        routing.gather(0..prices.len(), &solved.prices, &mut prices);
+        pass.scatter(&solved.rates, &mut loads);
+        pass.gather(&solved.prices, &mut prices);
         let flow_rate = |flow: usize| self.equations.flow_rate(presolved, solved, flow);
         let marginal = |flow: usize| right.forces[flow] - point.curvatures[flow] * flow_rate(flow);
         // The change of what a flow pays per rate: U' where no path that moves has a price.

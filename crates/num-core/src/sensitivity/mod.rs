@@ -31,6 +31,8 @@
 //!   hold, and so are the equations without what regularizes them: what fails is refused with an error. So is a change
 //!   that decides which of two equal bounds holds a flow with several paths. Where the rate is at a point at which a
 //!   bandwidth function bends without a flat piece, the derivative is that to one side.
+//! - **Threads.** Passes over the flows, sums over links and products with the matrix are done by workers
+//!   ([`Sensitivity::by`]) where flows are many; the factorization and the search for constraints by the caller.
 //! - **Cost.** One or two Newton steps with one factorization, or none where active links are many, some ten with
 //!   several paths per flow; two to three rounds per product, each a scatter, a gather and a solve with the factor.
 //!
@@ -68,6 +70,7 @@ use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
 use crate::utility::{Curvature, ParameterName, Utility};
+use crate::work::{Ranks, Workers};
 
 /// The derivatives of the optimum of one problem at one certified solution.
 ///
@@ -110,6 +113,15 @@ impl Sensitivity {
     /// [`Error::NoSensitivity`] for a solution that is not optimal or not of this problem, for max-min and linear
     /// utilities, and where the point cannot be refined; [`Error::Stopped`].
     pub fn new(problem: &Problem, solution: &Solution) -> Result<Self> {
+        Self::by(problem, solution, Arc::new(Ranks::alone()))
+    }
+
+    /// As [`Sensitivity::new`], where workers do the passes over the flows, those of its products too. The bits do not
+    /// depend on how many they are.
+    ///
+    /// # Errors
+    /// Those of [`Sensitivity::new`], also for workers that have several [ranks](Ranks).
+    pub fn by(problem: &Problem, solution: &Solution, workers: Arc<dyn Workers>) -> Result<Self> {
         let refuse = |what: String, instead| Err(Error::NoSensitivity { what, instead });
         match problem.curvature() {
             Curvature::MaxMin => {
@@ -119,6 +131,9 @@ impl Sensitivity {
                 return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.5, is smooth");
             }
             Curvature::Strict => {}
+        }
+        if !workers.ranks().are_alone() {
+            return refuse("a problem over several ranks".into(), "make it on one of them, of the whole problem");
         }
         if solution.status != Status::Optimal {
             let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
@@ -132,7 +147,7 @@ impl Sensitivity {
             let what = format!("a solution in which path {path} has rate {}", solution.rates[path]);
             return refuse(what, "solve the problem");
         }
-        let presolved = Arc::new(Presolved::new(problem)?);
+        let presolved = Arc::new(Presolved::by(problem, workers)?);
         let found = certify_presolved(problem, &presolved, &solution.rates, &solution.prices, &[])?.relative_gap;
         let own = solution.certificate.relative_gap;
         if found > FOREIGN * if own.is_finite() { own.max(CERTIFIED) } else { UNCERTIFIED } {

@@ -11,12 +11,11 @@ use super::tolerances::{FALL, MOST_SETTLED, NEAR, PROXIMAL, ROUNDING, SOLVED, ST
 use crate::certificate::BESIDE;
 use crate::error::Result;
 use crate::interrupt;
-use crate::paths::Paths;
 use crate::presolve::Presolved;
 
 impl Point {
     /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
-    pub(super) fn guess(problem: &Presolved, routing: &Paths, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
+    pub(super) fn guess(problem: &Presolved, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
         let mut point = Self {
             loads: vec![0.0; prices.len()],
             flow_rates: Vec::new(),
@@ -28,7 +27,7 @@ impl Point {
             rates,
             prices,
         };
-        point.update(problem, routing)?;
+        point.update(problem)?;
         let scales = point.price_scales(problem)?;
         for (link, active) in point.active.links.iter_mut().enumerate() {
             let slack = (1.0 - point.loads[link] / problem.capacities[link]).max(0.0);
@@ -37,7 +36,7 @@ impl Point {
         for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
             *price = if *active { *price } else { 0.0 };
         }
-        routing.gather(0..point.rates.len(), &point.prices, &mut point.path_prices);
+        problem.pass().gather(&point.prices, &mut point.path_prices);
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);
@@ -73,7 +72,7 @@ impl Point {
 
     /// Newton's method. Returns whether it converged; the equations are then those of the point.
     pub(super) fn refine(&mut self, problem: &Presolved, equations: &mut Equations) -> Result<bool> {
-        self.update(problem, equations.routing())?;
+        self.update(problem)?;
         // By what part rates have changed since the matrix was factorized.
         let mut stale = f64::INFINITY;
         let none = vec![0.0; problem.flows()];
@@ -116,10 +115,10 @@ impl Point {
                 *rate += length * step;
             }
             let before = std::mem::take(&mut self.flow_rates);
-            self.update(problem, equations.routing())?;
+            self.update(problem)?;
             let stays = self.correct(problem, &before)?;
             if !stays {
-                self.update(problem, equations.routing())?;
+                self.update(problem)?;
             }
             let slows = stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL };
             let is_exact = stays && length == 1.0 && slows * change <= ROUNDING;

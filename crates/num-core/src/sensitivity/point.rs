@@ -6,8 +6,9 @@ use super::tolerances::WEAK;
 use crate::certificate::BESIDE;
 use crate::error::Result;
 use crate::interrupt;
-use crate::paths::Paths;
+use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::{NaturalBlock, Presolved};
+use crate::work::for_each;
 
 /// Rates and prices in natural units, with their active set.
 #[derive(Clone)]
@@ -29,7 +30,7 @@ pub(super) struct Point {
 
 impl Point {
     /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
-    pub(super) fn update(&mut self, problem: &Presolved, routing: &Paths) -> Result<()> {
+    pub(super) fn update(&mut self, problem: &Presolved) -> Result<()> {
         for path in 0..self.rates.len() {
             match self.active.paths[path] {
                 PathState::Free => {}
@@ -48,21 +49,26 @@ impl Point {
         for (flow, below) in below.iter_mut().enumerate() {
             *below = self.flow_rates[flow] * if self.active.holds(flow) { 1.0 - BESIDE } else { 1.0 };
         }
-        for block in &problem.blocks {
-            for flows in block.chunks() {
+        let (ranges, pass) = (problem.flow_ranges(), problem.pass());
+        let of_parts = split_mut(&mut self.marginals, &ranges).zip(pieces(&mut self.curvatures, &ranges));
+        for_each(&*problem.workers, of_parts, |(marginals, (curvatures, range))| {
+            for (block, flows) in problem.chunks_of(&range) {
                 interrupt::check()?;
                 let (places, rates) = (block.places(&flows), &below[flows.clone()]);
-                block.utility.marginal_into(places.clone(), rates, &mut self.marginals[flows.clone()]);
-                block.utility.elasticity_into(places, rates, &mut self.curvatures[flows]);
+                let own = flows.start - range.start..flows.end - range.start;
+                let (marginals, curvatures) = (&mut marginals[own.clone()], &mut curvatures[own]);
+                block.utility.marginal_into(places.clone(), rates, marginals);
+                block.utility.elasticity_into(places, rates, curvatures);
+                for (curvature, (marginal, rate)) in curvatures.iter_mut().zip(marginals.iter().zip(rates)) {
+                    let found = *curvature * marginal / rate;
+                    *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
+                }
             }
-        }
-        for (curvature, (marginal, rate)) in self.curvatures.iter_mut().zip(self.marginals.iter().zip(&below)) {
-            let found = *curvature * marginal / rate;
-            *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
-        }
-        routing.gather(0..self.rates.len(), &self.prices, &mut self.path_prices);
+            Ok(())
+        })?;
+        pass.gather(&self.prices, &mut self.path_prices);
         self.loads.fill(0.0);
-        routing.scatter(0..self.rates.len(), &self.rates, &mut self.loads);
+        pass.scatter(&self.rates, &mut self.loads);
         Ok(())
     }
 

@@ -18,12 +18,12 @@ impl Point {
         solution: &Solution,
         equations: &mut Equations,
     ) -> Result<Self> {
-        let from = |solution: &Solution, equations: &Equations| {
+        let from = |solution: &Solution| {
             let rates = presolved.natural_rates(&solution.rates);
-            Self::guess(presolved, equations.routing(), rates, presolved.natural_prices(&solution.prices))
+            Self::guess(presolved, rates, presolved.natural_prices(&solution.prices))
         };
         let mut found: Option<(usize, Self)> = None;
-        let mut point = from(solution, equations)?;
+        let mut point = from(solution)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             let weak = point.clone().weak(presolved)?.len();
             if weak == 0 || presolved.is_single_path() {
@@ -37,7 +37,7 @@ impl Point {
         let settings = Settings { tol, stop: Stop::Kkt, ..Settings::default() };
         let mut solver = Solver::of(problem, Arc::clone(presolved), &Ask::by("interior-point"))?;
         let again = solver.run(&settings, &mut ())?;
-        let mut point = from(&again, equations)?;
+        let mut point = from(&again)?;
         let is_refined = point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED;
         let Some((weak, first)) = found else {
             return match is_refined {

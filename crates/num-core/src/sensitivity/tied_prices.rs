@@ -37,7 +37,7 @@ impl TiedPrices {
     ) -> Option<Constraint> {
         let (presolved, point, drift) = (&of.presolved, &of.point, &solved.drift);
         let mut by = vec![0.0; self.path_prices.len()];
-        of.equations.routing().gather(0..by.len(), drift, &mut by);
+        presolved.pass().gather(drift, &mut by);
         let (mut nearest, mut leaves) = (f64::INFINITY, None);
         // Prices of paths that move stay equal: a difference is rounding.
         let least = NOISE * of.scales.of_prices(|link| drift[link]);
@@ -70,7 +70,7 @@ impl TiedPrices {
         }
         if leaves.is_some() && nearest > 0.0 {
             let mut loads = vec![0.0; drift.len()];
-            of.equations.routing().scatter(0..by.len(), &solved.rates, &mut loads);
+            presolved.pass().scatter(&solved.rates, &mut loads);
             let lacking = capacities.iter().zip(&loads).zip(drift);
             let value: f64 = lacking.map(|((capacity, load), drift)| (capacity - load) * drift).sum();
             self.gain = nearest * value * presolved.units.rate * presolved.units.price();

@@ -44,7 +44,7 @@ pub(super) fn limits(
     witness: &[Inequality],
 ) -> Result<Limits> {
     if problem.curvature() == Curvature::MaxMin {
-        return max_min::limits(problem, &presolved.caller_rates(&point.rates), witness, IDLE);
+        return max_min::limits(problem, &presolved.caller_rates(&point.rates), witness, IDLE, &*presolved.workers);
     }
     let bottlenecks = by_price(presolved, point)?;
     Ok(Limits { bottlenecks, prices: presolved.caller_prices(&point.prices), cuts: Vec::new() })

@@ -5,11 +5,14 @@
 //! that were fixed below t at their fixed rates: feasible, and far from optimal. Their gap is by the inequalities found
 //! so far, and may be larger than that of [`certify`](crate::certify()), which completes the search.
 
+use std::sync::Arc;
+
 use super::{Method, State};
 use crate::error::Result;
 use crate::max_min::{Inequality, Search};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::work::Workers;
 
 /// Elementary operations in a step, at least: some ten milliseconds.
 const STEP: usize = 1 << 23;
@@ -24,8 +27,8 @@ pub(super) struct MaxMinMethod {
 impl MaxMinMethod {
     /// # Errors
     /// Those of [`max_min`](crate::max_min()).
-    pub(super) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self { search: Search::of(problem)?, is_done: false })
+    pub(super) fn new(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
+        Ok(Self { search: Search::of(problem, workers)?, is_done: false })
     }
 }
 

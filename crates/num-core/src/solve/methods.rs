@@ -105,8 +105,8 @@ const OTHERS: &[MethodInfo] = &[
         name: "max-min",
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: Vec::new,
-        make: method(Takes { curvatures: &[Curvature::MaxMin], several_paths: true }, |_, problem, _| {
-            Ok(Box::new(MaxMinMethod::new(problem)?))
+        make: method(Takes { curvatures: &[Curvature::MaxMin], several_paths: true }, |_, problem, presolved| {
+            Ok(Box::new(MaxMinMethod::new(problem, Arc::clone(&presolved.workers))?))
         }),
     },
 ];

@@ -36,7 +36,9 @@ use super::system::{Accuracy, EXACT, FINEST, ROUNDING, System};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
+use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
+use crate::work::for_each;
 
 /// Newton on the dual. Vectors are per link or path, in natural units.
 pub(super) struct Newton {
@@ -112,29 +114,33 @@ impl Newton {
 
     /// Rates, G and D at some prices.
     fn respond(&mut self, problem: &Presolved, state: &mut State) {
-        let Self { system, path_prices, floors, ceilings, slopes, excess, .. } = self;
-        system.routing.gather(0..problem.paths.len(), &state.prices, path_prices);
-        for (price, &floor) in path_prices.iter_mut().zip(&*floors) {
-            *price = at_least(*price, floor);
-        }
-        // One path per flow: flows and paths have the same numbers.
-        for block in &problem.blocks {
-            for flows in block.chunks() {
-                let (prices, ceilings) = (&path_prices[flows.clone()], &ceilings[flows.clone()]);
-                let (rates, slopes) = (&mut state.rates[flows.clone()], &mut slopes[flows.clone()]);
-                block.utility.respond_into(block.places(&flows), prices, ceilings, rates, slopes);
-            }
-        }
+        let Self { path_prices, floors, ceilings, slopes, excess, .. } = self;
+        let (State { prices: link_prices, rates, .. }, pass) = (state, problem.pass());
         for (excess, capacity) in excess.iter_mut().zip(&problem.capacities) {
             *excess = -capacity;
         }
-        system.routing.scatter(0..problem.paths.len(), &state.rates, excess);
+        let of_paths = split_mut(path_prices, &pass.ranges).zip(split_mut(rates, &pass.ranges));
+        let of_parts = of_paths.zip(pieces(slopes, &pass.ranges));
+        pass.add_with(excess, of_parts, |((prices, rates), (slopes, range)), excess| {
+            problem.paths.gather(range.clone(), link_prices, prices);
+            for (price, &floor) in prices.iter_mut().zip(&floors[range.clone()]) {
+                *price = at_least(*price, floor);
+            }
+            // One path per flow: flows and paths have the same numbers.
+            for (block, flows) in problem.chunks_of(&range) {
+                let own = flows.start - range.start..flows.end - range.start;
+                let (prices, ceilings) = (&prices[own.clone()], &ceilings[flows.clone()]);
+                let (rates, slopes) = (&mut rates[own.clone()], &mut slopes[own]);
+                block.utility.respond_into(block.places(&flows), prices, ceilings, rates, slopes);
+            }
+            problem.paths.scatter(range, rates, excess);
+        });
     }
 
     /// The diagonal where it stands, and the estimate of the gap.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         self.diagonal.fill(0.0);
-        self.system.routing.scatter(0..problem.paths.len(), &self.slopes, &mut self.diagonal);
+        problem.pass().scatter(&self.slopes, &mut self.diagonal);
         let mut mismatch = 0.0;
         let links = self.excess.iter().zip(&self.diagonal).zip(&mut self.steps);
         for (((&excess, &slope), step), &price) in links.zip(&state.prices) {
@@ -142,7 +148,11 @@ impl Newton {
             mismatch += value_of_excess(excess, price, *step);
         }
         // A path's price is not below U' at its ceiling: this is the sum of x U'(x).
-        let revenue: f64 = state.rates.iter().zip(&self.path_prices).map(|(rate, price)| rate * price).sum();
+        let revenues = for_each(&*problem.workers, problem.path_ranges(), |paths| {
+            let paid = state.rates[paths.clone()].iter().zip(&self.path_prices[paths]);
+            Ok(paid.map(|(rate, price)| rate * price).sum::<f64>())
+        });
+        let revenue: f64 = revenues.expect("nothing stops it").into_iter().sum();
         self.estimate = if mismatch == 0.0 { 0.0 } else { mismatch / revenue };
         self.estimate
     }
@@ -185,16 +195,19 @@ impl Newton {
 
     /// The direction of the links that are not held, given that of those that are.
     fn solve(&mut self, problem: &Presolved) {
-        let Self { system, direction, solution, right, path_sums, .. } = self;
+        let Self { system, direction, solution, right, path_sums, slopes, .. } = self;
         for (change, _) in direction.iter_mut().zip(&self.held).filter(|(_, held)| !**held) {
             *change = 0.0;
         }
-        system.routing.gather(0..problem.paths.len(), direction, path_sums);
-        for (sum, slope) in path_sums.iter_mut().zip(&self.slopes) {
-            *sum *= -slope;
-        }
         right.copy_from_slice(&self.excess);
-        system.routing.scatter(0..problem.paths.len(), path_sums, right);
+        let (pass, direction_now) = (problem.pass(), &*direction);
+        pass.add_with(right, pieces(path_sums, &pass.ranges), |(sums, range), right| {
+            problem.paths.gather(range.clone(), direction_now, sums);
+            for (sum, slope) in sums.iter_mut().zip(&slopes[range.clone()]) {
+                *sum *= -slope;
+            }
+            problem.paths.scatter(range, sums, right);
+        });
         let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, RAISED) };
         for (link, held) in self.held.iter().enumerate() {
             system.diagonal[link] = self.diagonal[link] * if *held { HELD } else { raised };

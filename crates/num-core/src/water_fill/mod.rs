@@ -30,7 +30,9 @@ use std::hint::select_unpredictable;
 
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::paths::parts;
 use crate::paths::{Paths, with_length};
+use crate::work::{Ranks, Workers, for_each};
 pub(crate) use tournament::Tournament;
 
 /// A link with this part of its capacity left is full.
@@ -185,7 +187,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     /// A path of weight 0 gets rate 0, and so does one through a failed link. Stopped on the way it leaves feasible
     /// rates.
     pub(crate) fn run(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
-        if self.start(weights, rates).is_err() {
+        if self.start(weights, rates, &Ranks::alone()).is_err() {
             rates.fill(0.0);
             return;
         }
@@ -248,7 +250,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) -> Result<()> {
+    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64], workers: &dyn Workers) -> Result<()> {
         self.water = 0.0;
         let mut pacer = Pacer::new();
         let unit = power_of_two(largest(weights));
@@ -272,12 +274,22 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         self.links.clear();
         self.least.clear();
-        for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
-            pacer.did(paths.len())?;
-            let mut link = Link { high: [capacity, 0.0], low: [0.0; 2] };
-            let weight = link.set_weight(paths, rates);
+        let (capacities, through, rates) = (&self.capacities, &self.through, &*rates);
+        let links = parts::cut(capacities.len(), parts::count(through.indices().len(), parts::PATHS));
+        let of_parts = for_each(workers, links, |links| {
+            let (mut found, mut pacer) = (Vec::with_capacity(links.len()), Pacer::new());
+            for link in links {
+                let (capacity, paths) = (capacities[link], through.links(link));
+                pacer.did(paths.len())?;
+                let mut link = Link { high: [capacity, 0.0], low: [0.0; 2] };
+                let weight = link.set_weight(paths, rates);
+                found.push((link, Least { capacity: FULL * capacity, weight }));
+            }
+            Ok(found)
+        })?;
+        for (link, least) in of_parts.into_iter().flatten() {
             self.links.push(link);
-            self.least.push(Least { capacity: FULL * capacity, weight });
+            self.least.push(least);
         }
         self.tournament.set_all(self.links.iter().zip(&self.least).map(|(link, &least)| link.level(least, 0.0)));
         Ok(())

@@ -47,7 +47,7 @@ impl Workers for Ranks {
     }
 }
 
-/// Does a work for every item. Returns the results in the order of the items.
+/// Does a work for every item, a single one on this thread. Returns the results in the order of the items.
 ///
 /// # Errors
 /// That of the first item that has one.
@@ -59,6 +59,10 @@ pub fn for_each<I: Send, O: Send>(
     items: impl IntoIterator<Item = I>,
     work: impl Fn(I) -> Result<O> + Sync,
 ) -> Result<Vec<O>> {
+    let mut items: Vec<I> = items.into_iter().collect();
+    if items.len() < 2 {
+        return items.pop().into_iter().map(work).collect();
+    }
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let found: Vec<Mutex<Option<Result<O>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     let take = |item: &Mutex<Option<I>>| item.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -119,17 +119,40 @@ fn whole_solves_end_with_the_same_proof() {
     }
 }
 
+/// Flows over up to four paths each, 70 000 in all.
+fn several_paths(net: &Topology, capped: bool) -> Problem {
+    let (sources, destinations) = net.random_pairs(18_000, 7).unwrap();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(4)).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let weights: Vec<f64> = (0..18_000).map(|_| rng.random_range(0.5..1.5)).collect();
+    let capacities = net.capacities().iter().map(|capacity| capacity * rng.random_range(0.8..1.2)).collect();
+    let problem = Problem::grouped(capacities, paths, group, AlphaFair::new(2.0, weights).unwrap()).unwrap();
+    if !capped {
+        return problem;
+    }
+    let caps = (0..18_000).map(|flow| if flow % 3 == 0 { rng.random_range(0.01..0.5) } else { f64::INFINITY });
+    problem.with_flow_caps(caps.collect()).unwrap()
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
-    for (alphas, capped, method) in [
-        (Alphas::All(1.0), false, "auto"),
-        (Alphas::Mixed, true, "fast-ned"),
-        (Alphas::All(1.0), false, "gradient"),
-        (Alphas::All(1.0), true, "interior-point"),
+    // Four parts and three flow blocks: with two, any order of additions gives the same bits.
+    let one_path = |alphas, capped| problem(&net, 70_000, alphas, capped, 7);
+    let curve = BandwidthFunction::new(&[0.0, 1.0, 2.0, 4.0], &[0.0, 1e-3, 4e-3, 0.3], 2.0, 1.0).unwrap();
+    let curves = one_path(Alphas::All(1.0), false).with_utility(curve).unwrap();
+    for (problem, method) in [
+        (one_path(Alphas::All(1.0), false), "auto"),
+        (one_path(Alphas::Mixed, true), "fast-ned"),
+        (one_path(Alphas::All(1.0), false), "gradient"),
+        (one_path(Alphas::All(1.0), true), "interior-point"),
+        (one_path(Alphas::Mixed, true), "newton"),
+        (one_path(Alphas::All(f64::INFINITY), true), "max-min"),
+        (curves.clone(), "interior-point"),
+        (curves.clone(), "fast-ned"),
+        (several_paths(&net, true), "interior-point"),
+        (several_paths(&net, false), "fast-ned"),
     ] {
-        // Four parts and three flow blocks: with two, any order of additions gives the same bits.
-        let problem = problem(&net, 70_000, alphas, capped, 7);
         let answer = |count| {
             let mut solver = Solver::new(&problem, &on(method, count)).unwrap();
             let solution = solver.run(&Settings::default().with_max_iterations(40), &mut ()).unwrap();
@@ -139,8 +162,46 @@ fn any_number_of_threads_gives_the_same_bits() {
             (columns.map(|value| value.to_bits()).collect::<Vec<_>>(), solution.bottlenecks, solution.iterations)
         };
         let one = answer(1);
-        for count in [2, 3, 7] {
-            assert!(answer(count) == one, "{method}, {count} threads");
+        for count in [2, 3] {
+            assert!(answer(count) == one, "{method}, {count} threads, {:?}", problem.paths().len());
+        }
+    }
+}
+
+#[test]
+fn the_interior_point_in_parts_ends_where_fast_ned_does() {
+    let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
+    for capped in [false, true] {
+        let problem = problem(&net, 70_000, Alphas::Mixed, capped, 9);
+        let [own, other] = ["interior-point", "fast-ned"].map(|method| solve(&problem, &on(method, 2)).unwrap());
+        assert_eq!((own.status, other.status), (Status::Optimal, Status::Optimal), "{own}, {other}");
+        assert_close("objective", &[-own.objective], &[-other.objective], 2e-6);
+        let again = solve(&problem, &on("newton", 2)).unwrap();
+        assert_close("by Newton", &[-own.objective], &[-again.objective], 2e-6);
+    }
+    let several = several_paths(&net, true);
+    let solution = solve(&several, &on("interior-point", 2)).unwrap();
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+    assert!(certify(&several, &solution.rates, &solution.prices).unwrap().kkt_residual <= 1e-2);
+}
+
+#[test]
+fn max_min_rates_have_the_same_bits_for_any_number_of_threads() {
+    let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
+    let curve = BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 3e-3, 9e-3], 2.0, 1.0).unwrap();
+    for capped in [false, true] {
+        let weighted = problem(&net, 70_000, Alphas::All(f64::INFINITY), capped, 7);
+        for problem in [weighted.clone().with_utility(curve.clone()).unwrap(), weighted] {
+            let alone = MaxMin::of(&problem).unwrap();
+            assert!(alone.unfairness <= 1e-9, "{}", alone.unfairness);
+            for count in [1, 2, 3] {
+                let threads = Arc::new(Threads::new(NonZeroUsize::new(count).unwrap()));
+                for accuracy in [None, Some(0.1)] {
+                    let found = MaxMin::by(&problem, None, accuracy, threads.clone()).unwrap();
+                    assert!(found.rates == alone.rates, "{count} threads");
+                    assert_eq!(found.unfairness.to_bits(), alone.unfairness.to_bits());
+                }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use super::Trace;
 use crate::certificate::Certificate;
 use crate::error::NumError;
-use crate::numbers;
+use crate::numbers::{self, threads_of};
 use crate::problem::Problem;
 use crate::sensitivity::Sensitivity;
 
@@ -417,6 +417,8 @@ impl Solution {
     /// ----------
     /// problem : Problem, optional
     ///     By default `Solution.problem`.
+    /// threads : int, default 1
+    ///     Threads for the passes over the flows, of `jvp` and `vjp` too.
     ///
     /// Returns
     /// -------
@@ -439,13 +441,18 @@ impl Solution {
     /// array([[ 0.167,  0.167],
     ///        [ 0.833, -0.167],
     ///        [-0.167,  0.833]])
-    #[pyo3(signature = (*, problem=None))]
-    fn sensitivity(slf: &Bound<'_, Self>, problem: Option<&Bound<'_, Problem>>) -> PyResult<Sensitivity> {
+    #[pyo3(signature = (*, problem=None, threads=None))]
+    fn sensitivity(
+        slf: &Bound<'_, Self>,
+        problem: Option<&Bound<'_, Problem>>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Sensitivity> {
+        let threads = threads_of(threads)?;
         let (problem, this) = (Self::problem_or(slf, problem)?, slf.get());
         let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(slf.py()).readonly().to_vec()?);
         let status = Status::named(&this.status)
             .ok_or_else(|| NumError::new_err(format!("this solution has the status {:?}", this.status)))?;
-        Sensitivity::at(&problem, status, list(&this.rates)?, list(&this.prices)?)
+        Sensitivity::at(&problem, status, list(&this.rates)?, list(&this.prices)?, threads)
     }
 
     fn __repr__(&self) -> &str {

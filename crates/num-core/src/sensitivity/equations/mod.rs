@@ -30,7 +30,6 @@ use super::tolerances::{
 };
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, System};
 
@@ -141,23 +140,19 @@ impl Equations {
         }
     }
 
-    pub(super) fn routing(&self) -> &Paths {
-        &self.system.routing
-    }
-
     /// Takes an active set, and σ of every flow.
     pub(super) fn set(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
         self.active.copy_from_slice(&active.links);
         self.set_weights(problem, active, curvatures);
-        let System { routing, weights, diagonal, multipath, .. } = &mut self.system;
-        diagonal.fill(0.0);
-        multipath.add_diagonal(routing, weights, diagonal);
+        let mut diagonal = vec![0.0; self.active.len()];
+        self.system.add_diagonal(&mut diagonal);
         self.any_free_price = false;
         for (value, active) in diagonal.iter_mut().zip(&self.active) {
             // A link without moving paths has no entry: its price is free.
             self.any_free_price |= *active && *value == 0.0;
             *value = if *value > 0.0 { *value } else { 1.0 } * if *active { RAISED } else { OUT };
         }
+        self.system.diagonal = diagonal;
         let links = self.active.iter().filter(|active| **active).count() as f64;
         if links.powi(3) <= CUBED_PER_CROSSING * problem.paths.indices().len() as f64 {
             self.system.enable_factorization();
@@ -180,9 +175,9 @@ impl Equations {
             return;
         }
         let Self { system, softness, .. } = self;
-        let System { routing, weights, multipath, .. } = system;
         softness.fill(0.0);
-        routing.scatter(0..weights.len(), weights, softness);
+        system.pass().scatter(&system.weights, softness);
+        let System { weights, multipath, .. } = system;
         for (flow, &curvature) in curvatures.iter().enumerate().filter(|(flow, _)| self.several[*flow] != ABSENT) {
             for path in problem.paths_of(flow) {
                 // A split changes nothing on the links that all its paths cross.
@@ -242,7 +237,7 @@ impl Equations {
             interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
             excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
-            self.system.multipath.scatter_all(&self.system.routing, &solved.rates, &solved.totals, excess);
+            self.system.scatter_all(&solved.rates, &solved.totals, excess);
             self.round(problem);
             solved.add(&self.scratch, 1.0);
             let Scratch { step, price_step, .. } = &self.scratch;
@@ -367,7 +362,7 @@ impl Equations {
         self.respond(problem);
         let Self { system, scratch, .. } = self;
         let Scratch { left, step, flow_left, flow_step, commons, excess, price_step, .. } = scratch;
-        system.multipath.scatter_all(&system.routing, step, flow_step, excess);
+        system.scatter_all(step, flow_step, excess);
         for (excess, active) in excess.iter_mut().zip(&self.active) {
             *excess = if *active { *excess } else { 0.0 };
         }
@@ -379,7 +374,7 @@ impl Equations {
         for (value, active) in price_step.iter_mut().zip(&self.active) {
             *value = if *active { *value } else { 0.0 };
         }
-        system.multipath.gather_all(&system.routing, price_step, step, commons);
+        system.gather_all(price_step, step, commons);
         for ((left, step), moves) in left.iter_mut().zip(&*step).zip(&self.moves) {
             *left = if *moves { *left - *step } else { 0.0 };
         }

@@ -25,7 +25,7 @@ impl Equations {
         let [rates_move, prices_move] = drifting.map(|step| step.is_some());
         let [most, most_priced] = drifting.map(|step| NOISE * step.unwrap_or(0.0));
         let mut sums = vec![0.0; self.active.len()];
-        self.system.multipath.scatter_all(&self.system.routing, step, flow_step, &mut sums);
+        self.system.scatter_all(step, flow_step, &mut sums);
         let mut of_links = (0..sums.len()).filter(|&link| self.active[link]);
         let mut is_null = !rates_move || of_links.all(|link| sums[link].abs() <= most * problem.capacities[link]);
         for flow in 0..problem.flows() {
@@ -57,7 +57,7 @@ impl Equations {
     ) -> bool {
         let [mut path_prices, mut magnitudes] = [(); 2].map(|()| vec![0.0; self.moves.len()]);
         let Solved { rates, totals, prices, .. } = solved;
-        let System { routing, weights, multipath, .. } = &self.system;
+        let system @ System { weights, multipath, .. } = &self.system;
         let Scratch { step, price_step, .. } = &self.scratch;
         let Given { forces, targets } = given;
         // Where prices drift, their differences have fewer digits.
@@ -69,8 +69,8 @@ impl Equations {
         // Of every path, and of the links that all paths of a flow with several cross: they may be far dearer than what
         // the paths differ by.
         let [mut commons, mut common_magnitudes] = [(); 2].map(|()| vec![0.0; self.scratch.commons.len()]);
-        multipath.gather_all(routing, prices, &mut path_prices, &mut commons);
-        multipath.gather_all(routing, &absolute(prices), &mut magnitudes, &mut common_magnitudes);
+        system.gather_all(prices, &mut path_prices, &mut commons);
+        system.gather_all(&absolute(prices), &mut magnitudes, &mut common_magnitudes);
         magnitudes.iter_mut().zip(forces.paths).for_each(|(magnitude, force)| *magnitude += force.abs());
         let mut is_solved = true;
         for (flow, &number) in self.several.iter().enumerate() {
@@ -119,11 +119,11 @@ impl Equations {
         }
         opposing.iter_mut().zip(weights).for_each(|(rate, weight)| *rate *= weight);
         let [mut opposed, mut sums, mut sizes] = [(); 3].map(|()| vec![0.0; targets.len()]);
-        routing.scatter(0..rates.len(), &opposing, &mut opposed);
-        multipath.scatter_all(routing, rates, totals, &mut sums);
+        system.pass().scatter(&opposing, &mut opposed);
+        system.scatter_all(rates, totals, &mut sums);
         let mut sizes_of_paths = opposing;
         sizes_of_paths.iter_mut().zip(rates).for_each(|(size, rate)| *size = rate.abs());
-        multipath.scatter_all(routing, &sizes_of_paths, &absolute(totals), &mut sizes);
+        system.scatter_all(&sizes_of_paths, &absolute(totals), &mut sizes);
         let stays = |&link: &usize| self.active[link] && !drifts(price_step[link], scales.prices[link], prices_drift);
         let mut of_links = (0..targets.len()).filter(stays);
         is_solved

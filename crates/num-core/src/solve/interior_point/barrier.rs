@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::paths::Numbered;
+
 /// What an iteration needs of one kind of bound. Entries are paths or flows; a `part` is a range of the bounds. Sums
 /// over a part are added to `sums`, whose first entry is number `first`.
 pub(super) trait Barrier {
@@ -17,7 +19,7 @@ pub(super) trait Barrier {
     fn complementarity(&self) -> f64;
 
     /// Σ slack·multiplier after a step of these lengths; `changes` are those of the entries.
-    fn complementarity_after(&self, lengths: (f64, f64), changes: &[f64]) -> f64;
+    fn complementarity_after(&self, lengths: (f64, f64), changes: &Numbered<f64>) -> f64;
 
     /// Adds each bound's curvature multiplier/slack.
     fn add_curvatures(&self, part: Range<usize>, first: usize, sums: &mut [f64]);
@@ -32,14 +34,14 @@ pub(super) trait Barrier {
     fn aim_at_zero(&mut self);
 
     /// Aims at a product of `centre`, with a part of the second-order term of the last direction.
-    fn aim_at(&mut self, centre: f64, part: f64, changes: &[f64]);
+    fn aim_at(&mut self, centre: f64, part: f64, changes: &Numbered<f64>);
 
     /// Steps of the multipliers that go with changes of the entries.
-    fn direct(&mut self, changes: &[f64]);
+    fn direct(&mut self, changes: &Numbered<f64>);
 
     /// The largest relative falls of a slack and of a multiplier in a whole step.
-    fn falls(&self, changes: &[f64]) -> (f64, f64);
+    fn falls(&self, changes: &Numbered<f64>) -> (f64, f64);
 
     /// Takes a step of these lengths.
-    fn advance(&mut self, lengths: (f64, f64), changes: &[f64]);
+    fn advance(&mut self, lengths: (f64, f64), changes: &Numbered<f64>);
 }

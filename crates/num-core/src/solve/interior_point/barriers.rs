@@ -1,4 +1,4 @@
-//! All barriers of a problem.
+//! All barriers of a part of the flows.
 //!
 //! ```text
 //! x ≥ 0          z·x = μ                      floors
@@ -15,11 +15,12 @@ use super::barrier::Barrier;
 use super::bounds::Bounds;
 use super::breakpoints::Breakpoints;
 use super::chunk::Chunk;
-use super::variables::Step;
+use super::variables::FlowStep;
+use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::utility::Curvature;
 
-/// The barriers of a problem.
+/// The barriers of a part of the flows.
 pub(super) struct Barriers {
     pub(super) floors: Bounds,
     pub(super) caps: Bounds,
@@ -28,12 +29,12 @@ pub(super) struct Barriers {
 }
 
 impl Barriers {
-    /// All flows of a problem, in chunks.
-    pub(super) fn chunks(&self, problem: &Presolved) -> Vec<Chunk> {
+    /// Consecutive flows of a problem, in chunks.
+    pub(super) fn chunks(&self, problem: &Presolved, range: &Range<usize>) -> Vec<Chunk> {
         let Self { floors, caps, saturations, breakpoints } = self;
         let mut chunks = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
-            for flows in natural.chunks() {
+            for flows in natural.chunks_of(range) {
                 let paths = problem.paths_of_all(&flows);
                 chunks.push(Chunk {
                     block,
@@ -69,17 +70,20 @@ impl Barriers {
     }
 
     /// All, each with the changes of its entries in a step.
-    pub(super) fn with_changes<'a>(&'a self, step: &'a Step) -> [(&'a dyn Barrier, &'a [f64]); 4] {
+    pub(super) fn with_changes<'a>(&'a self, step: &'a FlowStep) -> [(&'a dyn Barrier, &'a Numbered<f64>); 4] {
         let [floors, caps] = self.on_paths();
         let [saturations, breakpoints] = self.on_flows();
-        let Step { rates, flow_rates, .. } = step;
+        let FlowStep { rates, flow_rates, .. } = step;
         [(floors, rates), (caps, rates), (saturations, flow_rates), (breakpoints, flow_rates)]
     }
 
     /// The same, to be changed.
-    pub(super) fn with_changes_mut<'a>(&'a mut self, step: &'a Step) -> [(&'a mut dyn Barrier, &'a [f64]); 4] {
+    pub(super) fn with_changes_mut<'a>(
+        &'a mut self,
+        step: &'a FlowStep,
+    ) -> [(&'a mut dyn Barrier, &'a Numbered<f64>); 4] {
         let Self { floors, caps, saturations, breakpoints } = self;
-        let Step { rates, flow_rates, .. } = step;
+        let FlowStep { rates, flow_rates, .. } = step;
         [(floors, rates), (caps, rates), (saturations, flow_rates), (breakpoints, flow_rates)]
     }
 

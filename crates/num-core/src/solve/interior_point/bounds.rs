@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::barrier::Barrier;
+use crate::paths::Numbered;
 
 /// Rigid bounds of one kind, on the entries for which the bound can bind.
 pub(super) struct Bounds {
@@ -66,7 +67,7 @@ impl Bounds {
 
     /// Takes all slacks from the values, and the multipliers that center them. `excess` gives the excess of an entry's
     /// price, which the multiplier makes up for where the bound binds, and the price to compare it with.
-    pub(super) fn centre_at(&mut self, values: &[f64], centre: f64, excess: impl Fn(usize) -> (f64, f64)) {
+    pub(super) fn centre_at(&mut self, values: &Numbered<f64>, centre: f64, excess: impl Fn(usize) -> (f64, f64)) {
         for (i, &at) in self.at.iter().enumerate() {
             let (excess, price) = excess(at as usize);
             self.slack[i] = self.sign * (values[at as usize] - self.limit[i]);
@@ -75,7 +76,7 @@ impl Bounds {
     }
 
     /// Cuts values that rounding has put beyond their bound.
-    pub(super) fn clip(&self, part: Range<usize>, values: &mut [f64]) {
+    pub(super) fn clip(&self, part: Range<usize>, values: &mut Numbered<f64>) {
         for (&at, &limit) in self.at[part.clone()].iter().zip(&self.limit[part]) {
             let value = &mut values[at as usize];
             *value = if self.sign > 0.0 { value.max(limit) } else { value.min(limit) };
@@ -102,7 +103,7 @@ impl Barrier for Bounds {
         self.slack.iter().zip(&self.dual).map(|(slack, dual)| slack * dual).sum()
     }
 
-    fn complementarity_after(&self, (primal, dual): (f64, f64), changes: &[f64]) -> f64 {
+    fn complementarity_after(&self, (primal, dual): (f64, f64), changes: &Numbered<f64>) -> f64 {
         let pairs = self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step));
         let after = |((&at, slack), (multiplier, step)): ((&u32, &f64), (&f64, &f64))| {
             (slack + primal * self.sign * changes[at as usize]) * (multiplier + dual * step)
@@ -134,21 +135,21 @@ impl Barrier for Bounds {
         }
     }
 
-    fn aim_at(&mut self, centre: f64, part: f64, changes: &[f64]) {
+    fn aim_at(&mut self, centre: f64, part: f64, changes: &Numbered<f64>) {
         let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.step));
         for (target, ((slack, dual), (&at, step))) in self.target.iter_mut().zip(pairs) {
             *target = centre - slack * dual - part * self.sign * changes[at as usize] * step;
         }
     }
 
-    fn direct(&mut self, changes: &[f64]) {
+    fn direct(&mut self, changes: &Numbered<f64>) {
         let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.target));
         for (step, ((slack, dual), (&at, target))) in self.step.iter_mut().zip(pairs) {
             *step = (target - dual * self.sign * changes[at as usize]) / slack;
         }
     }
 
-    fn falls(&self, changes: &[f64]) -> (f64, f64) {
+    fn falls(&self, changes: &Numbered<f64>) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
         for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step))
         {
@@ -158,7 +159,7 @@ impl Barrier for Bounds {
         (primal, dual)
     }
 
-    fn advance(&mut self, (primal, dual): (f64, f64), changes: &[f64]) {
+    fn advance(&mut self, (primal, dual): (f64, f64), changes: &Numbered<f64>) {
         let pairs = self.slack.iter_mut().zip(&mut self.dual).zip(self.at.iter().zip(&self.step));
         for ((slack, multiplier), (&at, step)) in pairs {
             *slack += primal * self.sign * changes[at as usize];

@@ -13,6 +13,7 @@
 use std::ops::Range;
 
 use super::barrier::Barrier;
+use crate::paths::Numbered;
 
 /// All breakpoints, in the order of their flows.
 #[derive(Default)]
@@ -47,8 +48,12 @@ impl Breakpoints {
         self.steps.push([0.0; 3]);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.flow.is_empty()
+    }
+
     /// Takes the pairs from the given rates, centred: t solves u π = (J − π) t = `centre`.
-    pub(super) fn centre_at(&mut self, rates: &[f64], centre: f64) {
+    pub(super) fn centre_at(&mut self, rates: &Numbered<f64>, centre: f64) {
         for i in 0..self.flow.len() {
             let (over, fall) = (rates[self.flow[i] as usize] - self.rate[i], self.fall[i]);
             // π = centre/(t − over), J − π = centre/t: a quadratic in t, whose larger root is the one beyond `over`.
@@ -66,7 +71,7 @@ impl Breakpoints {
     /// Takes u and t from the rates of a part, the larger from the smaller: added up step by step, their difference
     /// is lost while both are large. Finds on which side the rates are as well, and calls for every breakpoint that was
     /// crossed with its flow and the change of U' that λ stands for: −J on the way up.
-    pub(super) fn cross(&mut self, part: Range<usize>, rates: &[f64], mut change: impl FnMut(usize, f64)) {
+    pub(super) fn cross(&mut self, part: Range<usize>, rates: &Numbered<f64>, mut change: impl FnMut(usize, f64)) {
         for i in part {
             let flow = self.flow[i];
             let over = rates[flow as usize] - self.rate[i];
@@ -104,7 +109,7 @@ impl Barrier for Breakpoints {
         (0..self.flow.len()).map(product).sum()
     }
 
-    fn complementarity_after(&self, (primal, dual): (f64, f64), _changes: &[f64]) -> f64 {
+    fn complementarity_after(&self, (primal, dual): (f64, f64), _changes: &Numbered<f64>) -> f64 {
         let after = |i: usize| {
             let [step, overshoot, room] = self.steps[i];
             (self.room[i] + primal * room) * (self.dual[i] + dual * step)
@@ -139,7 +144,7 @@ impl Barrier for Breakpoints {
         }
     }
 
-    fn aim_at(&mut self, centre: f64, part: f64, _changes: &[f64]) {
+    fn aim_at(&mut self, centre: f64, part: f64, _changes: &Numbered<f64>) {
         for i in 0..self.flow.len() {
             let [step, overshoot, room] = self.steps[i];
             self.targets[i] = [
@@ -151,7 +156,7 @@ impl Barrier for Breakpoints {
 
     /// du is dt − dy; above b, where u may be negligible relative to both of them, it is the wanted change of π·u, less
     /// that by dπ.
-    fn direct(&mut self, changes: &[f64]) {
+    fn direct(&mut self, changes: &Numbered<f64>) {
         for i in 0..self.flow.len() {
             let [of_room, of_overshoot] = self.targets[i];
             let (dual, rest, change) = (self.dual[i], self.rest[i], changes[self.flow[i] as usize]);
@@ -162,7 +167,7 @@ impl Barrier for Breakpoints {
         }
     }
 
-    fn falls(&self, _changes: &[f64]) -> (f64, f64) {
+    fn falls(&self, _changes: &Numbered<f64>) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
         for i in 0..self.flow.len() {
             let [step, overshoot, room] = self.steps[i];
@@ -172,7 +177,7 @@ impl Barrier for Breakpoints {
         (primal, dual)
     }
 
-    fn advance(&mut self, (primal, dual): (f64, f64), _changes: &[f64]) {
+    fn advance(&mut self, (primal, dual): (f64, f64), _changes: &Numbered<f64>) {
         for i in 0..self.flow.len() {
             let [step, overshoot, room] = self.steps[i];
             self.room[i] += primal * room;

@@ -1,13 +1,17 @@
 //! The cold start: well inside all bounds, near the given prices.
 
-use super::barrier::Barrier;
-use super::variables::Variables;
+use super::chunk::Chunk;
+use super::part::Part;
+use super::variables::{FlowVariables, Variables};
 use super::{InteriorPoint, LEAST};
 use crate::error::Result;
 use crate::interrupt;
+use crate::paths::Numbered;
 use crate::presolve::Presolved;
-use crate::solve::price::{FastNed, LARGEST_SUM, LinkPrices, Respond, Serial, bounds, cut};
+use crate::solve::price::{FastNed, LARGEST_SUM, LinkPrices, Serial, bounds, cut};
+use crate::solve::system::System;
 use crate::utility::Curvature;
+use crate::work::for_each;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them
 /// cost a twentieth of an interior iteration each; few where flows have several paths, whose shares take more than that
@@ -48,17 +52,18 @@ impl InteriorPoint {
         if strict {
             self.improve_prices(problem)?;
         }
-        let several = problem.paths.len() > self.variables.marginals.len();
-        let Room { raised, least_slack, least_price } = match strict && self.barriers.breakpoints.pairs() == 0 {
-            true if several => SHARED,
-            true => NEAR,
-            false => WIDE,
-        };
+        let several = problem.paths.len() > problem.flows();
+        let Room { raised, least_slack, least_price } =
+            match strict && self.parts.iter().all(|part| part.barriers.breakpoints.is_empty()) {
+                true if several => SHARED,
+                true => NEAR,
+                false => WIDE,
+            };
         let prices = &self.variables.prices;
         let mean = prices.iter().sum::<f64>() / prices.len().max(1) as f64;
         let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.variables.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        self.respond(problem)?;
+        self.each_part(problem, |part, system, prices| part.respond((problem, system), prices))?;
         self.add_up_loads();
         let Variables { slacks, prices, .. } = &mut self.variables;
         for ((slack, capacity), load) in slacks.iter_mut().zip(&problem.capacities).zip(&self.residuals.links) {
@@ -70,30 +75,26 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
-    fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
-        let rates = &mut self.variables.rates;
-        for (rate, share) in rates.iter_mut().zip(problem.equal_shares()) {
-            *rate = 0.5 * share;
-        }
-        if problem.bounds.saturations.is_empty() {
-            return self.set_marginals(problem);
-        }
-        for flow in 0..problem.flows() {
-            let (paths, saturation) = (problem.paths_of(flow), problem.bounds.saturations[flow]);
-            let total: f64 = rates[paths.clone()].iter().sum();
-            if total > 0.5 * saturation {
-                rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
-            }
-        }
-        self.set_marginals(problem)
-    }
-
     /// Revenue per unit of capacity at half the equal shares: a scale for prices that exists even where all prices
     /// are 0, because caps or saturations bind everywhere.
     fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
-        self.take_half_shares(problem)?;
-        Ok(self.variables.revenue() / problem.capacities.iter().sum::<f64>())
+        // They are found by a pass of their own.
+        problem.equal_shares();
+        let of_parts = self.each_part(problem, |part, _, _| {
+            part.take_half_shares(problem)?;
+            Ok(part.variables.revenue())
+        })?;
+        Ok(of_parts.into_iter().sum::<f64>() / problem.capacities.iter().sum::<f64>())
+    }
+
+    /// Does something for every part, given the prices.
+    pub(super) fn each_part<T: Send>(
+        &mut self,
+        problem: &Presolved,
+        work: impl Fn(&mut Part, &System, &[f64]) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let (system, prices) = (&self.kkt.system, &self.variables.prices);
+        for_each(&*problem.workers, &mut self.parts, |part| work(part, system, prices))
     }
 
     fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
@@ -103,7 +104,7 @@ impl InteriorPoint {
         links.set_prices(&self.variables.prices)?;
         links.start(&mut flows)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
-        let steps = match problem.paths.len() > self.variables.marginals.len() {
+        let steps = match problem.paths.len() > problem.flows() {
             true => SHARE_STEPS,
             false if logs => LOG_STEPS,
             false => NED_STEPS,
@@ -115,42 +116,68 @@ impl InteriorPoint {
             }
         }
         self.variables.prices.copy_from_slice(links.prices());
-        flows.rates_into(&mut self.variables.rates);
         Ok(())
     }
 
+    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of
+    /// the price of a flow's cheapest path.
+    pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
+        let set = |part: &mut Part, system: &System, prices: &[f64]| {
+            part.set_multipliers((problem, system), prices, centre, cheaper);
+            Ok(())
+        };
+        self.each_part(problem, set).expect("nothing stops it");
+    }
+}
+
+impl Part {
+    /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
+    fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
+        let rates = &mut self.variables.rates;
+        for (rate, share) in rates.values.iter_mut().zip(&problem.equal_shares()[self.paths.clone()]) {
+            *rate = 0.5 * share;
+        }
+        if problem.bounds.saturations.is_empty() {
+            return self.set_marginals(problem);
+        }
+        for flow in self.flows.clone() {
+            let (paths, saturation) = (problem.paths_of(flow), problem.bounds.saturations[flow]);
+            let total: f64 = rates[paths.clone()].iter().sum();
+            if total > 0.5 * saturation {
+                rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
+            }
+        }
+        self.set_marginals(problem)
+    }
+
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
-    fn respond(&mut self, problem: &Presolved) -> Result<()> {
-        let Self { variables: now, barriers, kkt, step, .. } = self;
-        let (prices, demands) = (&mut kkt.forces, &mut step.rates);
-        kkt.system.routing.gather(0..prices.len(), &now.prices, prices);
-        for paths in (0..now.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
+    fn respond(&mut self, (problem, system): (&Presolved, &System), link_prices: &[f64]) -> Result<()> {
+        let Self { variables: now, barriers, forces: prices, step, .. } = self;
+        let demands = &mut step.rates;
+        system.routing.gather(self.paths.clone(), link_prices, &mut prices.values);
+        for paths in self.flows.clone().map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= INSIDE);
         }
         let mut order: Vec<usize> = Vec::new();
-        for block in &problem.blocks {
+        for (block, flows) in problem.chunks_of(&self.flows) {
             let linear = block.utility.curvature() == Curvature::Linear;
-            for flows in block.chunks() {
-                interrupt::check()?;
-                let paths = problem.paths_of_all(&flows);
-                problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
-                for flow in flows {
-                    order.clear();
-                    order.extend(problem.paths_of(flow));
-                    order.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
-                    let (count, mut total) = (order.len() as f64, 0.0);
-                    for &path in &order {
-                        let most = INSIDE * problem.bounds.ceilings[path].min(problem.bounds.saturations[flow] / count);
-                        let share =
-                            if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares()[path] };
-                        let least =
-                            if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
-                        // The demand of a linear flow is 0 or ∞: no interior point.
-                        let most = if linear { 0.5 * problem.equal_shares()[path].min(most) } else { most };
-                        now.rates[path] =
-                            (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
-                        total += now.rates[path];
-                    }
+            interrupt::check()?;
+            let paths = problem.paths_of_all(&flows);
+            problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
+            for flow in flows {
+                order.clear();
+                order.extend(problem.paths_of(flow));
+                order.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
+                let (count, mut total) = (order.len() as f64, 0.0);
+                for &path in &order {
+                    let most = INSIDE * problem.bounds.ceilings[path].min(problem.bounds.saturations[flow] / count);
+                    let share =
+                        if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares()[path] };
+                    let least = if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
+                    // The demand of a linear flow is 0 or ∞: no interior point.
+                    let most = if linear { 0.5 * problem.equal_shares()[path].min(most) } else { most };
+                    now.rates[path] = (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
+                    total += now.rates[path];
                 }
             }
         }
@@ -159,32 +186,38 @@ impl InteriorPoint {
 
     /// y and λ = U'(y).
     pub(super) fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
-        let Variables { rates, flow_rates, marginals, .. } = &mut self.variables;
+        let FlowVariables { rates, flow_rates, marginals, .. } = &mut self.variables;
         for chunk in self.chunks.iter() {
-            chunk.add_up(problem, &rates[chunk.paths.clone()], &mut flow_rates[chunk.flows.clone()]);
+            interrupt::check()?;
+            let Chunk { flows, paths, .. } = chunk;
+            chunk.add_up(problem, &rates[paths.clone()], &mut flow_rates[flows.clone()]);
+            let (block, marginals) = (&problem.blocks[chunk.block], &mut marginals[flows.clone()]);
+            block.utility.marginal_into(block.places(flows), &flow_rates[flows.clone()], marginals);
+            marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, LARGEST_SUM));
         }
-        *marginals = problem.marginals(flow_rates)?;
-        marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, LARGEST_SUM));
         Ok(())
     }
 
-    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of
-    /// the price of a flow's cheapest path.
-    pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
-        let Self { variables: now, barriers, kkt, .. } = self;
-        let path_prices = &mut kkt.forces;
-        kkt.system.routing.gather(0..now.rates.len(), &now.prices, path_prices);
+    fn set_multipliers(
+        &mut self,
+        (problem, system): (&Presolved, &System),
+        link_prices: &[f64],
+        centre: f64,
+        cheaper: f64,
+    ) {
+        let Self { variables: now, barriers, forces: path_prices, flows, paths, .. } = self;
+        system.routing.gather(paths.clone(), link_prices, &mut path_prices.values);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         let excess = |flow: usize| (cheaper * cheapest(flow) - now.marginals[flow], now.marginals[flow]);
         barriers.saturations.centre_at(&now.flow_rates, centre, excess);
         barriers.breakpoints.centre_at(&now.flow_rates, centre);
-        now.levels.fill(f64::INFINITY);
-        let (all, mut levels) = (0..now.marginals.len(), now.marginals.clone());
+        now.levels.values.fill(f64::INFINITY);
+        let mut levels = now.marginals.values.clone();
         for bounds in barriers.on_flows() {
-            bounds.add_forces(bounds.within(&all), 0, &mut levels);
+            bounds.add_forces(bounds.within(flows), flows.start, &mut levels);
         }
-        let mut path_levels = vec![0.0; now.rates.len()];
-        for (flow, level) in levels.into_iter().enumerate() {
+        let mut path_levels = Numbered::new(paths, 0.0);
+        for (flow, level) in flows.clone().zip(levels) {
             path_levels[problem.paths_of(flow)].fill(level);
         }
         let excess = |path: usize| (path_prices[path] - path_levels[path], path_prices[path]);

@@ -27,7 +27,7 @@
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
 //! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so
 //! O(crossings) in time and memory; where a factorization is needed, O(links³). Fails where that is needed and too
-//! large. Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
+//! large. All but the factorization is done part by part (`part.rs`), by the workers of the solve. Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod barrier;
 mod barriers;
@@ -36,40 +36,33 @@ mod breakpoints;
 mod chunk;
 mod cold_start;
 mod newton_step;
+mod part;
 mod residuals;
 mod variables;
 mod warm_start;
 
-use std::sync::Arc;
-
-use barriers::Barriers;
-use bounds::Bounds;
-use breakpoints::Breakpoints;
-use chunk::Chunk;
 use newton_step::KktSystem;
+use part::Part;
 use variables::{Residuals, Step, Variables};
 
-use super::system::{ABSENT, Accuracy, EXACT, FINEST};
+use super::system::{ABSENT, Accuracy, EXACT, FINEST, System};
 use super::{Method, State};
 use crate::error::Result;
-use crate::interrupt::{self, Pacer};
-use crate::presolve::{NaturalBlock, Presolved};
-use crate::utility::Curvature;
+use crate::interrupt;
+use crate::paths::parts::split_mut;
+use crate::presolve::Presolved;
+use crate::work::for_each;
 
 /// The primal-dual interior point, in natural units.
 pub(super) struct InteriorPoint {
-    /// All flows, a cache-full at a time *(given)*.
-    chunks: Arc<[Chunk]>,
-    /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
-    may_be_tiny: Vec<bool>,
+    /// All flows.
+    parts: Vec<Part>,
     /// Number of complementary pairs *(given)*.
     pairs: f64,
     variables: Variables,
-    barriers: Barriers,
     residuals: Residuals,
     kkt: KktSystem,
     step: Step,
-    scratch: Scratch,
     progress: ProgressWatch,
     start: Start,
 }
@@ -80,14 +73,6 @@ enum Start {
     Cold,
     Warm,
     Done,
-}
-
-/// Room for a chunk's paths and flows.
-struct Scratch {
-    paths: Vec<f64>,
-    flows: Vec<f64>,
-    /// dQ.
-    commons: Vec<f64>,
 }
 
 /// Counts the iterations without progress.
@@ -111,8 +96,6 @@ const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 }
 const CORRECTOR: f64 = 3e-3;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;
-/// ε below which rates may reach 0.
-const SHALLOW: f64 = 0.45;
 /// A path is idle when its rate is this part of its flow's or of what it could carry, and its price this part of λ too
 /// high.
 const IDLE_RATE: f64 = 1e-8;
@@ -126,71 +109,25 @@ impl InteriorPoint {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
-        let mut pacer = Pacer::new();
-        let (links, flows) = (problem.capacities.len(), problem.flows());
-        let (mut multipath, mut may_be_tiny, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
-        let (mut floors, mut caps, mut saturations) = (Vec::new(), Vec::new(), Vec::new());
-        let mut breakpoints = Breakpoints::default();
-        for block in &problem.blocks {
-            let linear = block.utility.curvature() == Curvature::Linear;
-            let shallow = shallow(problem, block);
-            for (place, flow) in block.flows.clone().enumerate() {
-                pacer.did(8 * problem.paths_of(flow).len())?;
-                let saturation = problem.bounds.saturations[flow];
-                let several = problem.paths_of(flow).len() > 1;
-                let jumps = block.utility.jumps(place);
-                may_be_tiny[flow] = !several && !shallow[place] && jumps.is_empty();
-                for (rate, fall) in jumps {
-                    breakpoints.push(flow, rate, fall);
-                }
-                if several && saturation < f64::INFINITY {
-                    saturations.push((flow as u32, saturation));
-                }
-                // Paths of a linear flow are independent, unless a saturation bounds their sum.
-                if several && !(linear && saturation == f64::INFINITY) {
-                    multipath[flow] = several_paths.len() as u32;
-                    several_paths.push(problem.paths_of(flow));
-                }
-                for path in problem.paths_of(flow) {
-                    if several || shallow[place] {
-                        floors.push((path as u32, 0.0));
-                    }
-                    let cap =
-                        if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
-                    if cap < problem.paths.row(path).smallest(&problem.capacities) {
-                        caps.push((path as u32, cap));
-                    }
-                }
-            }
+        let found = for_each(&*problem.workers, problem.flow_ranges(), |flows| Part::new(problem, flows))?;
+        let (mut parts, mut several_paths) = (Vec::new(), Vec::new());
+        for (mut part, several) in found {
+            let before = several_paths.len() as u32;
+            let numbers = part.several.numbers.values.iter_mut().filter(|number| **number != ABSENT);
+            numbers.for_each(|number| *number += before);
+            several_paths.extend(several);
+            parts.push(part);
         }
         interrupt::check()?;
-        let kkt = KktSystem::new(problem, multipath, several_paths);
+        let (links, kkt) = (problem.capacities.len(), KktSystem::new(problem, several_paths));
         interrupt::check()?;
-        let barriers = Barriers {
-            floors: Bounds::lower(floors),
-            caps: Bounds::upper(caps),
-            saturations: Bounds::upper(saturations),
-            breakpoints,
-        };
-        interrupt::check()?;
-        let chunks = barriers.chunks(problem);
-        interrupt::check()?;
-        let room = |size: fn(&Chunk) -> usize| vec![0.0; chunks.iter().map(size).max().unwrap_or(0)];
-        let scratch = Scratch {
-            paths: room(|chunk| chunk.paths.len()),
-            flows: room(|chunk| chunk.flows.len()),
-            commons: room(|chunk| chunk.flows.len()),
-        };
         Ok(Self {
-            chunks: chunks.into(),
-            may_be_tiny,
-            pairs: (links + barriers.pairs()) as f64,
-            variables: Variables::new(problem),
-            barriers,
-            residuals: Residuals::new(problem),
+            pairs: (links + parts.iter().map(|part| part.barriers.pairs()).sum::<usize>()) as f64,
+            parts,
+            variables: Variables::new(links),
+            residuals: Residuals { links: vec![0.0; links], ..Residuals::default() },
             kkt,
-            step: Step::new(problem),
-            scratch,
+            step: Step::new(links),
             progress: ProgressWatch::new(),
             start: Start::Cold,
         })
@@ -206,9 +143,13 @@ impl Method for InteriorPoint {
     }
 
     fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.variables.rates.copy_from_slice(&state.rates);
+        for part in &mut self.parts {
+            part.variables.rates.values.copy_from_slice(&state.rates[part.paths.clone()]);
+        }
         let estimate = self.start(problem, state)?;
-        state.rates.copy_from_slice(&self.variables.rates);
+        for part in &self.parts {
+            state.rates[part.paths.clone()].copy_from_slice(&part.variables.rates.values);
+        }
         self.start = Start::Warm;
         Ok(estimate)
     }
@@ -226,7 +167,7 @@ impl Method for InteriorPoint {
         self.predict(problem, PREDICTOR);
         interrupt::check()?;
         let lengths = self.lengths(1.0);
-        let centre = self.centre(lengths);
+        let centre = self.centre(problem, lengths);
         self.correct(problem, centre, lengths.0.min(lengths.1), self.corrector_accuracy());
         // A direction that was interrupted is not used.
         interrupt::check()?;
@@ -258,42 +199,13 @@ impl InteriorPoint {
     /// Copies prices and rates to the state.
     fn publish(&self, problem: &Presolved, state: &mut State) {
         state.prices.copy_from_slice(&self.variables.prices);
-        state.rates.copy_from_slice(&self.variables.rates);
-        self.clear_idle_paths(problem, &mut state.rates);
-    }
-
-    /// Sets the rates of idle paths: those that may be 0 and are too expensive. 0 where the rate is negligible relative
-    /// to the flow's, at most the demand at the path's price where it is negligible relative to the ceiling.
-    fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
-        let (mut prices, mut demands) = (Vec::new(), Vec::new());
-        for chunk in self.chunks.iter() {
-            let first = chunk.paths.start;
-            let mut has_demands = false;
-            self.barriers.floors.for_each_dual(chunk.floors.clone(), |path, dual| {
-                let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
-                // λ − q is minus the excess of the price.
-                let level = if chunk.is_single() {
-                    self.variables.marginals[flow]
-                } else {
-                    self.variables.levels[flow].max(0.0)
-                };
-                if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
-                    return;
-                }
-                if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
-                    *rate = 0.0;
-                } else if *rate < IDLE_RATE * problem.bounds.ceilings[path] {
-                    if !has_demands {
-                        has_demands = true;
-                        prices.resize(chunk.paths.len(), 0.0);
-                        demands.resize(chunk.paths.len(), 0.0);
-                        self.kkt.system.routing.gather(chunk.paths.clone(), &self.variables.prices, &mut prices);
-                        problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
-                    }
-                    *rate = rate.min(demands[path - first]);
-                }
-            });
-        }
+        let (system, ranges) = (&self.kkt.system, problem.path_ranges());
+        for_each(&*problem.workers, self.parts.iter().zip(split_mut(&mut state.rates, &ranges)), |(part, rates)| {
+            rates.copy_from_slice(&part.variables.rates.values);
+            part.clear_idle_paths((problem, system), &self.variables.prices, rates);
+            Ok(())
+        })
+        .expect("nothing stops it");
     }
 
     /// Turns to exact directions when there is no progress.
@@ -313,11 +225,38 @@ impl InteriorPoint {
     }
 }
 
-/// Whether the rate of each flow of a block may reach 0: where the elasticity of U' near 0 is below [`SHALLOW`].
-fn shallow(problem: &Presolved, block: &NaturalBlock) -> Vec<bool> {
-    let near_zero: Vec<f64> =
-        block.flows.clone().map(|flow| 1e-9 * problem.bounds.ceilings[problem.paths_of(flow).start]).collect();
-    let mut bends = vec![0.0; near_zero.len()];
-    block.utility.elasticity_into(0..near_zero.len(), &near_zero, &mut bends);
-    bends.into_iter().map(|bend| bend < SHALLOW).collect()
+impl Part {
+    /// Sets the rates of idle paths: those that may be 0 and are too expensive. 0 where the rate is negligible relative
+    /// to the flow's, at most the demand at the path's price where it is negligible relative to the ceiling.
+    fn clear_idle_paths(&self, (problem, system): (&Presolved, &System), link_prices: &[f64], rates: &mut [f64]) {
+        let (mut prices, mut demands) = (Vec::new(), Vec::new());
+        for chunk in self.chunks.iter() {
+            let first = chunk.paths.start;
+            let mut has_demands = false;
+            self.barriers.floors.for_each_dual(chunk.floors.clone(), |path, dual| {
+                let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path - self.paths.start]);
+                // λ − q is minus the excess of the price.
+                let level = if chunk.is_single() {
+                    self.variables.marginals[flow]
+                } else {
+                    self.variables.levels[flow].max(0.0)
+                };
+                if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
+                    return;
+                }
+                if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
+                    *rate = 0.0;
+                } else if *rate < IDLE_RATE * problem.bounds.ceilings[path] {
+                    if !has_demands {
+                        has_demands = true;
+                        prices.resize(chunk.paths.len(), 0.0);
+                        demands.resize(chunk.paths.len(), 0.0);
+                        system.routing.gather(chunk.paths.clone(), link_prices, &mut prices);
+                        problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
+                    }
+                    *rate = rate.min(demands[path - first]);
+                }
+            });
+        }
+    }
 }

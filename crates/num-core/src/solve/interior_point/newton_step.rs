@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::InteriorPoint;
 use super::chunk::{Chunk, largest, total};
-use super::variables::Step;
+use super::part::Part;
+use super::variables::FlowStep;
 use crate::presolve::Presolved;
-use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System};
+use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System, WeightsOfPart};
+use crate::work::for_each;
 
 /// The proximal term: per y of the least λ of all flows and of ℓ − Q.
 const PROXIMAL: f64 = 1e-8;
@@ -23,98 +25,23 @@ const SMALLEST: f64 = 1e-150;
 pub(super) struct KktSystem {
     /// One equation per link.
     pub(super) system: System,
-    /// The number of a flow whose several paths share one level, or [`ABSENT`] *(given)*.
-    multipath: Vec<u32>,
-    /// λ ε/y + t/(saturation − y) per flow *(derived)*.
-    stiffness: Vec<f64>,
-    /// The corrector's aims: the wanted change of s p per link, and ρ with its second-order term per flow *(derived)*.
+    /// The corrector's aims: the wanted change of s p per link *(derived)*.
     targets: Vec<f64>,
-    aims: Vec<f64>,
-    /// The right-hand side, and the forces on the paths that it is made of *(derived)*.
+    /// The right-hand side *(derived)*.
     right: Vec<f64>,
-    pub(super) forces: Vec<f64>,
+}
+
+/// Where a direction goes: straight at μ = 0, or at a μ with the curvature that a part of the last direction shows.
+#[derive(Clone, Copy)]
+enum Aim {
+    Straight,
+    At { centre: f64, part: f64 },
 }
 
 impl KktSystem {
-    pub(super) fn new(problem: &Presolved, multipath: Vec<u32>, several_paths: Vec<Range<usize>>) -> Self {
-        let (links, flows) = (problem.capacities.len(), multipath.len());
-        Self {
-            system: System::new(problem, several_paths),
-            multipath,
-            stiffness: vec![0.0; flows],
-            targets: vec![0.0; links],
-            aims: vec![0.0; flows],
-            right: vec![0.0; links],
-            forces: vec![0.0; problem.paths.len()],
-        }
-    }
-
-    /// Σ over the links of each path of some flows. Of a flow with several paths that share one level, the links that
-    /// all of them cross are summed apart.
-    pub(super) fn gather(
-        &self,
-        problem: &Presolved,
-        chunk: &Chunk,
-        values: &[f64],
-        sums: &mut [f64],
-        commons: &mut [f64],
-    ) {
-        let Chunk { flows, paths, .. } = chunk;
-        let routing = &self.system.routing;
-        commons.fill(0.0);
-        if chunk.is_single() {
-            return routing.gather(paths.clone(), values, sums);
-        }
-        for (flow, common) in flows.clone().zip(commons) {
-            let own = problem.paths_of(flow);
-            let sums = &mut sums[own.start - paths.start..own.end - paths.start];
-            match self.multipath[flow] {
-                ABSENT => routing.gather(own, values, sums),
-                number => {
-                    *common = self.system.multipath.gather(number as usize, |link| values[link as usize], sums);
-                }
-            }
-        }
-    }
-
-    /// Replaces the force on each path of some flows, without the common part Q of its flow, by dx_p, and sets the
-    /// changes of the flows' rates and levels.
-    fn respond(
-        &self,
-        problem: &Presolved,
-        chunk: &Chunk,
-        commons: &[f64],
-        forces: &mut [f64],
-        flow_rates: &mut [f64],
-        levels: &mut [f64],
-    ) {
-        let Chunk { flows, paths, .. } = chunk;
-        let system = &self.system;
-        let weigh = |forces: &mut [f64], paths: Range<usize>| {
-            forces.iter_mut().zip(&system.weights[paths]).for_each(|(force, weight)| *force *= weight);
-        };
-        if chunk.is_single() {
-            weigh(forces, paths.clone());
-            return flow_rates.copy_from_slice(forces);
-        }
-        for (place, (flow, change)) in flows.clone().zip(flow_rates).enumerate() {
-            let own = problem.paths_of(flow);
-            let forces = &mut forces[own.start - paths.start..own.end - paths.start];
-            *change = match self.multipath[flow] {
-                ABSENT => {
-                    weigh(forces, own);
-                    forces.iter().sum()
-                }
-                number => {
-                    let common = commons.get(place).copied().unwrap_or(0.0);
-                    let (change, level) = system.multipath.respond(number as usize, &system.weights, -common, forces);
-                    if let Some(to) = levels.get_mut(place) {
-                        *to = level;
-                    }
-                    change
-                }
-            };
-        }
+    pub(super) fn new(problem: &Presolved, several_paths: Vec<Range<usize>>) -> Self {
+        let links = problem.capacities.len();
+        Self { system: System::new(problem, several_paths), targets: vec![0.0; links], right: vec![0.0; links] }
     }
 }
 
@@ -125,21 +52,19 @@ impl InteriorPoint {
         for (target, (slack, price)) in self.kkt.targets.iter_mut().zip(pairs) {
             *target = -slack * price;
         }
-        self.barriers.aim_at_zero();
-        self.set_right();
-        for chunk in Arc::clone(&self.chunks).iter() {
-            self.linearize(problem, chunk);
-            self.kkt.aims[chunk.flows.clone()].copy_from_slice(&self.residuals.logs[chunk.flows.clone()]);
-            self.add_forces(problem, chunk);
-        }
-        let system = &mut self.kkt.system;
+        let (system, least_marginal) = (&mut self.kkt.system, self.residuals.least_marginal);
+        for_each(&*problem.workers, self.parts.iter_mut().zip(system.weights_of_parts()), |(part, mut weights)| {
+            part.each_chunk(|part, chunk| part.linearize(problem, chunk, least_marginal, &mut weights));
+            Ok(())
+        })
+        .expect("nothing stops it");
         let pairs = self.variables.slacks.iter().zip(&self.variables.prices);
         for (diagonal, (slack, price)) in system.diagonal.iter_mut().zip(pairs) {
             *diagonal = slack / price;
         }
         system.update();
         self.step.prices.fill(0.0);
-        self.direct(problem, accuracy);
+        self.direct(problem, Aim::Straight, accuracy);
     }
 
     /// The direction at the given μ, with the curvature that a part of the last direction shows.
@@ -149,28 +74,23 @@ impl InteriorPoint {
         for (target, ((slack, change), (price, step))) in self.kkt.targets.iter_mut().zip(links) {
             *target = centre - slack * price - part * change * step;
         }
-        for (barrier, changes) in self.barriers.with_changes_mut(step) {
-            barrier.aim_at(centre, part, changes);
-        }
-        self.set_right();
-        for chunk in Arc::clone(&self.chunks).iter() {
-            self.aim(chunk, part);
-            self.add_forces(problem, chunk);
-        }
-        self.direct(problem, accuracy);
+        self.direct(problem, Aim::At { centre, part }, accuracy);
     }
 
     /// The μ to aim at: the smaller, the further a step of these lengths takes it down.
-    pub(super) fn centre(&self, (primal, dual): (f64, f64)) -> f64 {
+    pub(super) fn centre(&self, problem: &Presolved, lengths: (f64, f64)) -> f64 {
         let (now, step, residuals) = (&self.variables, &self.step, &self.residuals);
-        let mut after = 0.0;
+        let (mut after, (primal, dual)) = (0.0, lengths);
         let links = now.slacks.iter().zip(&step.slacks).zip(now.prices.iter().zip(&step.prices));
         for ((slack, change), (price, step)) in links {
             after += (slack + primal * change) * (price + dual * step);
         }
-        for (barrier, changes) in self.barriers.with_changes(step) {
-            after += barrier.complementarity_after((primal, dual), changes);
-        }
+        let of_parts = for_each(&*problem.workers, &self.parts, |part| {
+            let with_changes = part.barriers.with_changes(&part.step);
+            Ok(with_changes.map(|(barrier, changes)| barrier.complementarity_after(lengths, changes)))
+        });
+        let of_parts = of_parts.expect("nothing stops it");
+        after = (0..4).fold(after, |after, barrier| after + of_parts.iter().map(|part| part[barrier]).sum::<f64>());
         let now = residuals.complementarity * residuals.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
         if residuals.infeasibility > residuals.complementarity.max(ROUNDING) {
@@ -179,9 +99,93 @@ impl InteriorPoint {
         (centring * now).max(SMALLEST * residuals.revenue) / self.pairs
     }
 
+    /// The direction towards the targets.
+    fn direct(&mut self, problem: &Presolved, aim: Aim, accuracy: Accuracy) {
+        let Self { parts, variables: now, kkt, step, residuals, .. } = self;
+        let KktSystem { system, targets, right } = kkt;
+        let links = residuals.links.iter().zip(&*targets).zip(&now.prices);
+        for (right, ((residual, target), price)) in right.iter_mut().zip(links) {
+            *right = target / price - residual;
+        }
+        system.pass().add_with(right, parts.iter_mut(), |part, right| {
+            part.aim_bounds(aim);
+            part.each_chunk(|part, chunk| {
+                part.aim(aim, chunk);
+                part.add_forces((problem, system), chunk, right);
+            });
+        });
+        system.solve(right, &mut step.prices, accuracy);
+        let pairs = now.slacks.iter().zip(&now.prices).zip(targets.iter().zip(&step.prices));
+        for (change, ((slack, price), (target, step))) in step.slacks.iter_mut().zip(pairs) {
+            *change = (target - slack * step) / price;
+        }
+        let (system, prices) = (&*system, &step.prices);
+        let found = for_each(&*problem.workers, parts, |part| Ok(part.direct((problem, system), prices)));
+        (step.sum, step.falls) = (step.prices.iter().chain(&step.slacks).sum(), (0.0, 0.0));
+        for (sum, (primal, dual)) in found.expect("nothing stops it") {
+            step.sum += sum;
+            step.falls = (step.falls.0.max(primal), step.falls.1.max(dual));
+        }
+    }
+
+    /// The longest steps, of rates and of prices, that go no more than a part of the way to the nearest bound.
+    pub(super) fn lengths(&self, fraction: f64) -> (f64, f64) {
+        let (now, step) = (&self.variables, &self.step);
+        let (mut primal, mut dual) = step.falls;
+        for (slack, change) in now.slacks.iter().zip(&step.slacks) {
+            primal = primal.max(-change / slack);
+        }
+        for (price, change) in now.prices.iter().zip(&step.prices) {
+            dual = dual.max(-change / price);
+        }
+        let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
+        (length(primal), length(dual))
+    }
+}
+
+impl Part {
+    /// Calls for all flows, a chunk at a time.
+    pub(super) fn each_chunk(&mut self, mut visit: impl FnMut(&mut Self, &Chunk)) {
+        for chunk in Arc::clone(&self.chunks).iter() {
+            visit(self, chunk);
+        }
+    }
+
+    /// The products of the bounds that are aimed at.
+    fn aim_bounds(&mut self, aim: Aim) {
+        match aim {
+            Aim::Straight => self.barriers.aim_at_zero(),
+            Aim::At { centre, part } => {
+                for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+                    barrier.aim_at(centre, part, changes);
+                }
+            }
+        }
+    }
+
+    /// The direction of all flows, given that of the prices. Returns the sum of what changes, and the largest falls.
+    fn direct(&mut self, (problem, system): (&Presolved, &System), prices: &[f64]) -> (f64, (f64, f64)) {
+        let (mut sum, mut fall) = (0.0, 0.0f64);
+        self.each_chunk(|part, chunk| {
+            let (of_chunk, falls) = part.direct_flows((problem, system), chunk, prices);
+            sum += of_chunk;
+            fall = fall.max(falls);
+        });
+        let mut falls = (fall, 0.0f64);
+        for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+            barrier.direct(changes);
+            let (primal, dual) = barrier.falls(changes);
+            falls = (falls.0.max(primal), falls.1.max(dual));
+        }
+        (sum, falls)
+    }
+
     /// ρ with the second-order term of the last direction, ½ ((dλ/λ)² + ε (dy/y)²).
-    fn aim(&mut self, Chunk { flows, .. }: &Chunk, part: f64) {
-        let aims = self.kkt.aims[flows.clone()].iter_mut().zip(&self.residuals.logs[flows.clone()]);
+    fn aim(&mut self, aim: Aim, Chunk { flows, .. }: &Chunk) {
+        let Aim::At { part, .. } = aim else {
+            return self.aims[flows.clone()].copy_from_slice(&self.residuals.logs[flows.clone()]);
+        };
+        let aims = self.aims[flows.clone()].iter_mut().zip(&self.residuals.logs[flows.clone()]);
         let rates = self.step.flow_rates[flows.clone()].iter().zip(&self.variables.flow_rates[flows.clone()]);
         let marginals = self.step.log_marginals[flows.clone()].iter().zip(&self.residuals.bends[flows.clone()]);
         for (((aim, residual), (change, rate)), (in_marginal, bend)) in aims.zip(rates).zip(marginals) {
@@ -192,9 +196,8 @@ impl InteriorPoint {
     }
 
     /// Weights of the paths, and the curvature of the flows with several.
-    fn linearize(&mut self, problem: &Presolved, chunk: &Chunk) {
-        let Self { variables: now, residuals, barriers, kkt, .. } = self;
-        let KktSystem { system, multipath, stiffness, .. } = kkt;
+    fn linearize(&mut self, problem: &Presolved, chunk: &Chunk, least_marginal: f64, weights: &mut WeightsOfPart<'_>) {
+        let Self { variables: now, residuals, barriers, several, stiffness, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         let of_flows = &mut stiffness[flows.clone()];
         let marginals = now.marginals[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
@@ -210,40 +213,30 @@ impl InteriorPoint {
         for (barrier, part) in barriers.on_flows_of(chunk) {
             barrier.add_curvatures(part, flows.start, of_flows);
         }
-        let curvatures = &mut system.weights;
-        chunk.spread(problem, of_flows, &mut curvatures[paths.clone()]);
-        for flow in flows.clone().filter(|&flow| !chunk.is_single() && multipath[flow] != ABSENT) {
+        chunk.spread(problem, of_flows, weights.of(paths));
+        for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {
             let (level, common) = (now.levels[flow], residuals.commons[flow]);
             let level = level.abs().max(LEAST_LEVEL * (level + common).abs());
-            let proximal = (PROXIMAL * level.min(residuals.least_marginal)).max(LEAST_PROXIMAL * level);
-            curvatures[problem.paths_of(flow)].fill(proximal / now.flow_rates[flow]);
+            let proximal = (PROXIMAL * level.min(least_marginal)).max(LEAST_PROXIMAL * level);
+            weights.of(&problem.paths_of(flow)).fill(proximal / now.flow_rates[flow]);
         }
-        let of_paths = &mut curvatures[paths.clone()];
+        let of_paths = weights.of(paths);
         for (barrier, part) in barriers.on_paths_of(chunk) {
             barrier.add_curvatures(part, paths.start, of_paths);
         }
         of_paths.iter_mut().for_each(|value| *value = value.recip());
-        for flow in flows.clone().filter(|&flow| !chunk.is_single() && multipath[flow] != ABSENT) {
-            system.multipath.set(multipath[flow] as usize, stiffness[flow], &system.weights);
-        }
-    }
-
-    /// Sets the right-hand side to the links' part of it.
-    fn set_right(&mut self) {
-        let KktSystem { right, targets, .. } = &mut self.kkt;
-        let residuals = self.residuals.links.iter().zip(&*targets).zip(&self.variables.prices);
-        for (right, ((residual, target), price)) in right.iter_mut().zip(residuals) {
-            *right = target / price - residual;
+        for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {
+            weights.eliminate(several.numbers[flow] as usize, stiffness[flow]);
         }
     }
 
     /// The forces on the paths, and their part of the right-hand side.
-    fn add_forces(&mut self, problem: &Presolved, chunk: &Chunk) {
-        let Self { variables: now, residuals, barriers, kkt, scratch, .. } = self;
+    fn add_forces(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, right: &mut [f64]) {
+        let Self { variables: now, residuals, barriers, several, aims, forces, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         // λ ρ, with the forces of the bounds on flows.
         let (flow_forces, moves) = (&mut scratch.flows[..flows.len()], &mut scratch.paths[..paths.len()]);
-        let aims = now.marginals[flows.clone()].iter().zip(&kkt.aims[flows.clone()]);
+        let aims = now.marginals[flows.clone()].iter().zip(&aims[flows.clone()]);
         for (force, (marginal, aim)) in flow_forces.iter_mut().zip(aims) {
             *force = marginal * aim;
         }
@@ -251,12 +244,12 @@ impl InteriorPoint {
             barrier.add_target_forces(part, flows.start, flow_forces);
         }
         chunk.spread(problem, flow_forces, moves);
-        for flow in flows.clone().filter(|&flow| !chunk.is_single() && kkt.multipath[flow] != ABSENT) {
+        for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {
             let own = problem.paths_of(flow);
             moves[own.start - paths.start..own.end - paths.start].fill(0.0);
-            kkt.system.multipath.forces[kkt.multipath[flow] as usize] = flow_forces[flow - flows.start];
+            several.forces[flow] = flow_forces[flow - flows.start];
         }
-        let forces = &mut kkt.forces[paths.clone()];
+        let forces = &mut forces[paths.clone()];
         for ((force, residual), of_flow) in forces.iter_mut().zip(&residuals.paths[paths.clone()]).zip(&*moves) {
             *force = residual + of_flow;
         }
@@ -264,71 +257,36 @@ impl InteriorPoint {
             barrier.add_target_forces(part, paths.start, forces);
         }
         moves.copy_from_slice(forces);
-        kkt.respond(problem, chunk, &[], moves, flow_forces, &mut []);
-        kkt.system.routing.scatter(paths.clone(), moves, &mut kkt.right);
+        several.respond((problem, system), chunk, &[], moves, flow_forces, &mut []);
+        system.routing.scatter(paths.clone(), moves, right);
     }
 
-    /// The direction towards the targets.
-    fn direct(&mut self, problem: &Presolved, accuracy: Accuracy) {
-        let Self { variables: now, kkt, step, .. } = self;
-        kkt.system.solve(&mut kkt.right, &mut step.prices, accuracy);
-        let pairs = now.slacks.iter().zip(&now.prices).zip(kkt.targets.iter().zip(&step.prices));
-        for (change, ((slack, price), (target, step))) in step.slacks.iter_mut().zip(pairs) {
-            *change = (target - slack * step) / price;
-        }
-        (step.sum, step.fall) = (step.prices.iter().chain(&step.slacks).sum(), 0.0);
-        for chunk in Arc::clone(&self.chunks).iter() {
-            self.direct_flows(problem, chunk);
-        }
-        for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
-            barrier.direct(changes);
-        }
-    }
-
-    /// The direction of some flows.
-    fn direct_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
-        let Self { variables: now, residuals, kkt, step, scratch, .. } = self;
+    /// The direction of some flows. Returns the sum of what changes, and the largest fall of a rate, relative.
+    fn direct_flows(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, prices: &[f64]) -> (f64, f64) {
+        let Self { variables: now, residuals, several, aims, forces, step, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
-        let Step { prices, rates, flow_rates, levels, log_marginals, sum, fall, .. } = step;
+        let FlowStep { rates, flow_rates, levels, log_marginals } = step;
         let sums = &mut scratch.paths[..paths.len()];
         let commons = &mut scratch.commons[..flows.len()];
-        kkt.gather(problem, chunk, prices, sums, commons);
+        several.gather((problem, system), chunk, prices, sums, commons);
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
-        for (change, (force, sum)) in rates.iter_mut().zip(kkt.forces[paths.clone()].iter().zip(&*sums)) {
+        for (change, (force, sum)) in rates.iter_mut().zip(forces[paths.clone()].iter().zip(&*sums)) {
             *change = force - sum;
         }
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
-        kkt.respond(problem, chunk, commons, rates, flow_rates, levels);
-        let aims = kkt.aims[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
+        several.respond((problem, system), chunk, commons, rates, flow_rates, levels);
+        let aims = aims[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
             *log_marginal = aim - bend * change;
         }
-        *sum += total(flow_rates, &log_marginals[flows.clone()], |change, log_marginal| change + log_marginal);
+        let sum = total(flow_rates, &log_marginals[flows.clone()], |change, log_marginal| change + log_marginal);
         // The room of the sums is free again.
         let falls = sums;
         let of_paths = now.rates[paths.clone()].iter().zip(&now.tiny[paths.clone()]);
         for (fall, (change, (rate, &tiny))) in falls.iter_mut().zip(rates.iter().zip(of_paths)) {
             *fall = if tiny { 0.0 } else { -*change / rate };
         }
-        *fall = fall.max(largest(falls));
-    }
-
-    /// The longest steps, of rates and of prices, that go no more than a part of the way to the nearest bound.
-    pub(super) fn lengths(&self, fraction: f64) -> (f64, f64) {
-        let (now, step) = (&self.variables, &self.step);
-        let (mut primal, mut dual) = (step.fall, 0.0f64);
-        for (slack, change) in now.slacks.iter().zip(&step.slacks) {
-            primal = primal.max(-change / slack);
-        }
-        for (price, change) in now.prices.iter().zip(&step.prices) {
-            dual = dual.max(-change / price);
-        }
-        for (barrier, changes) in self.barriers.with_changes(step) {
-            let (primal_fall, dual_fall) = barrier.falls(changes);
-            (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
-        }
-        let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
-        (length(primal), length(dual))
+        (sum, largest(falls))
     }
 }

@@ -1,14 +1,15 @@
 //! The step to the next iterate, and the residuals of the optimality conditions there, in one pass over the flows.
 
-use std::sync::Arc;
-
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
+use super::part::Part;
 use super::{InteriorPoint, LEAST};
 use crate::numerics::{ln, vectorized};
+use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::solve::price::{LARGEST_SUM, at_least};
+use crate::solve::system::System;
 
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
@@ -26,35 +27,44 @@ const MOST_CHANGE: f64 = 1e-2;
 /// log of the least marginal that counts.
 const LEAST_LOG: f64 = -570.0;
 
-/// Sums over paths.
+/// Sums over the flows and bounds of a part.
 #[derive(Default)]
 struct Sums {
     /// Σ x |ℓ − q + z − v|, Σ x λ.
     wrong: f64,
     revenue: f64,
+    /// The largest |ρ|, and the smallest λ.
+    largest_log: f64,
+    least_marginal: f64,
+    /// Σ slack·multiplier of each barrier, Σ bound·multiplier of caps and saturations.
+    complementarity: [f64; 4],
+    priced: [f64; 2],
 }
 
 impl InteriorPoint {
     /// Takes a step of the given lengths, in rates and in prices, if any, and finds all residuals there. Returns the
     /// estimate of the gap.
     pub(super) fn advance(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
-        if let Some(lengths) = lengths {
-            self.advance_links(lengths);
+        if let Some((primal, dual)) = lengths {
+            add(&mut self.variables.slacks, &self.step.slacks, primal);
+            add(&mut self.variables.prices, &self.step.prices, dual);
         }
-        let residuals = &mut self.residuals;
+        let Self { parts, variables: now, residuals, kkt, .. } = self;
         residuals.links.fill(0.0);
+        let (system, prices) = (&kkt.system, &now.prices);
+        let of_parts = system.pass().add_with(&mut residuals.links, parts.iter_mut(), |part, loads| {
+            part.advance((problem, system), lengths, prices, loads)
+        });
+        let (mut wrong, mut revenue, mut of_barriers, mut of_caps) = (0.0, 0.0, [0.0; 4], [0.0; 2]);
         (residuals.largest_log, residuals.least_marginal) = (0.0, f64::INFINITY);
-        let mut sums = Sums::default();
-        for chunk in Arc::clone(&self.chunks).iter() {
-            if let Some(lengths) = lengths {
-                self.advance_flows(chunk, lengths);
-            }
-            self.set_tiny_flows(problem, chunk);
-            self.add_loads(problem, chunk);
-            self.find_log_residuals(problem, chunk);
-            self.find_path_residuals(problem, chunk, &mut sums);
+        for found in of_parts {
+            wrong += found.wrong;
+            revenue += found.revenue;
+            residuals.largest_log = at_least(residuals.largest_log, found.largest_log);
+            residuals.least_marginal = residuals.least_marginal.min(found.least_marginal);
+            of_barriers.iter_mut().zip(found.complementarity).for_each(|(sum, own)| *sum += own);
+            of_caps.iter_mut().zip(found.priced).for_each(|(sum, own)| *sum += own);
         }
-        let Self { variables: now, residuals, barriers, .. } = self;
         let (mut complementarity, mut infeasibility, mut priced) = (0.0, 0.0, 0.0);
         let links = residuals.links.iter_mut().zip(&problem.capacities);
         for ((residual, capacity), (price, slack)) in links.zip(now.prices.iter().zip(&now.slacks)) {
@@ -63,36 +73,61 @@ impl InteriorPoint {
             infeasibility += price * residual.abs();
             priced += price * capacity;
         }
-        for bounds in [barriers.on_paths(), barriers.on_flows()] {
-            complementarity += bounds.into_iter().map(Barrier::complementarity).sum::<f64>();
-        }
-        priced += barriers.caps.revenue() + barriers.saturations.revenue();
-        if now.marginals.is_empty() {
+        let [floors, caps, saturations, breakpoints] = of_barriers;
+        complementarity += floors + caps;
+        complementarity += saturations + breakpoints;
+        priced += of_caps[0] + of_caps[1];
+        if problem.flows() == 0 {
             return 0.0;
         }
-        residuals.revenue = sums.revenue.min(priced.max(1e-200));
+        residuals.revenue = revenue.min(priced.max(1e-200));
         residuals.complementarity = complementarity / residuals.revenue;
         residuals.infeasibility = infeasibility / residuals.revenue;
-        residuals.complementarity + residuals.infeasibility + sums.wrong / residuals.revenue
+        residuals.complementarity + residuals.infeasibility + wrong / residuals.revenue
     }
+}
 
-    /// Takes the step on the links and bounds.
-    fn advance_links(&mut self, (primal, dual): (f64, f64)) {
-        add(&mut self.variables.slacks, &self.step.slacks, primal);
-        add(&mut self.variables.prices, &self.step.prices, dual);
-        for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
-            barrier.advance((primal, dual), changes);
+impl Part {
+    /// The step of all flows, and their residuals at prices of the links. Adds their loads.
+    fn advance(
+        &mut self,
+        (problem, system): (&Presolved, &System),
+        lengths: Option<(f64, f64)>,
+        prices: &[f64],
+        loads: &mut [f64],
+    ) -> Sums {
+        if let Some(lengths) = lengths {
+            for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+                barrier.advance(lengths, changes);
+            }
         }
+        let mut sums = Sums { least_marginal: f64::INFINITY, ..Sums::default() };
+        self.each_chunk(|part, chunk| {
+            if let Some(lengths) = lengths {
+                part.advance_flows(chunk, lengths);
+            }
+            part.set_tiny_flows(problem, chunk);
+            part.add_loads((problem, system), chunk, loads);
+            part.find_log_residuals(problem, chunk, &mut sums);
+            part.find_path_residuals((problem, system), chunk, prices, &mut sums);
+        });
+        let Barriers { caps, saturations, .. } = &self.barriers;
+        sums.priced = [caps.revenue(), saturations.revenue()];
+        let [of_paths, of_flows] = [self.barriers.on_paths(), self.barriers.on_flows()];
+        let [[floors, caps], [saturations, breakpoints]] =
+            [of_paths, of_flows].map(|of| of.map(Barrier::complementarity));
+        sums.complementarity = [floors, caps, saturations, breakpoints];
+        sums
     }
 
-    /// The same with the rates and marginals of some flows.
+    /// Takes the step of the rates and marginals of some flows.
     fn advance_flows(&mut self, Chunk { flows, paths, .. }: &Chunk, (primal, dual): (f64, f64)) {
         let Self { variables: now, step, .. } = self;
         add(&mut now.rates[paths.clone()], &step.rates[paths.clone()], primal);
         for (marginal, change) in now.marginals[flows.clone()].iter_mut().zip(&step.log_marginals[flows.clone()]) {
             *marginal *= factor(dual * change);
         }
-        if !now.levels.is_empty() {
+        if !now.levels.values.is_empty() {
             add(&mut now.levels[flows.clone()], &step.levels[flows.clone()], dual);
         }
     }
@@ -102,7 +137,7 @@ impl InteriorPoint {
         let Self { variables: now, barriers, may_be_tiny, scratch, .. } = self;
         let Chunk { block, flows, .. } = chunk;
         let first = flows.clone().map(|flow| problem.paths_of(flow).start).zip(&may_be_tiny[flows.clone()]);
-        let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.bounds.ceilings[path];
+        let is_low = |rates: &Numbered<f64>, path: usize| rates[path] < TINY_RATE * problem.bounds.ceilings[path];
         if !first.clone().any(|(path, &may_be)| may_be && is_low(&now.rates, path)) {
             return now.tiny[chunk.paths.clone()].fill(false);
         }
@@ -118,18 +153,18 @@ impl InteriorPoint {
     }
 
     /// y of every flow, and its part of the loads.
-    fn add_loads(&mut self, problem: &Presolved, chunk: &Chunk) {
-        let Self { variables: now, residuals, barriers, kkt, .. } = self;
+    fn add_loads(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, loads: &mut [f64]) {
+        let Self { variables: now, barriers, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         barriers.caps.clip(chunk.caps.clone(), &mut now.rates);
         let rates = &now.rates[paths.clone()];
         chunk.add_up(problem, rates, &mut now.flow_rates[flows.clone()]);
         barriers.saturations.clip(chunk.saturations.clone(), &mut now.flow_rates);
-        kkt.system.routing.scatter(paths.clone(), rates, &mut residuals.links);
+        system.routing.scatter(paths.clone(), rates, loads);
     }
 
     /// ρ and ε/y of every flow.
-    fn find_log_residuals(&mut self, problem: &Presolved, chunk: &Chunk) {
+    fn find_log_residuals(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
         let Self { variables: now, residuals: found, barriers, .. } = self;
         let marginals = &mut now.marginals;
         barriers.breakpoints.cross(chunk.breakpoints.clone(), &now.flow_rates, |flow, change| {
@@ -161,20 +196,26 @@ impl InteriorPoint {
                 *residual -= ln(*marginal);
             }
         });
-        let largest = residuals.iter().fold(found.largest_log, |largest, residual| at_least(largest, residual.abs()));
-        found.largest_log = largest;
+        let largest = residuals.iter().fold(sums.largest_log, |largest, residual| at_least(largest, residual.abs()));
+        sums.largest_log = largest;
     }
 
     /// ℓ − q + z − v of every path.
-    fn find_path_residuals(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
-        let Self { variables: now, residuals: found, barriers, kkt, scratch, .. } = self;
+    fn find_path_residuals(
+        &mut self,
+        (problem, system): (&Presolved, &System),
+        chunk: &Chunk,
+        link_prices: &[f64],
+        sums: &mut Sums,
+    ) {
+        let Self { variables: now, residuals: found, barriers, several, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         let (residuals, prices) = (&mut found.paths[paths.clone()], &mut scratch.paths[..paths.len()]);
-        let commons = match now.levels.is_empty() {
+        let commons = match now.levels.values.is_empty() {
             true => &mut scratch.commons[..flows.len()],
             false => &mut found.commons[flows.clone()],
         };
-        kkt.gather(problem, chunk, &now.prices, prices, commons);
+        several.gather((problem, system), chunk, link_prices, prices, commons);
         let (marginals, logs) = (&mut now.marginals[flows.clone()], &mut found.logs[flows.clone()]);
         if !chunk.linear {
             for flow in flows.clone().filter(|&flow| !self.may_be_tiny[flow]) {
@@ -205,7 +246,7 @@ impl InteriorPoint {
         }
         sums.wrong += total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs());
         sums.revenue += total(&now.flow_rates[flows.clone()], marginals, |rate, marginal| rate * marginal);
-        found.least_marginal = marginals.iter().copied().fold(found.least_marginal, f64::min);
+        sums.least_marginal = marginals.iter().copied().fold(sums.least_marginal, f64::min);
     }
 }
 

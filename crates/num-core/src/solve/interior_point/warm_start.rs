@@ -12,10 +12,12 @@
 //! have changed, a warm start takes about half the steps of a cold start. Beyond a largest ε (all demands drawn anew,
 //! say) the start is cold.
 
-use super::variables::Variables;
+use super::part::Part;
+use super::variables::{FlowVariables, Variables};
 use super::{InteriorPoint, LEAST};
 use crate::error::Result;
 use crate::interrupt;
+use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::utility::Curvature;
 
@@ -34,16 +36,19 @@ impl InteriorPoint {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn start_warm(&mut self, problem: &Presolved) -> Result<()> {
-        let Self { variables: now, kkt, .. } = self;
-        let mean = now.prices.iter().sum::<f64>() / now.prices.len().max(1) as f64;
+        let prices = &self.variables.prices;
+        let mean = prices.iter().sum::<f64>() / prices.len().max(1) as f64;
         if mean.is_nan() || mean <= 0.0 {
             // No link was full: the prices say nothing about the new problem.
             return self.start_cold(problem);
         }
-        kkt.system.routing.gather(0..now.rates.len(), &now.prices, &mut kkt.forces);
-        self.follow_demands(problem)?;
-        self.set_marginals(problem)?;
-        let revenue = self.variables.revenue();
+        let of_parts = self.each_part(problem, |part, system, prices| {
+            system.routing.gather(part.paths.clone(), prices, &mut part.forces.values);
+            part.follow_demands(problem)?;
+            part.set_marginals(problem)?;
+            Ok(part.variables.revenue())
+        })?;
+        let revenue: f64 = of_parts.into_iter().sum();
         self.add_up_loads();
         let links = self.variables.prices.iter().zip(problem.capacities.iter().zip(&self.residuals.links));
         let wrong: f64 = links.map(|(price, (capacity, load))| price * (capacity - load).abs()).sum();
@@ -52,8 +57,10 @@ impl InteriorPoint {
         }
         let part = (wrong / revenue).max(LEAST_CENTRE);
         let centre = (part * revenue / self.pairs).max(LEAST);
-        self.leave_bounds(problem, centre);
-        self.set_marginals(problem)?;
+        self.each_part(problem, |part, _, _| {
+            part.leave_bounds(problem, centre);
+            part.set_marginals(problem)
+        })?;
         self.add_up_loads();
         let Variables { slacks, prices, .. } = &mut self.variables;
         let links = slacks.iter_mut().zip(prices).zip(problem.capacities.iter().zip(&self.residuals.links));
@@ -68,36 +75,39 @@ impl InteriorPoint {
 
     /// The load of every link, where its residual will be.
     pub(super) fn add_up_loads(&mut self) {
-        let (rates, loads) = (&self.variables.rates, &mut self.residuals.links);
-        loads.fill(0.0);
-        self.kkt.system.routing.scatter(0..rates.len(), rates, loads);
+        let Self { parts, kkt, residuals, .. } = self;
+        residuals.links.fill(0.0);
+        let routing = &kkt.system.routing;
+        kkt.system.pass().add_with(&mut residuals.links, parts.iter(), |part, loads| {
+            routing.scatter(part.paths.clone(), &part.variables.rates.values, loads);
+        });
     }
+}
 
+impl Part {
     /// Takes each flow to what it demands at its cheapest path's price, over the paths that it has used.
     fn follow_demands(&mut self, problem: &Presolved) -> Result<()> {
-        let (rates, prices) = (&mut self.variables.rates, &self.kkt.forces);
-        let mut demands = vec![0.0; rates.len()];
-        for block in &problem.blocks {
+        let (rates, prices) = (&mut self.variables.rates, &self.forces);
+        let mut demands = Numbered::new(&self.paths, 0.0);
+        for (block, flows) in problem.chunks_of(&self.flows) {
             let linear = block.utility.curvature() == Curvature::Linear;
-            for flows in block.chunks() {
-                interrupt::check()?;
-                let paths = problem.paths_of_all(&flows);
-                if !linear {
-                    problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
-                }
-                for flow in flows {
-                    let own = problem.paths_of(flow);
-                    let total: f64 = rates[own.clone()].iter().sum();
-                    let demand = match linear {
-                        true => total.min(problem.bounds.saturations[flow]),
-                        // That of the cheapest path is the largest.
-                        false => demands[own.clone()].iter().copied().fold(0.0, f64::max),
-                    };
-                    if total > 0.0 && demand > 0.0 && demand.is_finite() {
-                        rates[own].iter_mut().for_each(|rate| *rate *= demand / total);
-                    } else if total == 0.0 {
-                        rates[own.clone()].copy_from_slice(&problem.equal_shares()[own]);
-                    }
+            interrupt::check()?;
+            let paths = problem.paths_of_all(&flows);
+            if !linear {
+                problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
+            }
+            for flow in flows {
+                let own = problem.paths_of(flow);
+                let total: f64 = rates[own.clone()].iter().sum();
+                let demand = match linear {
+                    true => total.min(problem.bounds.saturations[flow]),
+                    // That of the cheapest path is the largest.
+                    false => demands[own.clone()].iter().copied().fold(0.0, f64::max),
+                };
+                if total > 0.0 && demand > 0.0 && demand.is_finite() {
+                    rates[own].iter_mut().for_each(|rate| *rate *= demand / total);
+                } else if total == 0.0 {
+                    rates[own.clone()].copy_from_slice(&problem.equal_shares()[own]);
                 }
             }
         }
@@ -106,10 +116,10 @@ impl InteriorPoint {
 
     /// Moves rates into their bounds: from 0, from caps of paths and from caps of flows.
     fn leave_bounds(&mut self, problem: &Presolved, centre: f64) {
-        let Variables { rates, marginals, .. } = &mut self.variables;
-        for (flow, &marginal) in marginals.iter().enumerate() {
+        let FlowVariables { rates, marginals, .. } = &mut self.variables;
+        for (flow, &marginal) in self.flows.clone().zip(&marginals.values) {
             let own = problem.paths_of(flow);
-            let (prices, saturation) = (&self.kkt.forces[own.clone()], problem.bounds.saturations[flow]);
+            let (prices, saturation) = (&self.forces[own.clone()], problem.bounds.saturations[flow]);
             let count = own.len() as f64;
             let level = prices.iter().copied().fold(marginal, f64::min);
             let mut total = 0.0;

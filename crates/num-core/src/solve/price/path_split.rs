@@ -35,24 +35,25 @@ use super::links::at_least;
 use super::rows::LinkRecord;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::utility::CHUNK;
 
-/// The flows with several paths, and how each splits its demand.
+/// Those of consecutive flows that have several paths, and how each splits its demand.
 pub(super) struct PathSplit {
-    parts: Vec<Part>,
+    groups: Vec<Group>,
     /// By path; empty when every flow has one.
-    paths: Vec<Path>,
+    paths: Numbered<Path>,
     /// By flow, a running mean of D_f over the accepted steps, and D_f of the last response *(iterate)*.
-    mean_demand: Vec<f64>,
-    last_demand: Vec<f64>,
+    mean_demand: Numbered<f64>,
+    last_demand: Numbered<f64>,
     /// Of every crossing, whether some path of the flow avoids the link *(given)*.
-    avoidable: Vec<bool>,
+    avoidable: Numbered<bool>,
     scratch: Scratch,
 }
 
 /// Consecutive flows of one block whose demands are computed together.
-struct Part {
+struct Group {
     block: usize,
     flows: Range<usize>,
 }
@@ -72,7 +73,7 @@ struct Path {
     avoidable_priced: f64,
 }
 
-/// Per flow of a part: q_f, τ_f, q_f but at least the floor, D_f and −D_f'.
+/// Per flow of a group: q_f, τ_f, q_f but at least the floor, D_f and −D_f'.
 #[derive(Default)]
 struct Scratch {
     means: Vec<f64>,
@@ -105,30 +106,23 @@ const LARGEST_EXPONENT: f64 = 600.0;
 impl PathSplit {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(problem: &Presolved) -> Result<Self> {
-        let mut parts = Vec::new();
+    pub(super) fn new(problem: &Presolved, range: &Range<usize>) -> Result<Self> {
+        let mut groups = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
-            let several = natural.flows.start + singles(problem, block)..natural.flows.end;
+            let start = natural.flows.start + singles(problem, block);
+            let several = start.max(range.start)..natural.flows.end.min(range.end);
             let size = if natural.is_user_defined { several.len().max(1) } else { CHUNK };
             let starts = several.clone().step_by(size);
-            parts.extend(starts.map(|start| Part { block, flows: start..(start + size).min(several.end) }));
+            groups.extend(starts.map(|start| Group { block, flows: start..(start + size).min(several.end) }));
         }
-        let (mut paths, mut demands, mut avoidable) = (Vec::new(), Vec::new(), Vec::new());
-        if !parts.is_empty() {
-            interrupt::check()?;
-            paths.resize(problem.paths.len(), Path::default());
-            interrupt::check()?;
-            demands.resize(problem.flows(), 0.0);
-            avoidable = avoidable_crossings(problem)?;
-        }
-        Ok(Self {
-            parts,
-            paths,
-            mean_demand: demands.clone(),
-            last_demand: demands,
-            avoidable,
-            scratch: Scratch::default(),
-        })
+        let flows = if groups.is_empty() { range.start..range.start } else { range.clone() };
+        interrupt::check()?;
+        let paths = Numbered::new(&problem.paths_of_all(&flows), Path::default());
+        interrupt::check()?;
+        let demands = || Numbered::new(&flows, 0.0);
+        let (mean_demand, last_demand) = (demands(), demands());
+        let avoidable = avoidable_crossings(problem, &flows)?;
+        Ok(Self { groups, paths, mean_demand, last_demand, avoidable, scratch: Scratch::default() })
     }
 
     /// Back to shares in proportion to an equal share of every link.
@@ -137,8 +131,8 @@ impl PathSplit {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn restart(&mut self, problem: &Presolved) -> Result<()> {
         let mut pacer = Pacer::new();
-        self.mean_demand.fill(0.0);
-        for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
+        self.mean_demand.values.fill(0.0);
+        for flow in self.groups.iter().flat_map(|group| group.flows.clone()) {
             let paths = problem.paths_of(flow);
             pacer.did(paths.len())?;
             let total: f64 = problem.equal_shares()[paths.clone()].iter().sum();
@@ -150,7 +144,7 @@ impl PathSplit {
         Ok(())
     }
 
-    /// Rates of all paths of these flows, added with their slopes to the links.
+    /// Rates of the paths of these flows, among those of all flows of the part, and their sums on the links.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -161,7 +155,8 @@ impl PathSplit {
         rates: &mut [f64],
         records: &mut [LinkRecord],
     ) -> Result<()> {
-        for Part { block, flows } in &self.parts {
+        let first = self.paths.first();
+        for Group { block, flows } in &self.groups {
             interrupt::check()?;
             let Scratch { means, scales, prices, demands, slopes } = &mut self.scratch;
             means.clear();
@@ -194,7 +189,7 @@ impl PathSplit {
                         own.part = ceiling / demand;
                     }
                     let rate = own.part * demand;
-                    rates[path] = rate;
+                    rates[path - first] = rate;
                     let whole = own.part * slope * at_least(own.priced, 1.0);
                     let moves = rate / scale * (2.0 - 2.0 * own.part).clamp(0.0, 1.0);
                     let moving = whole + moves * at_least(own.avoidable_priced, 1.0);
@@ -214,10 +209,10 @@ impl PathSplit {
 
     /// Moves the shares towards how the last response was split.
     pub(super) fn follow(&mut self, problem: &Presolved) {
-        for (mean_demand, last_demand) in self.mean_demand.iter_mut().zip(&self.last_demand) {
+        for (mean_demand, last_demand) in self.mean_demand.values.iter_mut().zip(&self.last_demand.values) {
             *mean_demand += FOLLOW * (last_demand - *mean_demand);
         }
-        for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
+        for flow in self.groups.iter().flat_map(|group| group.flows.clone()) {
             let paths = &mut self.paths[problem.paths_of(flow)];
             let total: f64 = paths.iter().map(|path| path.part).sum();
             let mut sum = 0.0;
@@ -236,7 +231,13 @@ impl Path {
         self.share * ((mean - self.price) / scale).min(LARGEST_EXPONENT).exp()
     }
 
-    fn gather(&mut self, problem: &Presolved, avoidable: &[bool], crossings: Range<usize>, records: &[LinkRecord]) {
+    fn gather(
+        &mut self,
+        problem: &Presolved,
+        avoidable: &Numbered<bool>,
+        crossings: Range<usize>,
+        records: &[LinkRecord],
+    ) {
         (self.price, self.priced, self.avoidable_price, self.avoidable_priced) = (0.0, 0.0, 0.0, 0.0);
         for (&link, &avoidable) in problem.paths.indices()[crossings.clone()].iter().zip(&avoidable[crossings]) {
             let record = &records[link as usize];
@@ -285,13 +286,13 @@ pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     if natural.is_user_defined && count < flows.len() { 0 } else { count }
 }
 
-/// Of every crossing, whether some path of the flow avoids the link. O(crossings).
-fn avoidable_crossings(problem: &Presolved) -> Result<Vec<bool>> {
-    let mut pacer = Pacer::new();
+/// Of every crossing of some flows, whether some path of the flow avoids the link. O(crossings).
+fn avoidable_crossings(problem: &Presolved, flows: &Range<usize>) -> Result<Numbered<bool>> {
+    let (mut pacer, all) = (Pacer::new(), problem.paths_of_all(flows));
     let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
-    let mut avoidable = vec![false; indices.len()];
-    let mut crossed = vec![0; problem.capacities.len()];
-    for paths in (0..problem.flows()).map(|flow| problem.paths_of(flow)) {
+    let mut avoidable = Numbered::new(&(indptr[all.start]..indptr[all.end]), false);
+    let mut crossed = vec![0; if flows.is_empty() { 0 } else { problem.capacities.len() }];
+    for paths in flows.clone().map(|flow| problem.paths_of(flow)) {
         let crossings = indptr[paths.start]..indptr[paths.end];
         pacer.did(3 * crossings.len())?;
         for &link in &indices[crossings.clone()] {

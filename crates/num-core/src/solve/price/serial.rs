@@ -1,4 +1,4 @@
-//! The flows of a problem as a loop over the rows of its routing matrix, on one thread.
+//! The flows of a problem as a loop over the rows of its routing matrix, which the workers of the problem do in parts.
 //!
 //! Two safeguards make the response usable far from the optimum. The rate is cut at twice the smallest capacity of the
 //! path: without a bound a cheap path demands so much that H drowns everything else, and a bound at the capacity itself
@@ -15,21 +15,29 @@ use super::respond::{PowerDemands, Respond};
 use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::paths::parts::split_mut;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::CHUNK;
+use crate::work::for_each;
 
 /// The flows of a problem, which it borrows or shares.
 pub(in crate::solve) struct Serial<P> {
     problem: P,
     bounds: Bounds,
-    /// Flows with one path, and those with several.
+    parts: Vec<Part>,
+    /// Of every path *(derived)*.
+    rates: Vec<f64>,
+}
+
+/// Consecutive flows.
+struct Part {
+    paths: Range<usize>,
+    /// Those with one path, and those with several.
     chunks: Vec<Chunk>,
     splits: PathSplit,
     /// Price and sums of a link side by side, so that gathering and scattering touch one line of the cache *(derived)*.
     records: Vec<LinkRecord>,
     scratch: Scratch,
-    /// Of every path *(derived)*.
-    rates: Vec<f64>,
 }
 
 /// Per path of a chunk: price, number of priced links, slope. Logs do without.
@@ -44,20 +52,38 @@ impl<P: Deref<Target = Presolved>> Serial<P> {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(in crate::solve) fn new(problem: P, bounds: Bounds) -> Result<Self> {
-        let chunks = chunks(&problem);
-        let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
-        let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
-        let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
-        let (links, paths) = (problem.capacities.len(), problem.paths.len());
-        let (splits, records) = (PathSplit::new(&problem)?, vec![LinkRecord::default(); links]);
-        Ok(Self { problem, bounds, chunks, splits, records, scratch, rates: vec![0.0; paths] })
+        let this = &*problem;
+        let parts = for_each(&*this.workers, this.flow_ranges(), |flows| Part::new(this, flows))?;
+        let paths = problem.paths.len();
+        Ok(Self { problem, bounds, parts, rates: vec![0.0; paths] })
     }
 }
 
-impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
-    fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
-        let Self { problem, bounds, chunks, splits, records, scratch, rates } = self;
-        let problem = &**problem;
+impl Part {
+    fn new(problem: &Presolved, flows: Range<usize>) -> Result<Self> {
+        let chunks = chunks(problem, &flows);
+        let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
+        let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
+        let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
+        let records = vec![LinkRecord::default(); problem.capacities.len()];
+        Ok(Self {
+            paths: problem.paths_of_all(&flows),
+            chunks,
+            splits: PathSplit::new(problem, &flows)?,
+            records,
+            scratch,
+        })
+    }
+
+    /// Rates, and load and slope of every link.
+    fn respond(
+        &mut self,
+        (problem, bounds): (&Presolved, &Bounds),
+        prices: &[f64],
+        priced: Option<&[f64]>,
+        all_rates: &mut [f64],
+    ) -> Result<()> {
+        let Self { paths: all, chunks, splits, records, scratch } = self;
         for (record, &price) in records.iter_mut().zip(prices) {
             *record = LinkRecord { price, ..LinkRecord::default() };
         }
@@ -73,7 +99,8 @@ impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
             let links =
                 &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
             let rows = Rows { problem, chunk, links };
-            let (floors, rates) = (&bounds.floors[chunk.flows.clone()], &mut rates[paths.clone()]);
+            let own = paths.start - all.start..paths.end - all.start;
+            let (floors, rates) = (&bounds.floors[chunk.flows.clone()], &mut all_rates[own]);
             if let Some(weights) = utility.log_weights() {
                 let logs = Logs { weights: &weights[places], floors, rates };
                 match weigh {
@@ -96,9 +123,30 @@ impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
             }
             rows.scatter(rates, slopes, records);
         }
-        splits.respond(problem, bounds, rates, records)?;
-        for (sums, record) in sums.iter_mut().zip(records) {
+        splits.respond(problem, bounds, all_rates, records)
+    }
+}
+
+impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
+    fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
+        let Self { problem, bounds, parts, rates } = self;
+        let problem = &**problem;
+        if let [whole] = &mut **parts {
+            whole.respond((problem, bounds), prices, priced, rates)?;
+        } else {
+            let ranges: Vec<Range<usize>> = parts.iter().map(|part| part.paths.clone()).collect();
+            for_each(&*problem.workers, parts.iter_mut().zip(split_mut(rates, &ranges)), |(part, rates)| {
+                part.respond((problem, bounds), prices, priced, rates)
+            })?;
+        }
+        let (first, others) = parts.split_first().expect("there is a part");
+        for (sums, record) in sums.iter_mut().zip(&first.records) {
             *sums = [record.load, record.slope];
+        }
+        for part in others {
+            for (sums, record) in sums.iter_mut().zip(&part.records) {
+                *sums = [sums[0] + record.load, sums[1] + record.slope];
+            }
         }
         Ok(())
     }
@@ -108,11 +156,19 @@ impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
     }
 
     fn restart(&mut self) -> Result<()> {
-        self.splits.restart(&self.problem)
+        self.parts.iter_mut().try_for_each(|part| part.splits.restart(&self.problem))
     }
 
     fn accepted(&mut self) {
-        self.splits.follow(&self.problem);
+        let Self { problem, parts, .. } = self;
+        let problem = &**problem;
+        let follow = |part: &mut Part| {
+            part.splits.follow(problem);
+            Ok(())
+        };
+        if !problem.is_single_path() {
+            for_each(&*problem.workers, parts, follow).expect("nothing stops it");
+        }
     }
 }
 
@@ -168,12 +224,12 @@ pub(super) fn power_demands<'a>(problem: &'a Presolved, floors: &'a [f64]) -> Op
 
 /// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
 /// path's are used up at once, in one piece.
-fn chunks(problem: &Presolved) -> Vec<Chunk> {
+fn chunks(problem: &Presolved, range: &Range<usize>) -> Vec<Chunk> {
     let length = |flow: usize| problem.paths.links(problem.paths_of(flow).start).len();
     let mut chunks = Vec::new();
     for (block, natural) in problem.blocks.iter().enumerate() {
-        let mut start = natural.flows.start;
-        let end = start + singles(problem, block);
+        let end = (natural.flows.start + singles(problem, block)).min(range.end);
+        let mut start = natural.flows.start.max(range.start);
         let chunk = |flows: Range<usize>, length| {
             let paths = problem.paths_of_all(&flows);
             Chunk { block, flows, paths, length }

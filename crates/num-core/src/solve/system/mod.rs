@@ -10,6 +10,9 @@
 //! products with the matrix only (O(crossings) per step, no memory). Where they do not converge, and from the start
 //! where the system is small, the matrix is computed and factorized (faer's Cholesky, O(links³) of those that are not
 //! slack). Conjugate gradients with that factor as preconditioner converge in a few steps.
+//!
+//! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
+//! parts; the factorization is done by the calling thread.
 
 mod multipath;
 
@@ -20,10 +23,14 @@ use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
 use self::multipath::Multipath;
+pub(crate) use self::multipath::WeightsOfPart;
 use crate::interrupt;
 use crate::paths::Paths;
+use crate::paths::parts;
+use crate::paths::passes::Pass;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
+use crate::work::{Workers, for_each};
 
 /// Up to this number of links the matrix is factorized from the start.
 const SMALL: usize = 48;
@@ -45,6 +52,10 @@ pub(crate) const EXACT: f64 = 1e-15;
 pub(super) const FINEST: f64 = 1e-9;
 /// Infeasibility, relative, and changes of the dual as parts of the revenue: what is below this is rounding.
 pub(super) const ROUNDING: f64 = 1e-14;
+/// Additions of a part of the matrix for each of its entries, at least: each part has a matrix of its own. And the most
+/// parts, for the memory that these take.
+const PER_ENTRY: f64 = 8.0;
+const MOST_MATRICES: usize = 8;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
 /// The index of an absent item, such as the row of a link without one.
@@ -73,6 +84,9 @@ pub(crate) struct System {
     /// Whether to factorize *(derived)*.
     dense: bool,
     gradients: Gradients,
+    /// Who does the passes over the paths, and the paths of every part *(given)*.
+    workers: Arc<dyn Workers>,
+    ranges: Vec<Range<usize>>,
 }
 
 /// Cholesky factor of the matrix scaled to a diagonal of ones, over the links that are not slack; the others are alone.
@@ -87,8 +101,9 @@ struct Factor {
 /// The vectors of conjugate gradients.
 #[derive(Default)]
 struct Gradients {
-    /// (direction, product) of every unknown.
+    /// (direction, product) of every unknown: that of all paths, and of those of every part after the first.
     pairs: Vec<[f64; 2]>,
+    pairs_of_parts: Vec<Vec<[f64; 2]>>,
     direction: Vec<f64>,
     residual: Vec<f64>,
 }
@@ -102,7 +117,8 @@ impl System {
             true => MEDIUM,
             false => SMALL,
         };
-        let size = problem.capacities.len();
+        let (size, ranges) = (problem.capacities.len(), problem.path_ranges());
+        let pairs = vec![[0.0; 2]; size];
         Self {
             routing: Arc::clone(&problem.paths),
             weights: vec![0.0; problem.paths.len()],
@@ -111,8 +127,51 @@ impl System {
             preconditioner: vec![0.0; size],
             factor: None,
             dense: size <= most,
-            gradients: Gradients { pairs: vec![[0.0; 2]; size], direction: vec![0.0; size], residual: vec![0.0; size] },
+            gradients: Gradients {
+                pairs_of_parts: vec![pairs.clone(); ranges.len() - 1],
+                pairs,
+                direction: vec![0.0; size],
+                residual: vec![0.0; size],
+            },
+            workers: Arc::clone(&problem.workers),
+            ranges,
         }
+    }
+
+    /// A pass over all paths.
+    pub(crate) fn pass(&self) -> Pass<'_> {
+        Pass { paths: &self.routing, links: self.diagonal.len(), ranges: self.ranges.clone(), workers: &*self.workers }
+    }
+
+    /// The weights of the paths of every part, to be set.
+    pub(crate) fn weights_of_parts(&mut self) -> Vec<WeightsOfPart<'_>> {
+        self.multipath.split(&mut self.weights, &self.ranges)
+    }
+
+    /// The diagonal of R W Rᵀ with flows eliminated, added to what is there.
+    pub(crate) fn add_diagonal(&self, diagonal: &mut [f64]) {
+        let Self { routing, weights, multipath, .. } = self;
+        self.pass().add(diagonal, |range, diagonal| multipath.add_diagonal(routing, weights, range, diagonal));
+    }
+
+    /// Rᵀ v of all paths: of a flow with several paths the sum over its common links (`commons`), and over each path's
+    /// own links.
+    pub(crate) fn gather_all(&self, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
+        let numbers: Vec<Range<usize>> = self.ranges.iter().map(|range| self.multipath.numbers(range)).collect();
+        let pieces = parts::split_mut(sums, &self.ranges).zip(parts::split_mut(commons, &numbers));
+        for_each(&*self.workers, pieces.zip(&self.ranges), |((sums, commons), range)| {
+            self.multipath.gather_all(&self.routing, values, range.clone(), sums, commons);
+            Ok(())
+        })
+        .expect("nothing stops it");
+    }
+
+    /// R x of all paths, added to what is there: on the common links of a flow with several paths it is the flow's
+    /// rate, free of the rounding of the sum over its paths.
+    pub(crate) fn scatter_all(&self, rates: &[f64], flow_rates: &[f64], sums: &mut [f64]) {
+        self.pass().add(sums, |range, sums| {
+            self.multipath.scatter_all(&self.routing, rates, flow_rates, range, sums);
+        });
     }
 
     /// From now on the matrix is factorized, if it is not too large.
@@ -122,8 +181,10 @@ impl System {
 
     /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
     pub(crate) fn update(&mut self) {
-        self.preconditioner.copy_from_slice(&self.diagonal);
-        self.multipath.add_diagonal(&self.routing, &self.weights, &mut self.preconditioner);
+        let mut preconditioner = std::mem::take(&mut self.preconditioner);
+        preconditioner.copy_from_slice(&self.diagonal);
+        self.add_diagonal(&mut preconditioner);
+        self.preconditioner = preconditioner;
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
         self.factor = None;
         if self.dense {
@@ -176,16 +237,14 @@ impl System {
                 _ => turn = left / rest,
             }
             rest = left;
-            let Gradients { pairs, direction, .. } = &mut self.gradients;
-            for ((direction, pair), steered) in direction.iter_mut().zip(pairs).zip(&steered) {
+            for (direction, steered) in self.gradients.direction.iter_mut().zip(&steered) {
                 *direction = steered + turn * *direction;
-                pair[0] = *direction;
             }
             self.gradients.residual = steered;
             if step > 0 && rest <= goal || !(rest > 0.0 && rest.is_finite()) {
                 return;
             }
-            self.multiply();
+            self.multiply_direction();
             let Gradients { pairs, direction, .. } = &self.gradients;
             let steepness: f64 = pairs.iter().zip(direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
@@ -199,12 +258,28 @@ impl System {
         }
     }
 
-    fn multiply(&mut self) {
-        let pairs = &mut self.gradients.pairs;
-        for (pair, diagonal) in pairs.iter_mut().zip(&self.diagonal) {
-            pair[1] = diagonal * pair[0];
+    fn multiply_direction(&mut self) {
+        let direction = std::mem::take(&mut self.gradients.direction);
+        self.multiply(&direction);
+        self.gradients.direction = direction;
+    }
+
+    /// The product of the matrix with a vector, beside it in `pairs`.
+    fn multiply(&mut self, values: &[f64]) {
+        let Self { routing, weights, diagonal, multipath, gradients, workers, ranges, .. } = self;
+        let Gradients { pairs, pairs_of_parts, .. } = gradients;
+        let of_parts = std::iter::once(&mut *pairs).chain(&mut *pairs_of_parts).zip(&*ranges).enumerate();
+        for_each(&**workers, of_parts, |(part, (pairs, range))| {
+            for ((pair, &value), diagonal) in pairs.iter_mut().zip(values).zip(&*diagonal) {
+                *pair = [value, if part == 0 { diagonal * value } else { 0.0 }];
+            }
+            multipath.multiply(routing, weights, range.clone(), pairs);
+            Ok(())
+        })
+        .expect("nothing stops it");
+        for own in pairs_of_parts {
+            pairs.iter_mut().zip(own).for_each(|(pair, own)| pair[1] += own[1]);
         }
-        self.multipath.multiply(&self.routing, &self.weights, pairs);
     }
 
     /// Conjugate gradients. Returns whether they converged.
@@ -216,8 +291,7 @@ impl System {
         let goal = tolerance * tolerance * weighted(right, &self.preconditioner);
         self.gradients.residual.copy_from_slice(right);
         if solution.iter().any(|&value| value != 0.0) {
-            self.gradients.pairs.iter_mut().zip(&*solution).for_each(|(pair, &value)| pair[0] = value);
-            self.multiply();
+            self.multiply(solution);
             for (residual, pair) in self.gradients.residual.iter_mut().zip(&self.gradients.pairs) {
                 *residual -= pair[1];
             }
@@ -229,13 +303,12 @@ impl System {
             if rest <= goal || interrupt::check().is_err() {
                 return true;
             }
-            let Gradients { pairs, direction, residual } = &mut self.gradients;
+            let Gradients { direction, residual, .. } = &mut self.gradients;
             for i in 0..size {
                 direction[i] = residual[i] * self.preconditioner[i] + turn * direction[i];
-                pairs[i][0] = direction[i];
             }
-            self.multiply();
-            let Gradients { pairs, direction, residual } = &mut self.gradients;
+            self.multiply_direction();
+            let Gradients { pairs, direction, residual, .. } = &mut self.gradients;
             let steepness: f64 = pairs.iter().zip(&*direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
             let mut left = 0.0;
@@ -253,6 +326,31 @@ impl System {
         rest <= goal
     }
 
+    /// R W Rᵀ with flows eliminated, scaled, over the links that have a row; its lower triangle.
+    fn square(&mut self, rows: &Rows) -> Mat<f64> {
+        let (size, links) = (rows.links.len(), self.diagonal.len());
+        let Self { routing, weights, multipath, workers, .. } = self;
+        multipath.find_unions(routing, links);
+        let (paths, of_matrix) = (weights.len(), PER_ENTRY * (size as f64).powi(2));
+        let of_path = (routing.indices().len() as f64 / paths.max(1) as f64).powi(2);
+        let least = parts::PATHS.max((of_matrix / of_path) as usize);
+        let ranges = parts::cut(paths, parts::count(paths, least).min(MOST_MATRICES));
+        let matrices = for_each(&**workers, ranges, |range| {
+            let mut matrix = Mat::<f64>::zeros(size, size);
+            multipath.add_square(routing, weights, multipath.whole_flows(range), rows, &mut matrix);
+            Ok(matrix)
+        });
+        let mut matrices = matrices.expect("nothing stops it").into_iter();
+        let mut matrix = matrices.next().expect("there is a part");
+        for own in matrices {
+            for column in 0..size {
+                let sums = matrix.col_as_slice_mut(column).iter_mut().zip(own.col_as_slice(column)).skip(column);
+                sums.for_each(|(sum, value)| *sum += value);
+            }
+        }
+        matrix
+    }
+
     /// Computes the matrix, scales and factorizes it. Rounding may make it indefinite; then the diagonal is shifted.
     fn factorize(&mut self) {
         let rows = Rows::new(&self.diagonal, &self.preconditioner);
@@ -260,8 +358,7 @@ impl System {
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
-        let mut matrix = Mat::<f64>::zeros(size, size);
-        self.multipath.add_square(&self.routing, &self.weights, &rows, &mut matrix);
+        let mut matrix = self.square(&rows);
         for (row, &link) in rows.links.iter().enumerate() {
             let link = link as usize;
             matrix[(row, row)] += self.diagonal[link] * rows.scale[link] * rows.scale[link];
@@ -362,15 +459,14 @@ mod tests {
             let size = problem.capacities.len();
             let rows =
                 Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
-            let mut matrix = Mat::<f64>::zeros(size, size);
-            system.multipath.add_square(&system.routing, &system.weights, &rows, &mut matrix);
+            let matrix = system.square(&rows);
             let mut diagonal = vec![0.0; size];
-            system.multipath.add_diagonal(&system.routing, &system.weights, &mut diagonal);
+            system.add_diagonal(&mut diagonal);
             for column in 0..size {
                 assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
-                let mut pairs: Vec<[f64; 2]> = (0..size).map(|row| [f64::from(u8::from(row == column)), 0.0]).collect();
-                system.multipath.multiply(&system.routing, &system.weights, &mut pairs);
-                for (row, pair) in pairs.iter().enumerate() {
+                let unit: Vec<f64> = (0..size).map(|row| f64::from(u8::from(row == column))).collect();
+                system.multiply(&unit);
+                for (row, pair) in system.gradients.pairs.iter().enumerate() {
                     let entry = matrix[(row.max(column), row.min(column))];
                     let scale = (diagonal[row] * diagonal[column]).sqrt();
                     assert!(
@@ -378,6 +474,46 @@ mod tests {
                         "{curvature}: {row}, {column}: {entry}, {pair:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn in_parts_the_sums_over_paths_are_what_they_are_in_one() {
+        let lists: [&[u32]; 8] = [&[0, 1], &[1, 2, 3], &[1, 4, 3], &[5, 2], &[5, 0], &[2, 5], &[0], &[0, 4]];
+        let group = vec![0, 1, 1, 2, 2, 2, 3, 3];
+        let utility = AlphaFair::new(1.0, 1.0).unwrap();
+        let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
+        let problem = Presolved::new(&problem).unwrap();
+        let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
+        let values = [0.3, 1.0, 2.0, 0.7, 0.1, 5.0];
+        let sums = |ends: &[usize]| {
+            let mut system = System::new(&problem, several.clone());
+            system.diagonal.fill(0.25);
+            system.gradients.pairs_of_parts = vec![vec![[9.0; 2]; 6]; ends.len() - 2];
+            system.ranges = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
+            for mut part in system.weights_of_parts() {
+                let paths = part.paths();
+                part.of(&paths).iter_mut().zip(paths.clone()).for_each(|(weight, path)| *weight = 1.0 + path as f64);
+                for (number, own) in several.iter().enumerate().filter(|(_, own)| paths.contains(&own.start)) {
+                    assert!(own.end <= paths.end);
+                    part.eliminate(number, 0.5 + number as f64);
+                }
+            }
+            let (mut diagonal, mut loads) = (vec![1.0; 6], vec![-1.0; 6]);
+            let (mut path_sums, mut commons) = (vec![0.0; 8], vec![0.0; several.len()]);
+            system.add_diagonal(&mut diagonal);
+            system.multiply(&values);
+            system.gather_all(&values, &mut path_sums, &mut commons);
+            system.scatter_all(&path_sums, &commons, &mut loads);
+            let product = system.gradients.pairs.iter().map(|pair| pair[1]).collect();
+            [diagonal, product, path_sums, commons, loads].concat()
+        };
+        let whole = sums(&[0, 8]);
+        let flow_ends: Vec<usize> = (0..4).map(|flow| problem.paths_of(flow).end).collect();
+        for ends in [vec![0, flow_ends[0], 8], [&[0], &*flow_ends].concat()] {
+            for (found, expected) in sums(&ends).iter().zip(&whole) {
+                assert!((found - expected).abs() <= 1e-13 * expected.abs(), "{ends:?}: {found}, {expected}");
             }
         }
     }

@@ -17,40 +17,76 @@ use faer::Mat;
 
 use super::{ABSENT, Rows};
 use crate::paths::Paths;
+use crate::paths::parts;
 use crate::presolve::Presolved;
 
 /// The flows with several paths that share something, in order of their paths.
 pub(crate) struct Multipath {
     /// The paths of each *(given)*.
     paths: Vec<Range<usize>>,
-    /// b of each.
-    pub(crate) forces: Vec<f64>,
-    /// Θ of each *(derived)*.
-    totals: Vec<f64>,
-    /// 1/(1 + Θσ) of each *(derived)*.
-    softness: Vec<f64>,
-    /// σ/(1 + Θσ) of each *(derived)*.
-    stiffness: Vec<f64>,
+    eliminated: Vec<Eliminated>,
     link_sets: LinkSets,
     /// The links that each crosses; none before the first factorization *(given)*.
     unions: Option<Unions>,
-    /// Values of one flow's paths, and of all links.
-    of_paths: Vec<f64>,
-    of_links: Vec<f64>,
+    /// The most paths of a flow here *(given)*.
+    most: usize,
+}
+
+/// What a flow that is eliminated adds to the equations *(derived)*.
+#[derive(Clone, Copy, Default)]
+struct Eliminated {
+    /// Θ.
+    total: f64,
+    /// 1/(1 + Θσ).
+    softness: f64,
+    /// σ/(1 + Θσ).
+    stiffness: f64,
+}
+
+impl Eliminated {
+    /// From θ of its paths and σ.
+    fn new(weights: &[f64], curvature: f64) -> Self {
+        let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        // σ/(1 + Θσ) as 1/(1/σ + Θ): σ may be 0 or ∞.
+        Self { total, softness: (1.0 + total * curvature).recip(), stiffness: (curvature.recip() + total).recip() }
+    }
+}
+
+/// The weights of consecutive paths, and what the flows with several of them add to the equations.
+pub(crate) struct WeightsOfPart<'a> {
+    first_path: usize,
+    weights: &'a mut [f64],
+    first_flow: usize,
+    paths: &'a [Range<usize>],
+    eliminated: &'a mut [Eliminated],
+}
+
+impl WeightsOfPart<'_> {
+    /// The paths.
+    #[cfg(test)]
+    pub(super) fn paths(&self) -> Range<usize> {
+        self.first_path..self.first_path + self.weights.len()
+    }
+
+    /// Those of some of the paths.
+    pub(crate) fn of(&mut self, paths: &Range<usize>) -> &mut [f64] {
+        &mut self.weights[paths.start - self.first_path..paths.end - self.first_path]
+    }
+
+    /// Takes θ of a flow's paths, and its σ.
+    pub(crate) fn eliminate(&mut self, flow: usize, curvature: f64) {
+        let own = self.paths[flow - self.first_flow].clone();
+        self.eliminated[flow - self.first_flow] = Eliminated::new(self.of(&own), curvature);
+    }
 }
 
 impl Multipath {
     pub(super) fn new(problem: &Presolved, paths: Vec<Range<usize>>) -> Self {
-        let zeros = vec![0.0; paths.len()];
         let most = paths.iter().map(Range::len).max().unwrap_or(0);
         Self {
-            forces: zeros.clone(),
-            totals: zeros.clone(),
-            softness: zeros.clone(),
-            stiffness: zeros,
+            eliminated: vec![Eliminated::default(); paths.len()],
             unions: None,
-            of_paths: vec![0.0; most],
-            of_links: if paths.is_empty() { Vec::new() } else { vec![0.0; problem.capacities.len()] },
+            most,
             link_sets: LinkSets::new(problem, &paths),
             paths,
         }
@@ -58,17 +94,23 @@ impl Multipath {
 
     /// Sets σ of a flow, and θ of its paths from `weights` of all paths.
     pub(crate) fn set(&mut self, flow: usize, curvature: f64, weights: &[f64]) {
-        let total = weights[self.paths[flow].clone()].iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        self.totals[flow] = total;
-        self.softness[flow] = (1.0 + total * curvature).recip();
-        // σ/(1 + Θσ) as 1/(1/σ + Θ): σ may be 0 or ∞.
-        self.stiffness[flow] = (curvature.recip() + total).recip();
+        self.eliminated[flow] = Eliminated::new(&weights[self.paths[flow].clone()], curvature);
     }
 
-    /// Replaces a_p of each path of a flow (without Q) by dx_p. Returns Σ dx_p, free of the rounding of that sum, and η
-    /// (without Q).
-    pub(crate) fn respond(&self, flow: usize, weights: &[f64], common: f64, forces: &mut [f64]) -> (f64, f64) {
-        self.split(flow, weights, self.forces[flow] + common, forces)
+    /// `weights` of all paths by these ranges of them, which cut no flow, to be set.
+    pub(super) fn split<'a>(&'a mut self, weights: &'a mut [f64], ranges: &[Range<usize>]) -> Vec<WeightsOfPart<'a>> {
+        let numbers: Vec<Range<usize>> = ranges.iter().map(|range| self.numbers(range)).collect();
+        let paths = &self.paths;
+        let weights: Vec<&mut [f64]> = parts::split_mut(weights, ranges).collect();
+        let eliminated: Vec<&mut [Eliminated]> = parts::split_mut(&mut self.eliminated, &numbers).collect();
+        let starts = ranges.iter().map(|range| range.start).zip(numbers);
+        let pieces = weights.into_iter().zip(eliminated).zip(starts);
+        pieces
+            .map(|((weights, eliminated), (first_path, flows))| {
+                let (first_flow, paths) = (flows.start, &paths[flows]);
+                WeightsOfPart { first_path, weights, first_flow, paths, eliminated }
+            })
+            .collect()
     }
 
     /// The links of a path of a flow here that not all paths of the flow cross.
@@ -84,18 +126,54 @@ impl Multipath {
         self.link_sets.common(flow).iter().map(|&link| value(link)).sum()
     }
 
-    /// Rᵀ v of all paths: of a flow here the sum over its common links (`commons`), and over each path's own links.
-    pub(crate) fn gather_all(&self, routing: &Paths, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
-        self.each(sums.len(), |range, flow| match flow {
-            None => routing.gather(range.clone(), values, &mut sums[range]),
-            Some(flow) => commons[flow] = self.gather(flow, |link| values[link as usize], &mut sums[range]),
+    /// The numbers of the flows here that have paths in a range, which cuts no flow.
+    pub(super) fn numbers(&self, paths: &Range<usize>) -> Range<usize> {
+        let before = |path: usize| self.paths.partition_point(|own| own.start < path);
+        before(paths.start)..before(paths.end)
+    }
+
+    /// A range of paths, its ends moved on to where no flow here is cut.
+    pub(super) fn whole_flows(&self, paths: Range<usize>) -> Range<usize> {
+        let end_of_flow = |path: usize| match self.paths.partition_point(|own| own.start < path) {
+            0 => path,
+            before => self.paths[before - 1].end.max(path),
+        };
+        end_of_flow(paths.start)..end_of_flow(paths.end)
+    }
+
+    /// Rᵀ v of some paths: of a flow here the sum over its common links (`commons`), and over each path's own links.
+    /// Sums and commons are those of these paths and of their flows.
+    pub(super) fn gather_all(
+        &self,
+        routing: &Paths,
+        values: &[f64],
+        paths: Range<usize>,
+        sums: &mut [f64],
+        commons: &mut [f64],
+    ) {
+        let (first, first_number) = (paths.start, self.numbers(&paths).start);
+        self.each(paths, |range, flow| {
+            let sums = &mut sums[range.start - first..range.end - first];
+            match flow {
+                None => routing.gather(range, values, sums),
+                Some(flow) => {
+                    commons[flow - first_number] = self.gather(flow, |link| values[link as usize], sums);
+                }
+            }
         });
     }
 
-    /// R x of all paths, added to what is there: on the common links of a flow here it is the flow's rate, free of the
+    /// R x of some paths, added to what is there: on the common links of a flow here it is the flow's rate, free of the
     /// rounding of the sum over its paths.
-    pub(crate) fn scatter_all(&self, routing: &Paths, rates: &[f64], flow_rates: &[f64], sums: &mut [f64]) {
-        self.each(rates.len(), |range, flow| match flow {
+    pub(super) fn scatter_all(
+        &self,
+        routing: &Paths,
+        rates: &[f64],
+        flow_rates: &[f64],
+        paths: Range<usize>,
+        sums: &mut [f64],
+    ) {
+        self.each(paths, |range, flow| match flow {
             None => routing.scatter(range.clone(), &rates[range], sums),
             Some(flow) => {
                 for path in range {
@@ -106,79 +184,92 @@ impl Multipath {
         });
     }
 
-    fn split(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
-        let weights = &weights[self.paths[flow].clone()];
-        let mean = inner(weights, forces) / self.totals[flow];
-        let rise = (mean + force) * self.softness[flow];
+    /// Replaces a_p of each path of a flow by dx_p, given b, both without Q. Returns Σ dx_p, free of the rounding of that
+    /// sum, and η (without Q).
+    pub(crate) fn respond(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
+        let (weights, Eliminated { total, softness, .. }) = (&weights[self.paths[flow].clone()], self.eliminated[flow]);
+        let mean = inner(weights, forces) / total;
+        let rise = (mean + force) * softness;
         for (force, weight) in forces.iter_mut().zip(weights) {
             *force = weight * ((*force - mean) + rise);
         }
-        (self.totals[flow] * rise, rise - mean)
+        (total * rise, rise - mean)
     }
 
-    /// Calls for every range of paths, in order: of a flow here with its number, of others with none.
-    fn each(&self, paths: usize, mut visit: impl FnMut(Range<usize>, Option<usize>)) {
-        let mut next = 0;
-        for (flow, own) in self.paths.iter().enumerate() {
+    /// Calls for every range among some paths, which cut no flow, in order: of a flow here with its number, of others
+    /// with none.
+    fn each(&self, paths: Range<usize>, mut visit: impl FnMut(Range<usize>, Option<usize>)) {
+        let mut next = paths.start;
+        for flow in self.numbers(&paths) {
+            let own = &self.paths[flow];
             if next < own.start {
                 visit(next..own.start, None);
             }
             visit(own.clone(), Some(flow));
             next = own.end;
         }
-        if next < paths {
-            visit(next..paths, None);
+        if next < paths.end {
+            visit(next..paths.end, None);
         }
     }
 
-    /// R W Rᵀ v with these flows eliminated, added to what is there; `pairs` holds (v, sum) of every link.
-    pub(super) fn multiply(&mut self, routing: &Paths, weights: &[f64], pairs: &mut [[f64; 2]]) {
-        let mut of_paths = std::mem::take(&mut self.of_paths);
-        self.each(weights.len(), |range, flow| {
+    /// R W Rᵀ v over some paths with these flows eliminated, added to what is there; `pairs` holds (v, sum) of every
+    /// link.
+    pub(super) fn multiply(&self, routing: &Paths, weights: &[f64], paths: Range<usize>, pairs: &mut [[f64; 2]]) {
+        let mut of_paths = vec![0.0; self.most];
+        self.each(paths, |range, flow| {
             let Some(flow) = flow else { return routing.multiply(range, weights, pairs) };
             let changes = &mut of_paths[..range.len()];
             let common = self.gather(flow, |link| pairs[link as usize][0], changes);
-            let (total, _) = self.split(flow, weights, common, changes);
+            let (total, _) = self.respond(flow, weights, common, changes);
             for (change, path) in changes.iter().zip(range) {
                 self.link_sets.own(path).iter().for_each(|&link| pairs[link as usize][1] += change);
             }
             self.link_sets.common(flow).iter().for_each(|&link| pairs[link as usize][1] += total);
         });
-        self.of_paths = of_paths;
     }
 
     /// The diagonal of all that, added to what is there.
-    pub(crate) fn add_diagonal(&mut self, routing: &Paths, weights: &[f64], diagonal: &mut [f64]) {
-        let mut sums = std::mem::take(&mut self.of_links);
-        self.each(weights.len(), |range, flow| {
+    pub(super) fn add_diagonal(&self, routing: &Paths, weights: &[f64], paths: Range<usize>, diagonal: &mut [f64]) {
+        let mut sums = if self.paths.is_empty() { Vec::new() } else { vec![0.0; diagonal.len()] };
+        self.each(paths, |range, flow| {
             let Some(flow) = flow else {
                 return routing.scatter(range.clone(), &weights[range], diagonal);
             };
             for path in range.clone() {
                 routing.row(path).add(weights[path], &mut sums);
             }
-            let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
+            let Eliminated { total, softness, stiffness } = self.eliminated[flow];
             for &link in range.flat_map(|path| routing.links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
                 // θ of the paths on the link is `sum`: sum (1 + (Θ − sum) σ)/(1 + Θσ).
                 diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
             }
         });
-        self.of_links = sums;
     }
 
-    /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle.
-    /// O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
-    pub(super) fn add_square(&mut self, routing: &Paths, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
-        let mut unions = self.unions.take().unwrap_or_else(|| Unions::new(routing, self.of_links.len(), &self.paths));
-        self.each(weights.len(), |range, flow| match flow {
+    /// Finds the links that each crosses, before the first [`add_square`](Self::add_square).
+    pub(super) fn find_unions(&mut self, routing: &Paths, links: usize) {
+        self.unions.get_or_insert_with(|| Unions::new(routing, links, &self.paths));
+    }
+
+    /// Adds R W Rᵀ over some paths with these flows eliminated to a scaled matrix over some of the links, its lower
+    /// triangle. O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
+    pub(super) fn add_square(
+        &self,
+        routing: &Paths,
+        weights: &[f64],
+        paths: Range<usize>,
+        rows: &Rows,
+        matrix: &mut Mat<f64>,
+    ) {
+        let (unions, mut room) = (self.unions.as_ref().expect("they have been found"), Room::default());
+        self.each(paths, |range, flow| match flow {
             None => rows.add_paths(routing, range, weights, matrix),
             Some(flow) => {
-                let (total, softness) = (self.totals[flow], self.softness[flow]);
-                unions.add_flow(routing, (flow, range), weights, (total, softness), rows, matrix);
+                unions.add_flow(routing, (flow, range), weights, self.eliminated[flow], rows, &mut room, matrix);
             }
         });
-        self.unions = Some(unions);
     }
 }
 
@@ -229,6 +320,11 @@ struct Unions {
     links: Vec<u32>,
     /// The place of every crossing's link among its flow's, in increasing order for each path *(given)*.
     places: Vec<u32>,
+}
+
+/// Room for K_f of one flow.
+#[derive(Default)]
+struct Room {
     /// Of one flow, those of its links that have a row: their numbers by place, rows and scales.
     numbers: Vec<u32>,
     rows: Vec<u32>,
@@ -274,49 +370,28 @@ impl Unions {
             union.iter().for_each(|&link| place_of[link as usize] = ABSENT);
             starts.push(links.len());
         }
-        Self {
-            starts,
-            links,
-            places,
-            numbers: Vec::new(),
-            rows: Vec::new(),
-            scales: Vec::new(),
-            pivot: Vec::new(),
-            on_pivot: Vec::new(),
-            signs: Vec::new(),
-            drift: Vec::new(),
-            whole: Vec::new(),
-            square: Vec::new(),
-        }
+        Self { starts, links, places }
     }
 
-    /// Numbers those links of a flow that have a row.
-    fn number(&mut self, flow: usize, rows: &Rows) {
-        self.numbers.clear();
-        self.rows.clear();
-        self.scales.clear();
-        for &link in &self.links[self.starts[flow]..self.starts[flow + 1]] {
-            let row = rows.of[link as usize];
-            let number = if row == ABSENT { ABSENT } else { self.rows.len() as u32 };
-            self.numbers.push(number);
-            if row != ABSENT {
-                self.rows.push(row);
-                self.scales.push(rows.scale[link as usize]);
-            }
-        }
+    /// The links of a flow.
+    fn of(&self, flow: usize) -> &[u32] {
+        &self.links[self.starts[flow]..self.starts[flow + 1]]
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a flow with its weights, and where it is added")]
     fn add_flow(
-        &mut self,
+        &self,
         all: &Paths,
         (flow, paths): (usize, Range<usize>),
         weights: &[f64],
-        (total, softness): (f64, f64),
+        Eliminated { total, softness, .. }: Eliminated,
         rows: &Rows,
+        room: &mut Room,
         matrix: &mut Mat<f64>,
     ) {
-        self.number(flow, rows);
-        let Self { places, numbers, rows, scales, pivot, on_pivot, signs, drift, whole, square, .. } = self;
+        room.number(self.of(flow), rows);
+        let Room { numbers, rows, scales, pivot, on_pivot, signs, drift, whole, square } = room;
+        let places = &self.places;
         let size = rows.len();
         if size == 0 {
             return;
@@ -368,6 +443,24 @@ impl Unions {
             let others = drift[number..].iter().zip(&whole[number..]).zip(&scales[number..]);
             for ((&row, value), ((drift, whole), other)) in rows[number..].iter().zip(square).zip(others) {
                 column[row as usize] += (value - mean * drift + rise * whole) * (scale * other);
+            }
+        }
+    }
+}
+
+impl Room {
+    /// Numbers those of a flow's links that have a row.
+    fn number(&mut self, links: &[u32], rows: &Rows) {
+        self.numbers.clear();
+        self.rows.clear();
+        self.scales.clear();
+        for &link in links {
+            let row = rows.of[link as usize];
+            let number = if row == ABSENT { ABSENT } else { self.rows.len() as u32 };
+            self.numbers.push(number);
+            if row != ABSENT {
+                self.rows.push(row);
+                self.scales.push(rows.scale[link as usize]);
             }
         }
     }

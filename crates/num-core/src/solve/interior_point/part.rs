@@ -1,0 +1,222 @@
+//! A part of the flows, with all that belongs to them: the workers of the solve do an iteration part by part.
+//!
+//! Parts are those of the passes over the problem ([`Presolved::flow_ranges`]), so that neither they nor the order in
+//! which their sums are added up depend on the workers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::barriers::Barriers;
+use super::bounds::Bounds;
+use super::breakpoints::Breakpoints;
+use super::chunk::Chunk;
+use super::variables::{FlowResiduals, FlowStep, FlowVariables};
+use crate::error::Result;
+use crate::interrupt::{self, Pacer};
+use crate::paths::Numbered;
+use crate::presolve::{NaturalBlock, Presolved};
+use crate::solve::system::{ABSENT, System};
+use crate::utility::Curvature;
+
+/// Consecutive flows.
+pub(super) struct Part {
+    pub(super) flows: Range<usize>,
+    pub(super) paths: Range<usize>,
+    /// A cache-full at a time *(given)*.
+    pub(super) chunks: Arc<[Chunk]>,
+    /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
+    pub(super) may_be_tiny: Numbered<bool>,
+    pub(super) several: Several,
+    pub(super) variables: FlowVariables,
+    pub(super) barriers: Barriers,
+    pub(super) residuals: FlowResiduals,
+    pub(super) step: FlowStep,
+    /// λ ε/y + t/(saturation − y) per flow *(derived)*.
+    pub(super) stiffness: Numbered<f64>,
+    /// The corrector's aim: ρ with its second-order term per flow *(derived)*.
+    pub(super) aims: Numbered<f64>,
+    /// The forces on the paths, of which the right-hand side of the equations is made *(derived)*.
+    pub(super) forces: Numbered<f64>,
+    pub(super) scratch: Scratch,
+}
+
+/// Room for a chunk's paths and flows.
+pub(super) struct Scratch {
+    pub(super) paths: Vec<f64>,
+    pub(super) flows: Vec<f64>,
+    /// dQ.
+    pub(super) commons: Vec<f64>,
+}
+
+/// The flows of a part whose several paths share one level.
+pub(super) struct Several {
+    /// The number of such a flow among all, or [`ABSENT`] *(given)*.
+    pub(super) numbers: Numbered<u32>,
+    /// The force on such a flow *(derived)*; empty where every flow has one path.
+    pub(super) forces: Numbered<f64>,
+}
+
+/// ε below which rates may reach 0.
+const SHALLOW: f64 = 0.45;
+
+impl Part {
+    /// Returns the paths of its flows with several too, under which these are numbered from 0.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(problem: &Presolved, range: Range<usize>) -> Result<(Self, Vec<Range<usize>>)> {
+        let (mut pacer, paths) = (Pacer::new(), problem.paths_of_all(&range));
+        let (mut numbers, mut may_be_tiny) = (Numbered::new(&range, ABSENT), Numbered::new(&range, false));
+        let (mut several_paths, mut breakpoints) = (Vec::new(), Breakpoints::default());
+        let (mut floors, mut caps, mut saturations) = (Vec::new(), Vec::new(), Vec::new());
+        for block in &problem.blocks {
+            let flows = block.flows.start.max(range.start)..block.flows.end.min(range.end);
+            if flows.is_empty() {
+                continue;
+            }
+            let linear = block.utility.curvature() == Curvature::Linear;
+            let shallow = shallow(problem, block, &flows);
+            for (flow, shallow) in flows.zip(shallow) {
+                pacer.did(8 * problem.paths_of(flow).len())?;
+                let saturation = problem.bounds.saturations[flow];
+                let several = problem.paths_of(flow).len() > 1;
+                let jumps = block.utility.jumps(flow - block.flows.start);
+                may_be_tiny[flow] = !several && !shallow && jumps.is_empty();
+                for (rate, fall) in jumps {
+                    breakpoints.push(flow, rate, fall);
+                }
+                if several && saturation < f64::INFINITY {
+                    saturations.push((flow as u32, saturation));
+                }
+                // Paths of a linear flow are independent, unless a saturation bounds their sum.
+                if several && !(linear && saturation == f64::INFINITY) {
+                    numbers[flow] = several_paths.len() as u32;
+                    several_paths.push(problem.paths_of(flow));
+                }
+                for path in problem.paths_of(flow) {
+                    if several || shallow {
+                        floors.push((path as u32, 0.0));
+                    }
+                    let cap =
+                        if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
+                    if cap < problem.paths.row(path).smallest(&problem.capacities) {
+                        caps.push((path as u32, cap));
+                    }
+                }
+            }
+        }
+        interrupt::check()?;
+        let barriers = Barriers {
+            floors: Bounds::lower(floors),
+            caps: Bounds::upper(caps),
+            saturations: Bounds::upper(saturations),
+            breakpoints,
+        };
+        interrupt::check()?;
+        let chunks = barriers.chunks(problem, &range);
+        let room = |size: fn(&Chunk) -> usize| vec![0.0; chunks.iter().map(size).max().unwrap_or(0)];
+        let scratch = Scratch {
+            paths: room(|chunk| chunk.paths.len()),
+            flows: room(|chunk| chunk.flows.len()),
+            commons: room(|chunk| chunk.flows.len()),
+        };
+        let forces = if several_paths.is_empty() { Numbered::empty() } else { Numbered::new(&range, 0.0) };
+        interrupt::check()?;
+        let part = Self {
+            chunks: chunks.into(),
+            may_be_tiny,
+            several: Several { numbers, forces },
+            variables: FlowVariables::new(&range, &paths),
+            barriers,
+            residuals: FlowResiduals::new(&range, &paths),
+            step: FlowStep::new(&range, &paths),
+            stiffness: Numbered::new(&range, 0.0),
+            aims: Numbered::new(&range, 0.0),
+            forces: Numbered::new(&paths, 0.0),
+            scratch,
+            flows: range,
+            paths,
+        };
+        Ok((part, several_paths))
+    }
+}
+
+/// Whether the rate of each of some flows of a block may reach 0: where the elasticity of U' near 0 is below
+/// [`SHALLOW`].
+fn shallow(problem: &Presolved, block: &NaturalBlock, flows: &Range<usize>) -> Vec<bool> {
+    let near_zero: Vec<f64> =
+        flows.clone().map(|flow| 1e-9 * problem.bounds.ceilings[problem.paths_of(flow).start]).collect();
+    let mut bends = vec![0.0; near_zero.len()];
+    block.utility.elasticity_into(block.places(flows), &near_zero, &mut bends);
+    bends.into_iter().map(|bend| bend < SHALLOW).collect()
+}
+
+impl Several {
+    /// Σ over the links of each path of some flows. Of a flow with several paths that share one level, the links that
+    /// all of them cross are summed apart.
+    pub(super) fn gather(
+        &self,
+        (problem, system): (&Presolved, &System),
+        chunk: &Chunk,
+        values: &[f64],
+        sums: &mut [f64],
+        commons: &mut [f64],
+    ) {
+        let Chunk { flows, paths, .. } = chunk;
+        let routing = &system.routing;
+        commons.fill(0.0);
+        if chunk.is_single() {
+            return routing.gather(paths.clone(), values, sums);
+        }
+        for (flow, common) in flows.clone().zip(commons) {
+            let own = problem.paths_of(flow);
+            let sums = &mut sums[own.start - paths.start..own.end - paths.start];
+            match self.numbers[flow] {
+                ABSENT => routing.gather(own, values, sums),
+                number => {
+                    *common = system.multipath.gather(number as usize, |link| values[link as usize], sums);
+                }
+            }
+        }
+    }
+
+    /// Replaces the force on each path of some flows, without the common part Q of its flow, by dx_p, and sets the
+    /// changes of the flows' rates and levels.
+    pub(super) fn respond(
+        &self,
+        (problem, system): (&Presolved, &System),
+        chunk: &Chunk,
+        commons: &[f64],
+        forces: &mut [f64],
+        flow_rates: &mut [f64],
+        levels: &mut [f64],
+    ) {
+        let Chunk { flows, paths, .. } = chunk;
+        let weigh = |forces: &mut [f64], paths: Range<usize>| {
+            forces.iter_mut().zip(&system.weights[paths]).for_each(|(force, weight)| *force *= weight);
+        };
+        if chunk.is_single() {
+            weigh(forces, paths.clone());
+            return flow_rates.copy_from_slice(forces);
+        }
+        for (place, (flow, change)) in flows.clone().zip(flow_rates).enumerate() {
+            let own = problem.paths_of(flow);
+            let forces = &mut forces[own.start - paths.start..own.end - paths.start];
+            *change = match self.numbers[flow] {
+                ABSENT => {
+                    weigh(forces, own);
+                    forces.iter().sum()
+                }
+                number => {
+                    let common = commons.get(place).copied().unwrap_or(0.0);
+                    let force = self.forces[flow] - common;
+                    let (change, level) = system.multipath.respond(number as usize, &system.weights, force, forces);
+                    if let Some(to) = levels.get_mut(place) {
+                        *to = level;
+                    }
+                    change
+                }
+            };
+        }
+    }
+}
