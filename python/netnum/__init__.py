@@ -118,6 +118,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in _LAYERS if name in globals())])
 
 
+_hints.answer_keywords((_sys.modules[__name__], demands, sim, topology))
 _hints.answer_for(
     thing
     for module in (globals(), vars(sim))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
+from ._core import MethodError
 from ._messages import did_you_mean
 
 ATTRIBUTES: dict[str, dict[str, str]] = {
@@ -20,14 +25,14 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "optimize": "netnum.solve(problem)",
         "maximize": "netnum.solve(problem)",
         "minimize": "netnum.solve(problem)",
-        "Log": "the logarithm is netnum.AlphaFair(1.0)",
-        "LogUtility": "the logarithm is netnum.AlphaFair(1.0)",
-        "ProportionalFair": "proportional fairness is netnum.AlphaFair(1.0)",
-        "MaxMin": "max-min fairness is netnum.max_min(problem)",
-        "MaxMinFair": "max-min fairness is netnum.max_min(problem)",
+        "Log": 'the logarithm is the utility "proportional", netnum.AlphaFair()',
+        "LogUtility": 'the logarithm is the utility "proportional", netnum.AlphaFair()',
+        "ProportionalFair": 'it is the utility "proportional", netnum.AlphaFair()',
+        "MaxMin": 'it is the utility "max-min", netnum.AlphaFair(np.inf), or netnum.max_min(problem)',
+        "MaxMinFair": 'it is the utility "max-min", netnum.AlphaFair(np.inf), or netnum.max_min(problem)',
         "WaterFilling": "max-min fairness is netnum.max_min(problem)",
         "water_filling": "max-min fairness is netnum.max_min(problem)",
-        "Throughput": "the sum of rates is netnum.Linear(1.0)",
+        "Throughput": 'it is the utility "throughput", netnum.Linear()',
         "FCT": "the utility of completion times is netnum.MinFct(size)",
         "Simulator": "netnum.sim.simulate(net, workload) runs a simulation",
     },
@@ -150,6 +155,131 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
 }
 """What is meant, by the name of a module or class and the name that it lacks."""
 
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "accuracy": ("tol", "tolerance", "eps"),
+    "alpha": ("alphas", "a", "fairness"),
+    "capacities": ("capacity", "caps", "bandwidth", "bandwidths", "c"),
+    "capacity": ("capacities", "cap", "bandwidth", "rate", "link_capacity", "weight"),
+    "count": ("n", "num", "number", "size", "pairs", "k"),
+    "demand": ("volume", "volumes", "value", "amount", "weight", "traffic"),
+    "destination": ("dst", "target", "to", "sink", "dest", "destinations", "t", "end"),
+    "destinations": ("destination", "dst", "target", "targets", "sinks", "dests"),
+    "ends": ("n_ends", "hosts", "servers"),
+    "epsilon": ("eps",),
+    "fabric_capacity": ("capacity", "capacities", "bandwidth", "core_capacity", "uplink_capacity"),
+    "flow_cap": (
+        "demand",
+        "demands",
+        "cap",
+        "caps",
+        "flow_caps",
+        "volumes",
+        "max_rate",
+        "max_rates",
+        "upper",
+        "bounds",
+    ),
+    "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
+    "flows": ("n", "num_flows", "n_flows", "count"),
+    "group": ("groups", "flows", "flow", "flow_of_path"),
+    "k": ("K", "n", "num_paths", "n_paths", "count", "ports"),
+    "links": ("edges", "arcs"),
+    "load": ("rate", "utilization", "rho", "lam", "arrival_rate"),
+    "max_iterations": ("maxiter", "max_iter", "max_iters", "iterations", "n_iter", "niter", "iters", "num_iterations"),
+    "method": ("solver", "algorithm", "algo"),
+    "n": ("k", "links", "hops", "iterations", "steps"),
+    "net": ("network", "topology", "topo", "graph"),
+    "network": ("capacities", "capacity", "net", "topology", "graph", "links", "c"),
+    "node_names": ("nodes", "names"),
+    "normalizer": ("norm", "normalize", "normalization"),
+    "paths": ("routes", "routing", "routing_matrix", "R", "A"),
+    "policy": ("scheduler", "scheduling", "allocation", "method", "algorithm"),
+    "prices": ("duals", "dual", "y", "lam", "lambda_", "multipliers", "price"),
+    "racks": ("leaves", "leafs", "leaf", "n_racks", "tors"),
+    "rate_cap": ("rate_caps", "path_cap", "path_caps", "cap", "caps"),
+    "rates": ("x", "allocation", "rate", "flow_rates"),
+    "seed": ("random_state", "rng", "random_seed"),
+    "server_capacity": ("capacity", "capacities", "bandwidth", "host_capacity", "link_capacity"),
+    "servers": ("n", "hosts", "leaves", "nodes", "n_servers"),
+    "servers_per_rack": ("servers", "hosts", "hosts_per_rack", "hosts_per_leaf", "servers_per_leaf"),
+    "size": ("sizes", "s"),
+    "sizes": ("size", "distribution"),
+    "source": ("src", "from_", "s", "u", "sources", "start"),
+    "sources": ("source", "src", "pairs"),
+    "spines": ("n_spines", "spine", "cores"),
+    "threads": ("n_jobs", "num_threads", "n_threads", "nthreads", "workers", "jobs", "parallel"),
+    "time_limit": ("timeout", "max_time", "timelimit", "maxtime"),
+    "tol": ("eps", "tolerance", "rtol", "atol", "epsilon", "precision", "reltol", "abstol"),
+    "total": ("volume", "volumes", "sum", "traffic", "demand", "scale"),
+    "until": ("duration", "end", "horizon", "t_end", "stop_time", "end_time", "max_time"),
+    "utility": ("utilities", "objective", "fairness"),
+    "warm_start": ("x0", "start", "init", "initial", "warm", "prices", "y0"),
+    "warmup": ("warm_up", "burn_in", "warmup_time"),
+    "weight": ("weights", "w"),
+}
+"""Other names that people try for a parameter, of whichever function has it."""
+
+KEYWORDS: dict[str, dict[str, str]] = {
+    "Problem": {
+        "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
+        "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
+        "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
+        "alpha": "alpha is the utility's: `utility=` takes a number, as in utility=2.0",
+        "size": "sizes are the utility's: utility=netnum.MinFct(size)",
+        "sizes": "sizes are the utility's: utility=netnum.MinFct(size)",
+        "capacities": "the first argument, `network=`, has them: an array of capacities or a Topology",
+        "capacity": "the first argument, `network=`, has them: an array of capacities or a Topology",
+        "method": "netnum.solve(problem, method) takes it",
+        "solver": "netnum.solve(problem, method) takes it",
+        "tol": "netnum.solve(problem, tol=...) takes it",
+        "sources": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
+        "destinations": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
+        "pairs": "netnum.Problem(net, net.k_shortest_paths(pairs, k)) has up to k paths for each pair",
+    },
+    "solve": {
+        "verbose": "`progress=True` shows a bar",
+        "disp": "`progress=True` shows a bar",
+        "comm": "over the ranks of a communicator, each with its part of the flows, it is "
+        "netnum.distributed.solve(part, comm=comm)",
+        "utility": "the problem has it: netnum.Problem(network, paths, utility)",
+        "alpha": "the problem's utility has it: netnum.Problem(network, paths, utility=2.0)",
+        "weight": "the problem's utility has it: netnum.AlphaFair(weight=...)",
+        "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
+        "capacities": "`problem.with_capacities(capacities)` is the problem with others",
+        "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
+    },
+    "Solver": dict.fromkeys(
+        ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
+    ),
+    "Allocator": {
+        "step_size": "the step of the price rule is an option of the method, such as `gamma=`",
+        "weight": "each flowlet has one: `start(paths, weight)`",
+        "weights": "each flowlet has one: `start(paths, weight)`",
+        "utility": "each flowlet has a weight and an alpha: `start(paths, weight, alpha=...)`",
+        "alpha": "each flowlet has one: `start(paths, alpha=...)`",
+    },
+    "simulate": {
+        "verbose": "`progress=True` shows a bar",
+        "flows": "the workload has them: netnum.sim.Workload.poisson(net, sizes, flows=...)",
+        "load": "the workload has it: netnum.sim.Workload.poisson(net, sizes, load=...)",
+        "failures": "`changes=` has capacities that change, of failed links to 0",
+    },
+}
+"""What is meant by a keyword that a function or class lacks, where that is no other name of one parameter."""
+
+NAMES: dict[str, dict[str, str]] = {
+    "utility": {
+        **dict.fromkeys(("log", "logarithmic", "pf", "kelly", "nash"), 'the logarithm is "proportional"'),
+        **dict.fromkeys(("linear", "sum", "max-throughput"), 'the sum of rates is "throughput"'),
+        **dict.fromkeys(("alpha-fair", "alpha_fair", "alpha"), "a number is the alpha, as in utility=2.0"),
+        **dict.fromkeys(("min-fct", "min_fct", "srpt", "sjf"), "short completion times are netnum.MinFct(size)"),
+        **dict.fromkeys(("delay", "min-delay", "potential-delay"), "the least potential delay is utility=2.0"),
+        "fair": '"max-min" and "proportional" are fair',
+        "bandwidth-function": "it is netnum.BandwidthFunction(fair_share, bandwidth)",
+    },
+}
+"""What is meant by a name that is no value of an argument."""
+
 PLACES = ("topology", "demands", "sim")
 """The modules whose names are also looked for at the top."""
 
@@ -178,3 +308,100 @@ def _meant(owner: Any, kind: str, name: str, known: Iterable[str]) -> str:
         if name in getattr(owner, place).__all__:
             return f"it is netnum.{place}.{name}"
     return did_you_mean(name, [each for each in known if not each.startswith("_")])
+
+
+def meant(kind: str, name: str) -> str | None:
+    """What is meant by a name that is no value of an argument, if the table has it."""
+    return NAMES[kind].get(name)
+
+
+def unexpected(function: str, name: str) -> TypeError:
+    """The error for a keyword that a function or class lacks, by its name as in messages of Python."""
+    names = _parameters(_called(function))
+    answer = _keyword(function, name, names) or did_you_mean(name, names) or f"it takes {', '.join(names)}"
+    return TypeError(f"{function} has no {name!r}: {answer}")
+
+
+def no_option(function: str, name: str) -> MethodError | None:
+    """The error for an option that no method has, if the table knows which argument is meant."""
+    answer = _keyword(function, name, _parameters(_called(function)))
+    return MethodError(f"{function} has no {name!r}: {answer}") if answer else None
+
+
+def answer_keywords(modules: Iterable[ModuleType]) -> None:
+    """Makes `unexpected` the error for keywords that functions of these modules and methods of their classes lack.
+
+    Constructors that are written in Rust cannot be wrapped, and call `unexpected` themselves.
+    """
+    for module in modules:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isroutine(thing):
+                setattr(module, name, _answering(thing, name, module.__name__))
+            elif isinstance(thing, type) and not issubclass(thing, Exception):
+                _answer_in_methods(thing)
+
+
+def _answer_in_methods(owner: type) -> None:
+    for name, method in list(vars(owner).items()):
+        plain = getattr(method, "__func__", method)
+        is_static = plain is not method
+        # A class may stand in two modules.
+        if (name == "__init__" or not name.startswith("_")) and inspect.isroutine(plain) and not _is_answering(plain):
+            label = owner.__name__ if name == "__init__" else f"{owner.__name__}.{name}"
+            answering = _answering(plain, label, owner.__module__)
+            setattr(owner, name, staticmethod(answering) if is_static else answering)
+
+
+def _is_answering(function: Callable[..., Any]) -> bool:
+    return hasattr(function, "__wrapped__")
+
+
+def _answering(function: Callable[..., Any], label: str, module: str) -> Callable[..., Any]:
+    """A function that answers keywords that it lacks."""
+    if not _parameters(function):
+        return function
+    unknown = re.compile(rf"(\w+\.)*{re.escape(function.__name__)}\(\) got an unexpected keyword argument '(\w+)'")
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            found = unknown.match(str(error))
+            # One of a function that this one calls has more frames.
+            if found is None or error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            answer = unexpected(label, found[2])
+        raise answer
+
+    # Where pickle finds it.
+    call.__module__ = module
+    return call
+
+
+def _called(function: str) -> Any:
+    """A function or class by its name in messages."""
+    import netnum
+
+    name, *rest = function.split(".")
+    for place in (netnum, *(getattr(netnum, place) for place in PLACES)):
+        if name in place.__all__:
+            return functools.reduce(getattr, rest, getattr(place, name))
+    raise LookupError(function)
+
+
+def _parameters(function: Any) -> list[str]:
+    """The names of the parameters that may be given by keyword."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return []
+    return [name for name, parameter in signature.parameters.items() if parameter.kind in kinds and name != "self"]
+
+
+def _keyword(function: str, name: str, names: Iterable[str]) -> str | None:
+    if name in KEYWORDS.get(function, {}):
+        return KEYWORDS[function][name]
+    return " or ".join(f"`{known}=`" for known in names if name in SYNONYMS.get(known, ())) or None

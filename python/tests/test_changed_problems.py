@@ -78,7 +78,7 @@ def test_bad_changes_are_refused():
     with pytest.raises(netnum.ProblemError, match="utility has 2 entries, expected 4, one per flow"):
         problem().with_utility(netnum.AlphaFair(1.0, weight=[1.0, 2.0]))
     with pytest.raises(TypeError, match="utility"):
-        problem().with_utility(3.0)
+        problem().with_utility({})
 
 
 @pytest.mark.parametrize("one", [3.0, 3, np.float32(3.0), np.array(3.0), np.int64(3)])

@@ -56,7 +56,7 @@ NO_MAX_MIN, NO_LINEAR = (
     for kind in ("max-min", "linear")
 )
 NO_COMM = (
-    "MethodError: comm is no option of a method: over the ranks of a communicator, each with its part of the flows, it "
+    "MethodError: solve has no 'comm': over the ranks of a communicator, each with its part of the flows, it "
     "is netnum.distributed.solve(part, comm=comm)"
 )
 #: What ranks 0 and 1 raise, or how it begins.

@@ -1,8 +1,10 @@
 """What is answered where a name does not exist."""
 
 import copy
+import inspect
 import pickle
 import re
+import warnings
 
 import pytest
 
@@ -63,3 +65,122 @@ def test_objects_are_copied_and_pickled_all_the_same():
     one = problem()
     assert pickle.loads(pickle.dumps(one)).to_json() == copy.copy(one).to_json() == one.to_json()
     assert not hasattr(one, "tocsc")
+
+
+def called():
+    """Every public function, class and method that can be called with keywords, by its name in messages."""
+    for module in (netnum, netnum.topology, netnum.demands, sim):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isroutine(thing):
+                yield name, thing
+            elif isinstance(thing, type) and not issubclass(thing, Exception):
+                yield name, thing
+                for method in vars(thing):
+                    if not method.startswith("_") and inspect.isroutine(getattr(thing, method)):
+                        yield f"{name}.{method}", getattr(thing, method)
+
+
+CALLED = dict(called())
+# Records that the library makes, and what has options by name, which the registries know.
+RECORDS = {"Certificate", "MaxMinRates", "Progress", "Sensitivity", "Trace", "UpdateTraffic"}
+OPEN = {"solve", "solve_many", "Solver", "Allocator", "Policy", "Routing", "failure_study", "upgrade_study", "sweep"}
+MADE_BY_CALLS = {"Flows", "Network", "Report", "Solution", "Solutions", "Utility"}
+
+
+@pytest.mark.parametrize("name", [name for name in CALLED if name not in RECORDS | OPEN | MADE_BY_CALLS])
+def test_a_keyword_that_a_function_lacks_is_answered(name):
+    function = CALLED[name]
+    names = _hints._parameters(function)
+    if "." in name and names:
+        assert hasattr(function, "__wrapped__")
+    elif names:
+        parameters = inspect.signature(function).parameters.values()
+        given = [None for parameter in parameters if parameter.default is parameter.empty]
+        with pytest.raises(TypeError, match=re.escape(f"{name} has no 'zebra': ")):
+            function(*given, zebra=1)
+
+
+def test_signatures_stay_what_they_are():
+    assert str(inspect.signature(netnum.topology.star)) == "(servers, capacity=1.0)"
+    assert str(inspect.signature(netnum.certify)) == "(problem, rates, prices)"
+    assert list(inspect.signature(netnum.Problem).parameters)[-1] == "flow_cap"
+    assert "unknown" not in str(inspect.signature(netnum.Topology))
+
+
+@pytest.mark.parametrize("name", sorted(name for name in CALLED if "." not in name))
+def test_functions_and_classes_are_pickled_by_name(name):
+    assert pickle.loads(pickle.dumps(CALLED[name])) is CALLED[name]
+
+
+def test_a_hint_about_a_keyword_is_for_one_that_a_function_lacks_and_names_what_does():
+    for function, hints in _hints.KEYWORDS.items():
+        known = set(inspect.signature(CALLED[function]).parameters)
+        for name, meant in hints.items():
+            assert name not in known, (function, name)
+            for path in re.findall(r"netnum(?:\.\w+)+", meant):
+                place = netnum
+                for part in path.split(".")[1:]:
+                    place = getattr(place, part)
+
+
+def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
+    names = {name for function in CALLED.values() for name in _hints._parameters(function)}
+    assert set(_hints.SYNONYMS) - {"warmup"} <= names
+    for parameter, others in _hints.SYNONYMS.items():
+        assert len(set(others)) == len(others), parameter
+        assert parameter not in others
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: netnum.AlphaFair(weights=[1.0]), "AlphaFair has no 'weights': `weight=`"),
+        (lambda: netnum.Linear(wieght=1.0), "Linear has no 'wieght': did you mean 'weight'?"),
+        (
+            lambda: netnum.Problem([1.0], [[0]], weights=[1.0]),
+            "Problem has no 'weights': weights are the utility's: utility=netnum.AlphaFair(weight=...)",
+        ),
+        (lambda: netnum.Problem([1.0], [[0]], demands=[1.0]), "Problem has no 'demands': `flow_cap=`"),
+        (lambda: netnum.Problem([1.0], [[0]], caps=[1.0]), "Problem has no 'caps': `rate_cap=` or `flow_cap=`"),
+        (lambda: netnum.certify(problem(), [1.0], duals=[1.0]), "certify has no 'duals': `prices=`"),
+        (lambda: netnum.Solver(problem(), tol=1e-9), "Solver has no 'tol': its `solve` takes it"),
+        (lambda: netnum.Solver(problem()).solve(maxiter=3), "Solver.solve has no 'maxiter': `max_iterations=`"),
+        (lambda: netnum.topology.star(3, zebra=1), "star has no 'zebra': it takes servers, capacity"),
+        (
+            lambda: netnum.topology.leaf_spine(2, 2, 2, capacity=1.0),
+            "leaf_spine has no 'capacity': `server_capacity=` or `fabric_capacity=`",
+        ),
+        (
+            lambda: netnum.demands.gravity(netnum.topology.backbone("b4"), 1.0, random_state=3),
+            "gravity has no 'random_state': `seed=`",
+        ),
+    ],
+)
+def test_the_answer_has_the_right_keyword(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_an_option_that_is_an_argument_under_another_name_is_answered():
+    for keywords, meant in [({"verbose": True}, "`progress=True` shows a bar"), ({"eps": 1.0}, "`tol=`")]:
+        with pytest.raises(netnum.MethodError) as caught:
+            netnum.solve(problem(), **keywords)
+        assert str(caught.value) == f"solve has no '{next(iter(keywords))}': {meant}"
+
+
+def test_an_error_of_a_users_code_about_its_own_keywords_is_raised_unchanged():
+    def solve():
+        pass
+
+    with pytest.raises(TypeError, match=re.escape("solve() got an unexpected keyword argument 'progress'")):
+        netnum.solve(problem(), callback=lambda _: solve(progress=1))
+
+
+def test_a_warning_is_about_the_line_that_calls():
+    net = netnum.topology.star(3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim.Workload.poisson(net, sim.Sizes.fixed(1e6), load=1.5, flows=3)
+    assert [warning.filename for warning in caught] == [__file__]

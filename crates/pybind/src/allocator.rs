@@ -161,7 +161,7 @@ impl Allocator {
                 "float32" => Precision::F32,
                 _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
             };
-            let (options, threads) = (options_of(options)?, threads_of(threads)?);
+            let (options, threads) = (options_of("Allocator", options)?, threads_of(threads)?);
             let settings = AllocatorSettings::default()
                 .with_normalizer(normalizer)
                 .with_update_threshold(update_threshold.get("update_threshold")?)

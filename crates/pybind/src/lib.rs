@@ -23,6 +23,7 @@ mod by_name;
 mod certificate;
 mod detach;
 mod error;
+mod hints;
 mod max_min;
 mod normalize;
 mod numbers;

@@ -335,6 +335,7 @@ pub(crate) fn is_truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
         || value.hasattr("dtype")? && value.get_type().name()?.to_cow()?.starts_with("bool"))
 }
 
-fn is_integer(value: &Bound<'_, PyAny>) -> bool {
+/// Whether it is an integer of Python, and no truth.
+pub(crate) fn is_integer(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>()
 }

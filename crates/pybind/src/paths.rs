@@ -7,9 +7,11 @@ use netnum_core::{Error, Paths as Core};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 
 use crate::detach::EnterRust;
 use crate::error::raise;
+use crate::hints;
 use crate::numbers::{self, counted, kept};
 
 /// The links of every path, in compressed sparse rows.
@@ -75,8 +77,15 @@ impl Paths {
 #[pymethods]
 impl Paths {
     #[new]
-    #[pyo3(signature = (indptr, indices, group=None))]
-    fn new(indptr: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>, group: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (indptr, indices, group=None, **unknown))]
+    #[pyo3(text_signature = "(indptr, indices, group=None)")]
+    fn new(
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        group: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        hints::refuse("Paths", unknown)?;
         let offsets = numbers::integers("indptr", indptr)?;
         let links = numbers::integers("indices", indices)?;
         if let Some(position) = offsets.iter().position(|&offset| offset < 0) {

@@ -7,7 +7,7 @@ use netnum_core::Problem as Core;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::by_name::{Each, Names};
@@ -17,7 +17,7 @@ use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::{Topology, of_network};
 use crate::utility::{Given, UserUtility};
-use crate::{path_forms, utility};
+use crate::{hints, path_forms, utility};
 
 /// Links with capacities, paths over them, and flows with paths and a utility.
 ///
@@ -42,8 +42,10 @@ use crate::{path_forms, utility};
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
 ///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
 ///     path may be its nodes by name, ``["Seattle", "Denver"]``.
-/// utility : utility, or sequence of utilities
-///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
+/// utility : utility, name, or float, or sequence of those
+///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. A number is the
+///     α of ``AlphaFair(α)``; of the names, ``"proportional"`` is ``AlphaFair(1.0)``, ``"max-min"`` is
+///     ``AlphaFair(np.inf)`` and ``"throughput"`` is ``Linear(1.0)``. Besides
 ///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods
 ///     ``value(rates)`` and ``marginal(rates)``, and optionally ``saturation``, the rate above which utility is
 ///     constant. Methods ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it
@@ -68,7 +70,7 @@ use crate::{path_forms, utility};
 ///     Naming the link, path or flow that is wrong. With a `Topology`, a path is wrong as well whose links do not
 ///     follow on each other in it, in whatever order they are listed.
 /// UtilityError
-///     For a parameter out of its range in one of several utilities.
+///     For a parameter out of its range in one of several utilities, and for a name that there is not.
 /// TypeError
 ///     For anything that is not of the kinds above.
 ///
@@ -124,15 +126,18 @@ impl From<Core> for Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (network, paths, utility, *, group=None, rate_cap=None, flow_cap=None))]
+    #[pyo3(signature = (network, paths, utility=None, *, group=None, rate_cap=None, flow_cap=None, **unknown))]
+    #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None)")]
     fn new(
         network: &Bound<'_, PyAny>,
         paths: &Bound<'_, PyAny>,
-        utility: &Bound<'_, PyAny>,
+        utility: Option<&Bound<'_, PyAny>>,
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
         flow_cap: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        hints::refuse("Problem", unknown)?;
         let py = network.py();
         let topology = of_network(network)?;
         let topology = topology.as_ref();
@@ -142,7 +147,10 @@ impl Problem {
         };
         let known = paths::group_of(paths);
         let paths = path_forms::paths(paths, capacities.len(), topology.map(Bound::get))?;
-        let Given { utilities, shown, users } = utility::utilities(utility)?;
+        let Given { utilities, shown, users } = match utility {
+            Some(utility) => utility::utilities(utility)?,
+            None => utility::utilities(PyString::new(py, "proportional").as_any())?,
+        };
         let group = group.map(|group| paths::flow_numbers(group)).transpose()?.or(known);
         let rate_cap = rate_cap.map(|rate_cap| numbers::for_each("rate_cap", rate_cap, paths.len())).transpose()?;
         let flow_cap = flow_cap.map(|flow_cap| numbers::parameter("flow_cap", flow_cap)).transpose()?;
@@ -484,7 +492,7 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// utility : utility, or sequence of utilities
+    /// utility : utility, name, or float, or sequence of those
     ///     As in `Problem`: one whose parameters are scalars or arrays over flows, or one per flow.
     ///
     /// Returns

@@ -3,9 +3,10 @@
 use netnum_sim::Sizes as Core;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::{ProblemError, raise};
-use crate::numbers;
+use crate::{hints, numbers};
 
 /// A distribution of flow sizes.
 ///
@@ -38,8 +39,10 @@ pub(crate) struct Sizes {
 #[pymethods]
 impl Sizes {
     #[new]
-    #[pyo3(signature = (points, name="points"))]
-    fn new(points: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
+    #[pyo3(signature = (points, name="points", **unknown))]
+    #[pyo3(text_signature = "(points, name=\"points\")")]
+    fn new(points: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        hints::refuse("Sizes", unknown)?;
         let (values, shape) = numbers::floats_of_any_shape("points", points)?;
         if shape.len() != 2 || shape[1] != 2 {
             let message = format!("points has shape {shape:?}, expected two columns: bytes and fraction");

@@ -12,9 +12,9 @@ use pyo3::types::PyDict;
 use crate::detach::EnterRust;
 use crate::error::{self, ProblemError};
 use crate::numbers::{self, counted};
-use crate::path_forms;
 use crate::paths::Paths;
 use crate::topology::Topology;
+use crate::{hints, path_forms};
 
 /// A routing over given paths with shares, such as those of a traffic-engineering solution.
 ///
@@ -60,13 +60,16 @@ pub(crate) struct Split {
 #[pymethods]
 impl Split {
     #[new]
-    #[pyo3(signature = (net, paths, shares=None, *, spread=false))]
+    #[pyo3(signature = (net, paths, shares=None, *, spread=false, **unknown))]
+    #[pyo3(text_signature = "(net, paths, shares=None, *, spread=False)")]
     fn new(
         net: &Bound<'_, PyAny>,
         paths: &Bound<'_, PyAny>,
         shares: Option<&Bound<'_, PyAny>>,
         spread: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        hints::refuse("Split", unknown)?;
         let net = net.cast::<Topology>().map_err(|_| match net.get_type().name() {
             Ok(kind) => PyTypeError::new_err(format!(
                 "net must be a Topology, not {kind}: Split(problem.network, problem.paths, solution.rates)"

@@ -14,8 +14,8 @@ use super::pairs::pairs_of;
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
-use crate::path_forms;
 use crate::topology::{Topology, seed_of};
+use crate::{hints, path_forms};
 
 /// Flows with their arrival times, sources, destinations and sizes.
 ///
@@ -121,8 +121,11 @@ impl Workload {
 #[pymethods]
 impl Workload {
     #[new]
-    #[pyo3(signature = (arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, net=None))]
+    #[pyo3(signature = (
+        arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, net=None, **unknown
+    ))]
     #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, net=None)")]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets what is optional")]
     fn new(
         arrivals: &Bound<'_, PyAny>,
         sources: &Bound<'_, PyAny>,
@@ -131,7 +134,9 @@ impl Workload {
         production: Option<&Bound<'_, PyAny>>,
         buffer: f64,
         net: Option<&Bound<'_, Topology>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        hints::refuse("Workload", unknown)?;
         let ends = |name: &str, values: &Bound<'_, PyAny>| {
             if let Some(net) = net {
                 return net.get().ends_of(&format!("{name}s"), values);
@@ -226,7 +231,7 @@ impl Workload {
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2)?;
         }
         Ok(Self::of(Some(net), core))
     }

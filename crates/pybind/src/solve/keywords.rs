@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use netnum_core::{Ask, METHODS, Ranks, Settings, Stop};
 use netnum_parallel::Threads;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use super::Solution;
-use crate::error::{MethodError, setting};
+use crate::error::setting;
+use crate::hints;
 use crate::numbers::{self, count, threads_of};
 
 /// Those that are given; the others as they are by default.
@@ -50,7 +50,7 @@ impl<'py> Keywords<'py> {
                 Some("progress") => this.progress = argument(&name, value.extract())?,
                 Some("callback") => this.callback = Some(value).filter(|value| !value.is_none()),
                 Some("warm_start") => this.warm_start = Some(value).filter(|value| !value.is_none()),
-                _ => _ = this.options.insert(name.clone(), option(&name, &value)?),
+                _ => _ = this.options.insert(name.clone(), option("solve", &name, &value)?),
             }
         }
         Ok(this)
@@ -63,11 +63,9 @@ impl<'py> Keywords<'py> {
     pub(crate) fn of_run(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let takes = ["tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"];
         for name in given.into_iter().flat_map(|given| given.keys()) {
-            let name = name.cast::<PyString>()?.to_string();
+            let (py, name) = (name.py(), name.cast::<PyString>()?.to_string());
             if !takes.contains(&&*name) {
-                return Err(PyTypeError::new_err(format!(
-                    "Solver.solve() got an unexpected keyword argument '{name}'"
-                )));
+                return Err(hints::unexpected(py, "Solver.solve", &name)?);
             }
         }
         Self::of(given, &["callback", "progress", "trace"])
@@ -112,24 +110,21 @@ pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
     Err(setting("time_limit", limit, "a number of seconds >= 0"))
 }
 
-/// Options of a method, by name.
-pub(crate) fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
+/// Options of a method that a function is given, by name.
+pub(crate) fn options_of(function: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
     let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.cast::<PyString>()?.to_string();
-        option(&name, &value).map(|value| (name, value))
+        option(function, &name, &value).map(|value| (name, value))
     };
     options.into_iter().flat_map(|options| options.iter()).map(one).collect()
 }
 
-fn option(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    if name == "comm" {
-        let message = "comm is no option of a method: over the ranks of a communicator, each with its part of the \
-                       flows, it is netnum.distributed.solve(part, comm=comm)";
-        return Err(MethodError::new_err(message));
+fn option(function: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    if METHODS.iter().flat_map(|method| (method.options)()).any(|option| option.name == name) {
+        return numbers::float(&format!("option {name:?}"), value);
     }
-    // The core raises for a name that no method has, with the names that exist, whatever the value is.
-    let known = METHODS.iter().flat_map(|method| (method.options)()).any(|option| option.name == name);
-    if known { numbers::float(&format!("option {name:?}"), value) } else { Ok(f64::NAN) }
+    // Else the core raises, with the names that exist, whatever the value is.
+    hints::no_option(value.py(), function, name)?.map_or(Ok(f64::NAN), Err)
 }
 
 /// The prices to start from.

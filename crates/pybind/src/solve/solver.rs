@@ -12,6 +12,7 @@ use super::observer::PythonObserver;
 use super::{Keywords, Solution, last_state, solve_bar};
 use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
+use crate::hints;
 use crate::numbers;
 use crate::problem::Problem;
 
@@ -79,6 +80,12 @@ impl Solver {
     #[pyo3(signature = (problem, method="auto", **keywords))]
     #[pyo3(text_signature = "(problem, method=\"auto\", *, warm_start=None, threads=1, **options)")]
     fn new<'py>(problem: &Bound<'py, Problem>, method: &str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let of_runs = ["tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"];
+        for name in of_runs {
+            if keywords.is_some_and(|given| given.contains(name).unwrap_or(false)) {
+                return Err(hints::unexpected(problem.py(), "Solver", name)?);
+            }
+        }
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let core_problem = &problem.get().core;
         let core = problem.py().enter_rust(|| Core::new(core_problem, &ask))?;

@@ -18,6 +18,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::by_name::{Each, Names};
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, setting, wrong_type};
+use crate::hints;
 use crate::numbers::{self, count, kept, threads_of};
 use crate::paths::Paths;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
@@ -113,7 +114,7 @@ impl Topology {
     #[new]
     #[pyo3(signature = (
         node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, shared=None,
-        link_attributes=None
+        link_attributes=None, **unknown
     ))]
     #[pyo3(
         text_signature = "(node_names, links, capacities, *, ends=None, tiers=None, name=\"graph\", positions=None, \
@@ -130,7 +131,9 @@ impl Topology {
         positions: Option<&Bound<'_, PyAny>>,
         shared: Option<&Bound<'_, PyAny>>,
         link_attributes: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        hints::refuse("Topology", unknown)?;
         let py = links.py();
         let node_names = names(node_names)?;
         let nodes = node_names.len();

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use super::Utility;
 use super::class::{Class, column, raise_weight, with_base};
 use crate::error::raise;
-use crate::numbers;
+use crate::{hints, numbers};
 
 /// Alpha-fair utilities: w^α x^(1-α)/(1-α) by ``weight=w``, or the textbook's s x^(1-α)/(1-α) by ``scale=s``; s = w^α.
 ///
@@ -29,7 +29,7 @@ use crate::numbers;
 /// Parameters
 /// ----------
 /// alpha : float or array of float, shape (flows,)
-///     The exponent, > 0. Finite and infinite ones are not mixed in one object.
+///     The exponent, > 0. Finite and infinite ones are not mixed in one object. 1 unless given.
 /// weight : float or array of float, shape (flows,)
 ///     > 0 and finite. On one link rates are proportional to it. 1 unless given.
 /// scale : float or array of float, shape (flows,), optional
@@ -59,7 +59,7 @@ use crate::numbers;
 /// array([3., 6.])
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct AlphaFair(Arc<Core>);
+pub(crate) struct AlphaFair(pub(super) Arc<Core>);
 
 pub(super) const CLASS: Class = Class {
     kinds: &["alpha_fair", "max_min"],
@@ -77,14 +77,16 @@ pub(super) const CLASS: Class = Class {
 #[pymethods]
 impl AlphaFair {
     #[new]
-    #[pyo3(signature = (alpha, weight=None, *, scale=None))]
-    #[pyo3(text_signature = "(alpha, weight=None, *, scale=None)")]
+    #[pyo3(signature = (alpha=None, weight=None, *, scale=None, **unknown))]
+    #[pyo3(text_signature = "(alpha=1.0, weight=None, *, scale=None)")]
     fn new(
-        alpha: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
         weight: Option<&Bound<'_, PyAny>>,
         scale: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alpha = numbers::parameter("alpha", alpha)?;
+        hints::refuse("AlphaFair", unknown)?;
+        let alpha = alpha.map_or(Ok(1.0.into()), |alpha| numbers::parameter("alpha", alpha))?;
         if let Some(scale) = scale {
             if weight.is_some() {
                 return Err(PyTypeError::new_err(

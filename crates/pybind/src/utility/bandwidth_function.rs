@@ -6,11 +6,12 @@ use netnum_core::Spec;
 use netnum_core::{BandwidthFunction as Core, Utility as _};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use super::Utility;
 use super::class::{Class, with_base};
 use crate::error::raise;
-use crate::numbers;
+use crate::{hints, numbers};
 
 /// A piecewise linear curve B(f): the rate of a flow at the fair share f.
 ///
@@ -81,14 +82,16 @@ type Arguments<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64
 #[pymethods]
 impl BandwidthFunction {
     #[new]
-    #[pyo3(signature = (fair_share, bandwidth, alpha=None, tail_slope=None))]
+    #[pyo3(signature = (fair_share, bandwidth, alpha=None, tail_slope=None, **unknown))]
     #[pyo3(text_signature = "(fair_share, bandwidth, alpha=5, tail_slope=0)")]
     fn new(
         fair_share: &Bound<'_, PyAny>,
         bandwidth: &Bound<'_, PyAny>,
         alpha: Option<&Bound<'_, PyAny>>,
         tail_slope: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyClassInitializer<Self>> {
+        hints::refuse("BandwidthFunction", unknown)?;
         let fair_share = numbers::floats("fair_share", fair_share)?;
         let bandwidth = numbers::floats("bandwidth", bandwidth)?;
         let alpha = alpha.map_or(Ok(Core::ALPHA), |alpha| numbers::float("alpha", alpha))?;

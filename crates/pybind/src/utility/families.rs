@@ -6,14 +6,14 @@ use std::sync::Arc;
 use netnum_core::Problem;
 use netnum_core::Spec;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use super::Utility;
 use super::class::{Class, column, raise_weight, with_base};
 use super::{alpha_fair, bandwidth_function};
 use crate::detach::Pacer;
 use crate::error::{UtilityError, raise};
-use crate::numbers;
+use crate::{hints, numbers};
 
 /// A class of a family of the core: its kind in files, the signature in Rust and as `help` shows it, and of each
 /// parameter the name, its column in files, and the default where there is one.
@@ -27,7 +27,7 @@ macro_rules! family {
         $(#[$about])*
         #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
         #[derive(PartialEq)]
-        pub(crate) struct $class(Arc<netnum_core::$class>);
+        pub(crate) struct $class(pub(super) Arc<netnum_core::$class>);
 
         const $entry: Class = Class {
             kinds: &[$kind],
@@ -49,7 +49,9 @@ macro_rules! family {
             fn new(
                 $($given: &Bound<'_, PyAny>,)*
                 $($other: Option<&Bound<'_, PyAny>>,)*
+                unknown: Option<&Bound<'_, PyDict>>,
             ) -> PyResult<PyClassInitializer<Self>> {
+                hints::refuse(stringify!($class), unknown)?;
                 $(let $given = numbers::parameter(stringify!($given), $given)?;)*
                 $(
                     let $other = match $other {
@@ -98,7 +100,7 @@ family! {
     /// Parameters
     /// ----------
     /// weight : float or array of float, shape (flows,)
-    ///     > 0 and finite.
+    ///     > 0 and finite. 1 unless given.
     ///
     /// Raises
     /// ------
@@ -107,15 +109,15 @@ family! {
     ///
     /// Examples
     /// --------
-    /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.Linear([1.0, 1.0, 1.0]))
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.Linear())
     /// >>> netnum.solve(problem).rates.round(4)
     /// array([0., 1., 1.])
-    Linear as LINEAR, "linear", (weight), "(weight)",
+    Linear as LINEAR, "linear", (weight=None, **unknown), "(weight=1.0)",
+    {}
     {
         /// The weight w: a float, or an array of float of shape (flows,).
-        weight: "weight",
+        weight: "weight" = 1.0,
     }
-    {}
 }
 
 family! {
@@ -150,7 +152,7 @@ family! {
     /// >>> problem = netnum.Problem([257.0], [[0], [0]], netnum.MinFct([1.0, 2.0]))
     /// >>> netnum.solve(problem, stop="kkt").rates.round(2)
     /// array([256.,   1.])
-    MinFct as MIN_FCT, "fct", (size, epsilon=None), "(size, epsilon=0.125)",
+    MinFct as MIN_FCT, "fct", (size, epsilon=None, **unknown), "(size, epsilon=0.125)",
     {
         /// The size s: a float, or an array of float of shape (flows,).
         size: "size",

@@ -4,6 +4,7 @@ mod alpha_fair;
 mod bandwidth_function;
 mod class;
 mod families;
+mod short;
 mod user;
 
 use std::collections::HashMap;
@@ -17,10 +18,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
 use crate::detach::{EnterRust, Pacer};
-use crate::error::{ProblemError, raise, setting};
+use crate::error::{ProblemError, UtilityError, raise, setting};
 use crate::numbers;
 
 pub(crate) use families::{add_classes, of_problem};
+use short::{Made, is_short};
 pub(crate) use user::UserUtility;
 
 /// A utility of the rate of a flow: the base class of the families of netnum.
@@ -136,9 +138,9 @@ impl Utility {
     }
 }
 
-/// One utility: of a family, or user-defined.
+/// One utility: of a family, or user-defined, or in a short form.
 fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
-    one_of(value, &mut Vec::new())
+    one_of(&Made::none(value.py()).full(value.clone())?, &mut Vec::new())
 }
 
 /// One utility; a user-defined one is also added to a list.
@@ -162,14 +164,18 @@ pub(crate) struct Given {
 
 /// The utilities of a problem's flows.
 pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let (py, short) = (value.py(), Made::none(value.py()));
     let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("marginal")?;
+    let is_one = is_one || is_short(value)?;
     let is_several = !is_one && (value.cast::<PySequence>().is_ok() || value.hasattr("dtype")?);
     let mut users = Vec::new();
     if !is_several {
-        let utilities = one_of(value, &mut users)?.into();
-        return Ok(Given { utilities, shown: value.clone().unbind(), users });
+        let value = short.full(value.clone())?;
+        let utilities = one_of(&value, &mut users)?.into();
+        return Ok(Given { utilities, shown: value.unbind(), users });
     }
-    let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+    let full = |(flow, one): (usize, PyResult<_>)| short.full(one?).map_err(|error| about_flow(flow, error, py));
+    let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.enumerate().map(full).collect::<PyResult<_>>()?;
     // An object that several flows share is called once for all of them.
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
@@ -187,10 +193,12 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given { utilities: utilities.into(), shown, users })
 }
 
-/// Adds to a `TypeError` the flow whose utility has the wrong type.
+/// Adds to an exception the flow whose utility has the wrong type, or a name or an exponent that there is not.
 fn about_flow(flow: usize, error: PyErr, py: Python<'_>) -> PyErr {
+    let message = format!("flow {flow}: {}", error.value(py));
     match error.is_instance_of::<PyTypeError>(py) {
-        true => PyTypeError::new_err(format!("flow {flow}: {}", error.value(py))),
+        true => PyTypeError::new_err(message),
+        false if error.get_type(py).is(py.get_type::<UtilityError>()) => UtilityError::new_err(message),
         false => error,
     }
 }
