@@ -23,9 +23,8 @@ def four_paths():
     """Every pair of routers has a demand in Mbit/s, as capacities are, and may use its four shortest paths."""
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=130_000, spread=1.0, seed=1)
-    paths, group = net.k_shortest_paths(demands.sources, demands.destinations, k=4)
     utility = netnum.AlphaFair(1.0, weight=demands.volumes)
-    return net, demands, netnum.Problem(net, paths, utility, group=group, flow_cap=demands.volumes)
+    return net, demands, netnum.Problem(net, net.k_shortest_paths(demands, k=4), utility)
 
 
 def kinds_of_fairness(problem, demands):

@@ -5,8 +5,8 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
     import netnum
 
     net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
-    paths = net.ecmp(*net.random_pairs(1000, seed=1), seed=1)
-    solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0)))
+    paths = net.ecmp(net.random_pairs(1000, seed=1), seed=1)
+    solution = netnum.solve(netnum.Problem(net, paths, "proportional"))
     solution.rates, solution.prices, solution.gap
 
 Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their

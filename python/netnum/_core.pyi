@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
 from ._max_min_rates import MaxMinRates
+from .demands import Demands
 
 __version__: Final[str]
 
@@ -20,7 +21,10 @@ _Integers: TypeAlias = NDArray[np.int64]
 _Ends: TypeAlias = Sequence[int] | Sequence[str] | Sequence[int | str] | NDArray[np.integer[Any]]
 _Node: TypeAlias = int | str
 _ByName: TypeAlias = Mapping[int | tuple[_Node, ...], float | None]
-_Pairs: TypeAlias = ArrayLike | Iterable[tuple[int | str, int | str]] | pandas.DataFrame
+_Pair: TypeAlias = tuple[int | str, int | str]
+_Pairs: TypeAlias = _Pair | ArrayLike | Iterable[_Pair] | pandas.DataFrame
+# Volumes of pairs as well: a matrix, dense or sparse, is an array or a frame.
+_PairsOrDemands: TypeAlias = _Pairs | Demands | Mapping[_Pair, float] | _SparseMatrix
 
 class _UserPolicy(Protocol):
     """A user-defined policy. An optional ``start(net, workload)`` and an optional `name` are read as well."""
@@ -71,21 +75,30 @@ class SensitivityError(NumError): ...
 
 @final
 class Paths:
-    def __new__(cls, indptr: ArrayLike, indices: ArrayLike, group: ArrayLike | None = None) -> Paths: ...
+    def __new__(
+        cls, indptr: ArrayLike, indices: ArrayLike, group: ArrayLike | None = None, flow_cap: ArrayLike | None = None
+    ) -> Paths: ...
     @property
     def indptr(self) -> _Integers: ...
     @property
     def indices(self) -> _Integers: ...
     @property
     def group(self) -> _Integers: ...
+    @property
+    def flow_cap(self) -> _Floats | None: ...
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> _Integers: ...
     def __iter__(self) -> Iterator[_Integers]: ...
     def __eq__(self, value: object, /) -> bool: ...
-    def __getnewargs__(self) -> tuple[_Integers, _Integers, _Integers | None]: ...
+    def __getnewargs__(self) -> tuple[_Integers, _Integers, _Integers | None, _Floats | None]: ...
 
 _PathsLike: TypeAlias = (
-    Paths | Sequence[Sequence[int]] | Sequence[Sequence[str]] | Sequence[NDArray[np.integer[Any]]] | _SparseMatrix
+    Paths
+    | tuple[Paths, _Integers]
+    | Sequence[Sequence[int]]
+    | Sequence[Sequence[str]]
+    | Sequence[NDArray[np.integer[Any]]]
+    | _SparseMatrix
 )
 
 _Named: TypeAlias = Literal["proportional", "max-min", "throughput"]
@@ -653,13 +666,21 @@ class Topology:
     def link_attributes(self) -> dict[str, _Floats | list[str]]: ...
     @property
     def integer_names(self) -> bool: ...
-    def ecmp(self, sources: _Ends, destinations: _Ends, seed: int = 0) -> Paths: ...
-    def paths(self, source: int | str, destination: int | str) -> Paths: ...
+    @overload
+    def ecmp(self, sources: _Ends | int | str, destinations: _Ends | int | str, seed: int = 0) -> Paths: ...
+    @overload
+    def ecmp(self, sources: _PairsOrDemands, destinations: None = None, seed: int = 0) -> Paths: ...
+    @overload
+    def paths(self, source: _Ends | int | str, destination: _Ends | int | str) -> Paths: ...
+    @overload
+    def paths(self, source: _PairsOrDemands, destination: None = None) -> Paths: ...
     def random_pairs(self, count: int, seed: int = 0) -> tuple[_Integers, _Integers]: ...
+    def all_pairs(self) -> tuple[_Integers, _Integers]: ...
+    @overload
     def k_shortest_paths(
         self,
-        sources: _Ends,
-        destinations: _Ends,
+        sources: _Ends | int | str,
+        destinations: _Ends | int | str,
         k: int,
         weight: str | ArrayLike | None = None,
         max_stretch: float | None = None,
@@ -667,7 +688,34 @@ class Topology:
         *,
         threads: int | None = None,
     ) -> tuple[Paths, _Integers]: ...
-    def has_path(self, sources: _Ends, destinations: _Ends) -> NDArray[np.bool_]: ...
+    @overload
+    def k_shortest_paths(
+        self,
+        sources: _PairsOrDemands,
+        destinations: int,
+        k: None = None,
+        *,
+        weight: str | ArrayLike | None = None,
+        max_stretch: float | None = None,
+        disjoint: bool = False,
+        threads: int | None = None,
+    ) -> tuple[Paths, _Integers]: ...
+    @overload
+    def k_shortest_paths(
+        self,
+        sources: _PairsOrDemands,
+        destinations: None = None,
+        *,
+        k: int,
+        weight: str | ArrayLike | None = None,
+        max_stretch: float | None = None,
+        disjoint: bool = False,
+        threads: int | None = None,
+    ) -> tuple[Paths, _Integers]: ...
+    @overload
+    def has_path(self, sources: _Ends | int | str, destinations: _Ends | int | str) -> NDArray[np.bool_]: ...
+    @overload
+    def has_path(self, sources: _PairsOrDemands, destinations: None = None) -> NDArray[np.bool_]: ...
     def node(self, node: int | str) -> int: ...
     def link(self, source: int | str, destination: int | str) -> int: ...
     def route(self, nodes: _Ends) -> _Integers: ...

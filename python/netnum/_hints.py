@@ -247,6 +247,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
+        "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
     },
     "Solver": dict.fromkeys(
         ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"

@@ -173,12 +173,12 @@ def test_pairs_without_a_path_are_known_by_has_path():
         ),
         (
             lambda net: netnum.Problem(net, [["Seattle", "Denver"], ["Seattle", "Houston"]], netnum.AlphaFair(1.0)),
-            "path 1: hop 0: there is no link from Seattle to Houston",
+            "path 1: hop 0: there is no link from Seattle to Houston; a pair of ends is a tuple, and "
+            "net.k_shortest_paths([(source, destination), ...], k) has paths of pairs",
         ),
         (
-            lambda net: netnum.Problem(net, net.k_shortest_paths([0], [1], 2), netnum.AlphaFair(1.0)),
-            "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: "
-            "give the first, which has its flows",
+            lambda net: netnum.Problem(net, (net.k_shortest_paths([0], [1], 2)[0], [0, 1]), netnum.AlphaFair(1.0)),
+            "paths is a pair of Paths and flows that are not theirs: give the Paths, and the flows as group=",
         ),
         (
             lambda net: netnum.Problem(net, [["Seattle", "Dever"]], netnum.AlphaFair(1.0)),
@@ -197,7 +197,7 @@ def test_what_cannot_be_is_named(ask, message):
     [
         lambda net: net.k_shortest_paths([0], [2], 2.5),
         lambda net: net.k_shortest_paths([0], [2], "two"),
-        lambda net: net.k_shortest_paths("Seattle", "Houston", 2),
+        lambda net: net.k_shortest_paths("Seattle", ["Houston"], 2),
         lambda net: net.route("Seattle"),
         lambda net: net.route(3),
         lambda net: net.link(None, "Denver"),

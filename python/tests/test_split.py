@@ -186,7 +186,8 @@ def test_pairs_may_be_tables_and_names_stand_beside_numbers():
     ):
         assert sim.Workload.at_once(NET, pairs, sim.sizes.fixed(10.0)) == expected
     with pytest.raises(netnum.ProblemError, match=r"pairs has shape \(2, 3\), expected two columns: np.column_stack"):
-        sim.Workload.at_once(NET, NET.random_pairs(3), sim.sizes.fixed(10.0))
+        sim.Workload.at_once(NET, np.array(NET.random_pairs(3)), sim.sizes.fixed(10.0))
+    assert len(sim.Workload.at_once(NET, NET.random_pairs(3), sim.sizes.fixed(10.0))) == 3
     for wrong in ("AD", 3):
         with pytest.raises((TypeError, netnum.ProblemError), match="pairs"):
             sim.Workload.at_once(NET, wrong, sim.sizes.fixed(10.0))

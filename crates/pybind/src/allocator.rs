@@ -198,7 +198,7 @@ impl Allocator {
     /// alpha : float, or array of float of shape (flowlets,)
     ///     > 0, finite; 1 is proportional fairness.
     /// rate_cap : float, or array of float of shape (flowlets,)
-    ///     The largest rate of use, inf for none.
+    ///     The largest rate of use, inf for none. By default the volumes of the demands that the paths are for, if any.
     /// seed : int
     ///     Of the choice among the shortest paths of pairs, as in `Topology.ecmp`.
     ///
@@ -235,9 +235,12 @@ impl Allocator {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths = match self.of_pairs(paths, seed)? {
-            Some(of_pairs) => of_pairs,
-            None => self.paths(paths, core.capacities().len())?,
+        let (paths, demands) = match self.of_pairs(paths, seed)? {
+            Some(of_pairs) => (of_pairs, None),
+            None => {
+                let paths = &path_forms::of_call(paths)?;
+                (self.paths(paths, core.capacities().len())?, paths::flow_caps_of(paths))
+            }
         };
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
             Some(given) => column(name, given, paths.len(), "path"),
@@ -245,7 +248,10 @@ impl Allocator {
         };
         let weights = column("weight", weight, 1.0)?;
         let alphas = column("alpha", alpha, 1.0)?;
-        let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
+        let caps = match demands {
+            Some(demands) if rate_cap.is_none() => Parameter::PerFlow(demands),
+            _ => column("rate_cap", rate_cap, f64::INFINITY)?,
+        };
         let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
         let utilities: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;

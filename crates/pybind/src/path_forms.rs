@@ -6,13 +6,14 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Paths as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers;
 use crate::paths::Paths;
 use crate::topology::Topology;
+use crate::topology::pairs::{is_column, is_end};
 
 /// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes
 /// lists of node names.
@@ -20,13 +21,9 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     if let Ok(paths) = value.cast::<Paths>() {
         return Ok(Arc::clone(&paths.get().core));
     }
-    if let Ok(pair) = value.cast::<PyTuple>()
-        && pair.len() == 2
-        && pair.get_item(0)?.cast::<Paths>().is_ok()
-    {
-        let message = "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: \
-                       give the first, which has its flows";
-        return Err(ProblemError::new_err(message));
+    refuse_demands(value)?;
+    if net.is_some() {
+        refuse_pairs(value)?;
     }
     if value.hasattr("tocsc")? {
         return columns(value, links).map(Arc::new);
@@ -48,6 +45,9 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     let nodes_are_integers = net.filter(|net| net.integer_names());
     for (path, links_of_path) in rows.enumerate() {
         let links_of_path = links_of_path?;
+        if net.is_some() && is_pair(&links_of_path)? {
+            return Err(ProblemError::new_err(format!("path {path} is {}", of_pair(&links_of_path)?)));
+        }
         if let Some(net) = nodes_are_integers
             && is_list_of_integers(&links_of_path)
         {
@@ -75,6 +75,68 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         }
     }
     Ok(Arc::new(paths))
+}
+
+/// The paths of what a call gives for pairs: of `Paths` and the flows that they belong to, which they have, the first.
+pub(crate) fn of_call<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(pair) = value.cast::<PyTuple>() else { return Ok(value.clone()) };
+    if pair.len() != 2 {
+        return Ok(value.clone());
+    }
+    let Ok(paths) = pair.get_item(0)?.cast_into::<Paths>() else { return Ok(value.clone()) };
+    let group = numbers::integers("group", &pair.get_item(1)?)?;
+    let own = numbers::integers("group", paths.getattr("group")?.as_any())?;
+    if group != own {
+        let message = "paths is a pair of Paths and flows that are not theirs: give the Paths, and the flows as group=";
+        return Err(ProblemError::new_err(message));
+    }
+    Ok(paths.into_any())
+}
+
+/// How a pair of ends is given, which is no path.
+const AS_PAIR: &str =
+    "a pair of ends is a tuple, and net.k_shortest_paths([(source, destination), ...], k) has paths of pairs";
+
+/// Whether something is a pair of ends: a tuple of two of them.
+fn is_pair(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(pair) = value.cast::<PyTuple>() else { return Ok(false) };
+    Ok(pair.len() == 2 && is_end(&pair.get_item(0)?)? && is_end(&pair.get_item(1)?)?)
+}
+
+/// That something is a pair, and both forms.
+fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<String> {
+    let list = PyList::new(pair.py(), pair.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+    let paths = format!("net.k_shortest_paths([{pair}], k) has paths of pairs");
+    Ok(format!("{pair}, a pair of ends: {paths}, and a path of these two is a list, {list}"))
+}
+
+/// Refuses demands, which have no paths.
+fn refuse_demands(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_table = value.hasattr("columns")? && value.getattr("columns")?.contains("source").unwrap_or(false);
+    if is_table || value.hasattr("volumes")? || value.is_instance_of::<PyDict>() {
+        let what = format!("paths is {}, which has no paths", value.get_type().name()?);
+        let message = format!("{what}: net.k_shortest_paths(demands, k) has up to k for each of its pairs");
+        return Err(ProblemError::new_err(message));
+    }
+    Ok(())
+}
+
+/// Refuses a pair of ends, and two arrays that may be the ends of pairs.
+fn refuse_pairs(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if is_pair(value)? {
+        return Err(ProblemError::new_err(format!("paths is {}", of_pair(value)?)));
+    }
+    let Ok(two) = value.cast::<PyTuple>() else { return Ok(()) };
+    if two.len() != 2 {
+        return Ok(());
+    }
+    let (first, second) = (two.get_item(0)?, two.get_item(1)?);
+    if is_column(&first)? && is_column(&second)? && first.len()? == second.len()? {
+        let what = "paths is a tuple of two arrays, which may be two paths or the ends of pairs";
+        let message = format!("{what}: give a list of the two, or net.k_shortest_paths(pairs, k)");
+        return Err(ProblemError::new_err(message));
+    }
+    Ok(())
 }
 
 /// The error for a text in place of a path: often the nodes of one path, in a flat list.
@@ -115,7 +177,15 @@ fn push_row(
             let instead = "names of nodes take a Topology as the network";
             PyTypeError::new_err(format!("path {path} must be of integers, not str: {instead}"))
         })?;
-        row.extend(net.route_of(&format!("path {path}"), value)?);
+        let what = format!("path {path}");
+        // Two nodes that no link joins are often meant as a pair.
+        let two: Vec<String> = value.extract().unwrap_or_default();
+        let may_be_pair = two.len() == 2 && two.iter().all(|name| net.core.node(name).is_some());
+        let links = net.route_of(&what, value).map_err(|error| match may_be_pair {
+            true => ProblemError::new_err(format!("{}; {AS_PAIR}", error.value(value.py()))),
+            false => error,
+        })?;
+        row.extend(links);
         return Ok(());
     }
     let mut push = |link: i64| match u32::try_from(link) {

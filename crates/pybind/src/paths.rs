@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::detach::EnterRust;
-use crate::error::raise;
+use crate::error::{ProblemError, raise};
 use crate::hints;
 use crate::numbers::{self, counted, kept};
 
@@ -28,12 +28,15 @@ use crate::numbers::{self, counted, kept};
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
 ///     flow p.
+/// flow_cap : array of float, shape (flows,), optional
+///     The cap on the rate of every flow, which a `Problem` takes unless it is given another. Paths that a `Topology`
+///     makes for demands have their volumes.
 ///
 /// Raises
 /// ------
 /// ProblemError
-///     When `indptr` does not describe rows of `indices`, a link index is negative, or `group` is not of one flow per
-///     path.
+///     When `indptr` does not describe rows of `indices`, a link index is negative, `group` is not of one flow per
+///     path, or `flow_cap` not of one cap >= 0 per flow.
 ///
 /// Examples
 /// --------
@@ -44,13 +47,15 @@ pub(crate) struct Paths {
     pub(crate) core: Arc<Core>,
     /// The flow of every path, unless path p is flow p for all of them.
     group: Option<Arc<[u32]>>,
+    /// The cap of every flow, unless none has one.
+    flow_cap: Option<Arc<[f64]>>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
 }
 
 impl PartialEq for Paths {
     fn eq(&self, other: &Self) -> bool {
-        self.core == other.core && self.group == other.group
+        self.core == other.core && self.group == other.group && self.flow_cap == other.flow_cap
     }
 }
 
@@ -62,7 +67,7 @@ impl From<Core> for Paths {
 
 impl From<Arc<Core>> for Paths {
     fn from(core: Arc<Core>) -> Self {
-        Self { core, group: None, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
+        Self { core, group: None, flow_cap: None, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
     }
 }
 
@@ -72,17 +77,32 @@ impl Paths {
         let is_ungrouped = (0..).zip(group).all(|(path, &flow): (u32, _)| path == flow);
         Self { group: (!is_ungrouped).then(|| group.into()), ..core.into() }
     }
+
+    /// With the volumes of demands as the caps of flows.
+    pub(crate) fn with_flow_cap(self, flow_cap: Option<Vec<f64>>) -> Self {
+        Self { flow_cap: flow_cap.map(Into::into), ..self }
+    }
+
+    /// The cap of every flow, where there are caps.
+    pub(crate) fn flow_caps(&self) -> Option<&[f64]> {
+        self.flow_cap.as_deref()
+    }
+
+    fn flows(&self) -> usize {
+        self.group.as_ref().map_or(self.core.len(), |group| group.iter().max().map_or(0, |&last| last as usize + 1))
+    }
 }
 
 #[pymethods]
 impl Paths {
     #[new]
-    #[pyo3(signature = (indptr, indices, group=None, **unknown))]
-    #[pyo3(text_signature = "(indptr, indices, group=None)")]
+    #[pyo3(signature = (indptr, indices, group=None, flow_cap=None, **unknown))]
+    #[pyo3(text_signature = "(indptr, indices, group=None, flow_cap=None)")]
     fn new(
         indptr: &Bound<'_, PyAny>,
         indices: &Bound<'_, PyAny>,
         group: Option<&Bound<'_, PyAny>>,
+        flow_cap: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Paths", unknown)?;
@@ -100,10 +120,21 @@ impl Paths {
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
         let core = Arc::new(indices.py().enter_rust(|| Core::new(offsets, links))?);
-        let Some(group) = group else { return Ok(core.into()) };
-        let group = flow_numbers(group)?;
-        check_length("group", group.len(), core.len(), "path").map_err(raise)?;
-        Ok(Self::grouped(core, &group))
+        let this = match group {
+            None => Self::from(core),
+            Some(group) => {
+                let group = flow_numbers(group)?;
+                check_length("group", group.len(), core.len(), "path").map_err(raise)?;
+                Self::grouped(core, &group)
+            }
+        };
+        let Some(caps) = flow_cap.map(|caps| numbers::floats("flow_cap", caps)).transpose()? else { return Ok(this) };
+        check_length("flow_cap", caps.len(), this.flows(), "flow").map_err(raise)?;
+        if let Some(flow) = caps.iter().position(|cap| cap.is_nan() || *cap < 0.0) {
+            let message = format!("flow {flow} has cap {}, expected a number >= 0", caps[flow]);
+            return Err(ProblemError::new_err(message));
+        }
+        Ok(this.with_flow_cap(Some(caps)))
     }
 
     /// Where every path begins in `indices`: array of int, shape (paths + 1,).
@@ -128,6 +159,12 @@ impl Paths {
         }
     }
 
+    /// The cap on the rate of every flow: array of float, shape (flows,); None where the paths were made for no demands.
+    #[getter]
+    fn flow_cap<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.flow_cap.as_ref().map(|caps| numbers::read_only(py, caps.to_vec()))
+    }
+
     fn __len__(&self) -> usize {
         self.core.len()
     }
@@ -145,17 +182,23 @@ impl Paths {
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Py<PyArray1<i64>>, Py<PyArray1<i64>>, Option<Bound<'py, PyArray1<i64>>>)> {
+    ) -> PyResult<(
+        Py<PyArray1<i64>>,
+        Py<PyArray1<i64>>,
+        Option<Bound<'py, PyArray1<i64>>>,
+        Option<Bound<'py, PyArray1<f64>>>,
+    )> {
         let group = self.group.is_some().then(|| self.group(py)).transpose()?;
-        Ok((self.indptr(py)?, self.indices(py)?, group))
+        Ok((self.indptr(py)?, self.indices(py)?, group, self.flow_cap(py)))
     }
 
     fn __repr__(&self) -> String {
         let (paths, crossings) = (self.core.len(), self.core.indices().len());
         let mean = crossings as f64 / paths.max(1) as f64;
-        let flows = self.group.as_ref().and_then(|group| group.iter().max());
-        let flows = flows.map_or_else(String::new, |&last| format!(" of {}", counted(last as usize + 1, "flow")));
-        format!("Paths({}{flows}, {mean:.1} links each)", counted(paths, "path"))
+        let is_grouped = self.group.as_ref().is_some_and(|group| !group.is_empty());
+        let flows = if is_grouped { format!(" of {}", counted(self.flows(), "flow")) } else { String::new() };
+        let caps = if self.flow_cap.is_some() { ", capped by demands" } else { "" };
+        format!("Paths({}{flows}, {mean:.1} links each{caps})", counted(paths, "path"))
     }
 }
 
@@ -168,4 +211,9 @@ pub(crate) fn flow_numbers(group: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
 /// The flows that paths belong to, where a `Paths` has them.
 pub(crate) fn group_of(paths: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
     paths.cast::<Paths>().ok()?.get().group.as_ref().map(|group| group.to_vec())
+}
+
+/// The caps of the flows of paths, where a `Paths` has them.
+pub(crate) fn flow_caps_of(paths: &Bound<'_, PyAny>) -> Option<Vec<f64>> {
+    paths.cast::<Paths>().ok()?.get().flow_caps().map(<[f64]>::to_vec)
 }

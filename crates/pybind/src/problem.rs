@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use netnum_core::Problem as Core;
+use netnum_core::{Parameter, Problem as Core};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -39,7 +39,8 @@ use crate::{hints, path_forms, utility};
 ///     them. A link of capacity inf has no limit: its price is 0, and flows that cross no other need a cap or a utility
 ///     with a saturation.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
-///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
+///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
+///     and demands have no paths, and it makes them. The entries of a matrix are 1 where the path (column)
 ///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
 ///     path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, name, or float, or sequence of those
@@ -62,7 +63,8 @@ use crate::{hints, path_forms, utility};
 /// flow_cap : array of float, shape (flows,), or float, optional
 ///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none; one number is that of all. A
 ///     flow with one path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
-///     `Solution.failed_flows`.
+///     `Solution.failed_flows`. By default the `flow_cap` of `paths`, where they are for demands and their flows are
+///     those of `group`: the volumes; ``flow_cap=np.inf`` for none.
 ///
 /// Raises
 /// ------
@@ -145,15 +147,19 @@ impl Problem {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
         };
-        let known = paths::group_of(paths);
+        let paths = &path_forms::of_call(paths)?;
+        let (known, demands) = (paths::group_of(paths), paths::flow_caps_of(paths));
         let paths = path_forms::paths(paths, capacities.len(), topology.map(Bound::get))?;
         let Given { utilities, shown, users } = match utility {
             Some(utility) => utility::utilities(utility)?,
             None => utility::utilities(PyString::new(py, "proportional").as_any())?,
         };
-        let group = group.map(|group| paths::flow_numbers(group)).transpose()?.or(known);
+        let group = group.map(|group| paths::flow_numbers(group)).transpose()?;
+        let are_its_flows = group.is_none() || group == known;
+        let group = group.or(known);
         let rate_cap = rate_cap.map(|rate_cap| numbers::for_each("rate_cap", rate_cap, paths.len())).transpose()?;
         let flow_cap = flow_cap.map(|flow_cap| numbers::parameter("flow_cap", flow_cap)).transpose()?;
+        let flow_cap = flow_cap.or(demands.filter(|_| are_its_flows).map(Parameter::PerFlow));
         let net = topology.map(|topology| &topology.get().core);
         let is_grouped = group.is_some();
         let make = move || {

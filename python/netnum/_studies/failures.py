@@ -223,8 +223,7 @@ def failure_study(
 
     >>> net = netnum.topology.backbone("abilene")
     >>> demands = netnum.demands.gravity(net, total=80_000)
-    >>> paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
-    >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+    >>> problem = netnum.Problem(net, net.k_shortest_paths(demands, 4))
     >>> study = netnum.failure_study(problem, "fibers")
     >>> len(study.names), study.names[study.throughput.argmin()]
     (14, 'Kansas City - Indianapolis')

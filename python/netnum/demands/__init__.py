@@ -1,11 +1,10 @@
 """Demands: the volumes between pairs of ends of a network.
 
-From a table, a matrix or a file, or drawn at random. The results are used as arrays::
+From a table, a matrix or a file, or drawn at random. Networks take them wherever they take pairs::
 
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=50_000, seed=1)
-    paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
-    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+    problem = netnum.Problem(net, net.k_shortest_paths(demands, 4))  # proportionally fair, no flow above its demand
 
 Volumes are in the unit of the network's capacities, whichever that is. They are rates and no sizes: flows of workloads
 of `netnum.sim` have sizes in bytes.

@@ -218,3 +218,34 @@ def _end(net: Topology, what: str, role: str, end: Any) -> int:
     if node >= net.ends:
         raise ProblemError(f"{what}, {role}: {net.node_names[node]} is no end of {net.name}")
     return node
+
+
+def stated(net: Topology, given: Any) -> Demands | None:
+    """The demands that something states wherever pairs are taken; None for a list of pairs.
+
+    `Demands`, a dict of volumes by pair, a table with columns, or a matrix of volumes, dense or sparse.
+    """
+    if isinstance(given, Demands):
+        return given
+    if hasattr(given, "tocsc"):
+        return from_matrix(net, given.toarray())
+    columns = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
+    if {"source", "destination"} & set(columns):
+        return from_pandas(net, given)
+    if isinstance(given, Mapping):
+        return _listed(net, ((repr(pair), *_ends_of(pair), volume) for pair, volume in given.items()), _refuse)
+    if hasattr(given, "columns"):
+        is_matrix = np.shape(given) == (net.ends, net.ends) and (net.ends > 2 or list(given.index) == columns)
+        return from_matrix(net, given) if is_matrix else None if len(columns) == 2 else from_pandas(net, given)
+    entries = np.asarray(given)
+    if entries.shape == (2, 2) and entries.dtype.kind in "iu":
+        what = "pairs are integers of shape (2, 2), which may be two pairs or a matrix of demands between two ends"
+        raise ProblemError(f"{what}: give a list of tuples, or the matrix as floats")
+    return None if entries.dtype.kind in "USO" else from_matrix(net, given)
+
+
+def _ends_of(pair: Any) -> tuple[Any, Any]:
+    """The ends of a pair that is a key of a dict."""
+    if isinstance(pair, tuple) and len(pair) == 2:
+        return pair
+    raise TypeError(f'the demand of {pair!r} is of no pair, expected pairs of ends as keys: {{("A", "B"): 3.0}}')

@@ -1,58 +1,14 @@
-//! The pairs of ends that flows join: as a workload takes them, and the functions that make some.
+//! The pairs of ends that flows join: the functions that make some.
 
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::memory::room;
 use netnum_sim::Pairs;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
 
-use crate::detach::{self, EnterRust};
-use crate::numbers::{self, count};
-use crate::path_forms;
+use crate::detach::EnterRust;
+use crate::numbers::count;
 use crate::topology::{Topology, seed_of};
-
-/// Pairs from an array or a table of two columns, or from a sequence of pairs, in which ends may have names.
-pub(super) fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let rows = numbers::rows_of(pairs)?;
-    let is_array = rows.hasattr("dtype")? && !path_forms::names_nodes(&rows)?;
-    if is_array || rows.is_instance_of::<PyString>() || rows.try_iter().is_err() {
-        return numbered_pairs(net, &rows);
-    }
-    let (mut listed, mut pacer, mut is_named) = (Vec::new(), detach::Pacer::new(pairs.py()), false);
-    for row in rows.try_iter()? {
-        pacer.did(1)?;
-        let row = row?;
-        is_named = is_named || !row.is_instance_of::<PyString>() && has_name(&row);
-        listed.push(row);
-    }
-    if !is_named {
-        return numbered_pairs(net, PyList::new(pairs.py(), listed)?.as_any());
-    }
-    let pair = |(place, pair): (usize, &Bound<'_, PyAny>)| {
-        pacer.did(1)?;
-        let Ok([source, destination]) = pair.extract::<[Bound<'_, PyAny>; 2]>() else {
-            return Err(PyTypeError::new_err(format!("pairs[{place}] must be two ends, not {}", pair.repr()?)));
-        };
-        let end = |end| net.end_of(&format!("an end of pairs[{place}]"), end);
-        Ok((end(&source)?, end(&destination)?))
-    };
-    listed.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Pairs of integers.
-fn numbered_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
-    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
-    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Whether an end of a pair is a name.
-fn has_name(pair: &Bound<'_, PyAny>) -> bool {
-    let ends: Vec<Bound<'_, PyAny>> = pair.extract().unwrap_or_default();
-    ends.iter().any(|end| end.is_instance_of::<PyString>())
-}
 
 /// Listed pairs as an array of two columns.
 fn columns<'py>(

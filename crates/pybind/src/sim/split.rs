@@ -77,7 +77,8 @@ impl Split {
             Err(error) => error,
         })?;
         let topology = &net.get().core;
-        let paths = path_forms::paths(paths, topology.links().len(), Some(net.get()))?;
+        let paths = path_forms::of_call(paths)?;
+        let paths = path_forms::paths(&paths, topology.links().len(), Some(net.get()))?;
         let shares = match shares {
             Some(shares) => numbers::for_each("shares", shares, paths.len())?,
             None => vec![1.0; paths.len()],

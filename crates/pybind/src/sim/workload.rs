@@ -10,11 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString};
 
 use super::Sizes;
-use super::pairs::pairs_of;
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
-use crate::topology::{Topology, seed_of};
+use crate::topology::{Topology, pairs, seed_of};
 use crate::{hints, path_forms};
 
 /// Flows with their arrival times, sources, destinations and sizes.
@@ -225,7 +224,7 @@ impl Workload {
             .with_flows(flows)
             .with_duration(duration)
             .with_links(links);
-        let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
+        let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| listed_pairs(net, pairs))?;
         let (topology, seed) = (&net.get().core, seed_of(seed)?);
         let core = py.enter_rust(|| Core::poisson(topology, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
@@ -260,7 +259,7 @@ impl Workload {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
-        let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
+        let (pairs, seed) = (listed_pairs(net, pairs)?, seed_of(seed)?);
         let topology = &net.get().core;
         py.enter_rust(|| Core::at_once(topology, &pairs, sizes, seed)).map(|core| Self::of(Some(net), core))
     }
@@ -461,4 +460,9 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
         Ok(kind) => PyTypeError::new_err(format!("sizes must be a Sizes, as netnum.sim.sizes has, not {kind}")),
         Err(error) => error,
     })
+}
+
+/// The pairs of a workload, which have no volumes.
+fn listed_pairs(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    pairs::without_volumes(pairs::of_one(net, given)?).map(Pairs::Listed)
 }

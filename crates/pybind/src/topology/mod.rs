@@ -3,11 +3,12 @@
 mod attributes;
 mod fabrics;
 mod nodes;
+pub(crate) mod pairs;
 
 use std::thread;
 
-use netnum_core::internal::{check_length, expected_below};
-use netnum_core::{Error, KShortest, Link, Topology as Core};
+use netnum_core::internal::{check_length, expected_below, memory};
+use netnum_core::{Error, KShortest, Link, Paths as CorePaths, Topology as Core};
 use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -24,6 +25,10 @@ use crate::paths::Paths;
 pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
 use nodes::Labels;
 pub(crate) use nodes::of_network;
+use pairs::Pairs;
+
+/// The names of the two arguments that are pairs together.
+const COLUMNS: [&str; 2] = ["sources", "destinations"];
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
@@ -270,7 +275,7 @@ impl Topology {
     /// Parameters
     /// ----------
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
-    ///     Ends by index or by name.
+    ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
     /// seed : int
     ///     From 0 to 2**64 - 1.
     ///
@@ -283,42 +288,56 @@ impl Topology {
     /// ------
     /// ProblemError
     ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route.
-    #[pyo3(signature = (sources, destinations, seed=None))]
-    #[pyo3(text_signature = "($self, sources, destinations, seed=0)")]
+    #[pyo3(signature = (sources, destinations=None, seed=None))]
+    #[pyo3(text_signature = "($self, sources, destinations=None, seed=0)")]
     fn ecmp(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         sources: &Bound<'_, PyAny>,
-        destinations: &Bound<'_, PyAny>,
+        destinations: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Paths> {
-        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let seed = seed_of(seed)?;
-        py.enter_rust(|| self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
+        let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
+        let (seed, core) = (seed_of(seed)?, &slf.get().core);
+        let paths = slf.py().enter_rust(|| core.ecmp(&sources, &destinations, seed))?;
+        Ok(Paths::from(paths).with_flow_cap(volumes))
     }
 
-    /// All shortest paths (fewest links) from one end to another.
+    /// All shortest paths (fewest links) from one end to another, or of many pairs.
     ///
     /// Parameters
     /// ----------
     /// source, destination : int or str
-    ///     Ends by index or by name.
+    ///     Ends by index or by name, or pairs of them in any of the forms that `k_shortest_paths` takes.
     ///
     /// Returns
     /// -------
     /// Paths
-    ///     In lexicographic order of their link indices, as the paths of one flow.
+    ///     Pair by pair, in lexicographic order of their link indices; those of a pair are one flow's.
     ///
     /// Raises
     /// ------
     /// ProblemError
     ///     Naming both ends, when one does not exist, both are the same, no path joins them, or there are more than
     ///     1 000 000 paths.
-    fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
-        let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        let paths = py.enter_rust(|| self.core.paths(source, destination))?;
-        let group = vec![0; paths.len()];
-        Ok(Paths::grouped(paths.into(), &group))
+    #[pyo3(signature = (source, destination=None))]
+    fn paths(
+        slf: &Bound<'_, Self>,
+        source: &Bound<'_, PyAny>,
+        destination: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Paths> {
+        let names = ["source", "destination"];
+        let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, names, source, destination)?;
+        check_length("destination", destinations.len(), sources.len(), "source").map_err(raise)?;
+        let core = &slf.get().core;
+        let (paths, group) = slf.py().enter_rust(|| {
+            let (mut all, mut group) = (CorePaths::from_lists::<[u32; 0]>([]), Vec::new());
+            for (flow, (&source, &destination)) in (0..).zip(sources.iter().zip(&destinations)) {
+                core.paths(source, destination)?.iter().for_each(|path| all.push(path));
+                group.resize(all.len(), flow);
+            }
+            Ok::<_, Error>((all, group))
+        })?;
+        Ok(Paths::grouped(paths.into(), &group).with_flow_cap(volumes))
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -349,13 +368,35 @@ impl Topology {
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
         let (sources, destinations) = py.enter_rust(|| self.core.random_pairs(pairs, seed))?;
-        let column = |ends: Vec<usize>| {
-            if self.labels_ends() {
-                return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
-            }
-            numbers::long_indices(py, &ends)
-        };
-        Ok((column(sources)?, column(destinations)?))
+        Ok((self.column(py, &sources)?, self.column(py, &destinations)?))
+    }
+
+    /// Every pair of two different ends, in both directions.
+    ///
+    /// Returns
+    /// -------
+    /// sources, destinations : array of int, shape (ends * (ends - 1),)
+    ///     Indices of ends; their names, where those are integers. Source by source.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     When the pairs do not fit in memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10")
+    /// >>> net.all_pairs()
+    /// (array([0, 0, 1, 1, 2, 2]), array([1, 2, 0, 2, 0, 1]))
+    /// >>> net.ecmp(net.all_pairs())
+    /// Paths(6 paths, 1.3 links each)
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn all_pairs<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let ends = self.core.ends();
+        memory::check(&format!("all pairs of {ends} ends"), ends as u128 * ends as u128 * 32).map_err(raise)?;
+        let others = |end: usize| (0..ends).filter(move |&other| other != end).map(move |other| (end, other));
+        let (sources, destinations): (Vec<_>, Vec<_>) = (0..ends).flat_map(others).unzip();
+        Ok((self.column(py, &sources)?, self.column(py, &destinations)?))
     }
 
     /// The k shortest paths without loops for every pair, or as many as there are.
@@ -367,7 +408,11 @@ impl Topology {
     /// Parameters
     /// ----------
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
-    ///     Ends by index or by name.
+    ///     Ends by index or by name, one each or a column each. Pairs may also stand in one argument,
+    ///     ``k_shortest_paths(pairs, k)``: a pair as a tuple, ``("A", "C")``; a list or an array of pairs; the two arrays
+    ///     of `random_pairs` and `all_pairs`; or demands: `netnum.Demands`, a dict of volumes by pair, a table with the
+    ///     columns source, destination and demand, or a matrix of volumes of shape (ends, ends), dense, sparse or a
+    ///     frame. Volumes are the `Paths.flow_cap` of the paths then.
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
     /// weight : str, or array of float, shape (links,), or float, optional
@@ -415,24 +460,39 @@ impl Topology {
     /// >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0))
     /// >>> netnum.solve(problem).flow_rates.round(3)
     /// array([12., 12.])
+    ///
+    /// The volumes of demands are the caps of their flows:
+    ///
+    /// >>> problem = netnum.Problem(net, net.k_shortest_paths({("A", "C"): 3.0, ("B", "A"): 20.0}, 2))
+    /// >>> netnum.solve(problem).flow_rates.round(3)
+    /// array([ 3., 14.])
     #[pyo3(signature = (
-        sources, destinations, k, weight=None, max_stretch=None, disjoint=false, *, threads=None
+        sources, destinations=None, k=None, weight=None, max_stretch=None, disjoint=false, *, threads=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn k_shortest_paths<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         sources: &Bound<'py, PyAny>,
-        destinations: &Bound<'py, PyAny>,
-        k: &Bound<'py, PyAny>,
+        destinations: Option<&Bound<'py, PyAny>>,
+        k: Option<&Bound<'py, PyAny>>,
         weight: Option<&Bound<'py, PyAny>>,
         max_stretch: Option<f64>,
         disjoint: bool,
         threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Paths, Bound<'py, PyArray1<i64>>)> {
-        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let k = count("k", k, 1)?;
-        let weight = weight.map(|weight| self.weight_of(weight)).transpose()?;
+        // After pairs in one argument k comes second.
+        let (destinations, k) = match (destinations, k) {
+            (Some(k), None) if !pairs::is_end(sources)? && pairs::is_number(k)? => (None, Some(k)),
+            given => given,
+        };
+        let Some(k) = k else {
+            let message = "k_shortest_paths needs k, the most paths per pair: k_shortest_paths(pairs, k) or \
+                           k_shortest_paths(sources, destinations, k)";
+            return Err(PyTypeError::new_err(message));
+        };
+        let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
+        let (k, core) = (count("k", k, 1)?, &slf.get().core);
+        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
         let threads = match threads {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
@@ -440,9 +500,9 @@ impl Topology {
         let threads = Threads::new(threads);
         let what = KShortest::new(k).with_weight(weight.as_deref()).with_max_stretch(max_stretch);
         let what = what.with_disjoint(disjoint).with_workers(&threads);
-        let (paths, group) = py.enter_rust(|| self.core.k_shortest_paths(&sources, &destinations, &what))?;
-        let of_pairs = numbers::long_indices(py, &group)?;
-        Ok((Paths::grouped(paths.into(), &group), of_pairs))
+        let (paths, group) = slf.py().enter_rust(|| core.k_shortest_paths(&sources, &destinations, &what))?;
+        let of_pairs = numbers::long_indices(slf.py(), &group)?;
+        Ok((Paths::grouped(paths.into(), &group).with_flow_cap(volumes), of_pairs))
     }
 
     /// Whether a path over links that work joins every pair, so that `k_shortest_paths` has one for it.
@@ -450,7 +510,7 @@ impl Topology {
     /// Parameters
     /// ----------
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
-    ///     Ends by index or by name.
+    ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
     ///
     /// Returns
     /// -------
@@ -466,15 +526,16 @@ impl Topology {
     /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without([("A", "B")])
     /// >>> net.has_path(["A", "B"], ["C", "A"])
     /// array([False,  True])
+    #[pyo3(signature = (sources, destinations=None))]
     fn has_path<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         sources: &Bound<'py, PyAny>,
-        destinations: &Bound<'py, PyAny>,
+        destinations: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let have = py.enter_rust(|| self.core.has_path(&sources, &destinations))?;
-        Ok(PyArray1::from_vec(py, have))
+        let Pairs { sources, destinations, .. } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
+        let core = &slf.get().core;
+        let have = slf.py().enter_rust(|| core.has_path(&sources, &destinations))?;
+        Ok(PyArray1::from_vec(slf.py(), have))
     }
 
     /// The number of a node: its place in `node_names`.
@@ -738,6 +799,14 @@ impl Topology {
 }
 
 impl Topology {
+    /// Ends as integers that stand for them.
+    fn column<'py>(&self, py: Python<'py>, ends: &[usize]) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        if self.labels_ends() {
+            return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
+        }
+        numbers::long_indices(py, ends)
+    }
+
     /// The network with another core, and the positions and integer names of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
         Ok(Self { positions: self.positions.clone(), ..Self::from(core) })
