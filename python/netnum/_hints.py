@@ -158,6 +158,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "accuracy": ("tol", "tolerance", "eps"),
     "alpha": ("alphas", "a", "fairness"),
+    "callback": ("callbacks", "on_iteration", "monitor"),
     "capacities": ("capacity", "caps", "bandwidth", "bandwidths", "c"),
     "capacity": ("capacities", "cap", "bandwidth", "rate", "link_capacity", "weight"),
     "count": ("n", "num", "number", "size", "pairs", "k"),
@@ -209,7 +210,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "spines": ("n_spines", "spine", "cores"),
     "threads": ("n_jobs", "num_threads", "n_threads", "nthreads", "workers", "jobs", "parallel"),
     "time_limit": ("timeout", "max_time", "timelimit", "maxtime"),
-    "tol": ("eps", "tolerance", "rtol", "atol", "epsilon", "precision", "reltol", "abstol"),
+    "tol": (
+        *("eps", "epsilon", "tolerance", "precision", "accuracy"),
+        *("rtol", "atol", "reltol", "abstol", "rel_tol", "abs_tol", "xtol", "ftol"),
+    ),
     "total": ("volume", "volumes", "sum", "traffic", "demand", "scale"),
     "until": ("duration", "end", "horizon", "t_end", "stop_time", "end_time", "max_time"),
     "utility": ("utilities", "objective", "fairness"),
@@ -239,6 +243,10 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "solve": {
         "verbose": "`progress=True` shows a bar",
         "disp": "`progress=True` shows a bar",
+        "log": "`progress=True` shows a bar, `trace=True` keeps every iteration",
+        "history": "`trace=True` keeps every iteration",
+        "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
+        "`problem.with_flow_caps(demands)` is the problem with others",
         "comm": "over the ranks of a communicator, each with its part of the flows, it is "
         "netnum.distributed.solve(part, comm=comm)",
         "utility": "the problem has it: netnum.Problem(network, paths, utility)",

@@ -154,7 +154,11 @@ def _made(kind: str, fields: Mapping[str, Any]) -> Any:
     for name in needed[:3]:
         if name not in fields:
             raise NumError(f"the {kind} has no field {name!r}")
-    arguments = {name: value if name == "node_names" else _finite(value) for name, value in fields.items()}
+    absent = {"link_attributes": np.nan}
+    arguments = {
+        name: value if name == "node_names" else _finite(value, absent.get(name, np.inf))
+        for name, value in fields.items()
+    }
     if isinstance(fields.get("net"), Mapping):
         arguments["net"] = _made("network", fields["net"])
     try:

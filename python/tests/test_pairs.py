@@ -36,6 +36,7 @@ FORMS = {
     "tuples of integers": [tuple(map(int, row)) for row in ROWS],
     "two arrays": (ROWS[:, 0], ROWS[:, 1]),
     "a table of two columns": pd.DataFrame(ROWS, columns=["from", "to"]),
+    "a table of sources and destinations": pd.DataFrame(PAIRS, columns=["source", "destination"]),
 }
 
 
@@ -201,6 +202,11 @@ def test_lists_are_paths_and_tuples_of_links_are_paths_where_there_are_no_nodes(
             lambda: NET.ecmp({("a", "z"): 1.0}),
             netnum.ProblemError,
             "('a', 'z'), destination: node is \"z\", expected the name of one of the 3 nodes",
+        ),
+        (
+            lambda: NET.ecmp(pd.DataFrame(PAIRS, columns=["destination", "source"])),
+            netnum.ProblemError,
+            "the table has no column 'demand': give its name as demand=",
         ),
         (
             lambda: NET.ecmp({"a": 1.0}),

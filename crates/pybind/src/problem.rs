@@ -479,8 +479,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one cap per path, >= 0; for a path that a dict names and that does not exist, and for several
-    ///     paths through the same nodes, with their numbers.
+    ///     Unless there is one cap per path, >= 0; for a path that a dict names and that does not exist, and for
+    ///     several paths through the same nodes, with their numbers.
     ///
     /// Examples
     /// --------
@@ -528,9 +528,9 @@ impl Problem {
     /// Parameters
     /// ----------
     /// weight : array of float, shape (flows,), or float, or dict
-    ///     The `weight` of every flow's `AlphaFair` or `Linear`, or the same for all: > 0. A dict changes the flows that
-    ///     it names, ``{("Seattle", "Denver"): 2.0}``: by their ends, where the problem was made with a `Topology`, or
-    ///     by number.
+    ///     The `weight` of every flow's `AlphaFair` or `Linear`, or the same for all: > 0. A dict changes the flows
+    ///     that it names, ``{("Seattle", "Denver"): 2.0}``: by their ends, where the problem was made with a
+    ///     `Topology`, or by number.
     ///
     /// Returns
     /// -------

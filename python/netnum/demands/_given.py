@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,6 +230,8 @@ def stated(net: Topology, given: Any) -> Demands | None:
     if hasattr(given, "tocsc"):
         return from_matrix(net, given.toarray())
     columns = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
+    if columns == ["source", "destination"] and not isinstance(given, Mapping):
+        return None
     if {"source", "destination"} & set(columns):
         return from_pandas(net, given)
     if isinstance(given, Mapping):

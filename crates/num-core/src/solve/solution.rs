@@ -70,9 +70,10 @@ pub struct Solution {
     pub flow_rates: Vec<f64>,
     /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
     /// (where that has a breakpoint, between the slopes on its two sides), good for a small change of it; a link of
-    /// price 0 is large enough. For max-min problems the rise of the fair share, per unit of capacity, of the first level
-    /// at which the link has held flows back, alone or in a cut (there may be kinks here as well). One that no float can hold (α = 200
-    /// and weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
+    /// price 0 is large enough. For max-min problems the rise of the fair share, per unit of capacity, of the first
+    /// level at which the link has held flows back, alone or in a cut (there may be kinks here as well). One that no
+    /// float can hold (α = 200 and weights of 1e5, say) is the largest float, or 0; the certificate is of the prices
+    /// before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
@@ -81,8 +82,8 @@ pub struct Solution {
     /// of U'). For max-min problems the full link on which no flow has a larger fair share, or with several paths per
     /// flow the link of largest price in the cut that holds the flow.
     pub bottlenecks: Vec<Option<u32>>,
-    /// Of max-min over several paths per flow: the sets of links that have held flows back, in order of fair shares. With
-    /// one path per flow each is a link, the `bottlenecks`, and there are none here.
+    /// Of max-min over several paths per flow: the sets of links that have held flows back, in order of fair shares.
+    /// With one path per flow each is a link, the `bottlenecks`, and there are none here.
     #[serde(default)]
     pub cuts: Vec<Cut>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.

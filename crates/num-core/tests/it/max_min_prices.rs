@@ -1,5 +1,5 @@
-//! What holds flows back under max-min fairness, and prices: the rise of the fair share of a level per unit of capacity,
-//! compared with the problem solved again.
+//! What holds flows back under max-min fairness, and prices: the rise of the fair share of a level per unit of
+//! capacity, compared with the problem solved again.
 
 use netnum_core::*;
 use proptest::prelude::*;

@@ -233,10 +233,13 @@ fn sizes_beyond_any_numbering_are_refused_before_they_are_built() {
 
 #[test]
 fn bad_capacities_are_refused_with_the_first_link_that_has_them() {
-    for value in [-1.0, f64::INFINITY, f64::NAN] {
+    for value in [-1.0, f64::NEG_INFINITY, f64::NAN] {
         let refused = [(0, Topology::single_link(value)), (288, Topology::leaf_spine(9, 16, 4, 1.0, value))];
         for (link, result) in refused {
-            assert_eq!(message(result), format!("link {link} has capacity {value}, expected a finite number >= 0"));
+            assert_eq!(
+                message(result),
+                format!("link {link} has capacity {value}, expected a number >= 0 (inf for no limit)")
+            );
         }
     }
 }
@@ -290,7 +293,7 @@ fn a_topology_survives_json_and_a_spoiled_one_is_refused() {
 
     let spoiled = text.replacen("\"capacity\":10.0", "\"capacity\":-10.0", 1);
     let message = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
-    assert!(message.contains("link 0 has capacity -10, expected a finite number >= 0"), "{message}");
+    assert!(message.contains("link 0 has capacity -10, expected a number >= 0 (inf for no limit)"), "{message}");
     let spoiled = text.replacen("\"from\":0", "\"from\":99", 1);
     let message = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
     assert!(message.contains("link 0 names node 99"), "{message}");
@@ -733,5 +736,8 @@ fn other_capacities_leave_all_else() {
     assert_eq!(message(net.clone().with_capacities(vec![1.0])), "capacities has 1 entries, expected 360, one per link");
     let mut wrong = halved;
     wrong[7] = f64::NAN;
-    assert_eq!(message(net.with_capacities(wrong)), "link 7 has capacity NaN, expected a finite number >= 0");
+    assert_eq!(
+        message(net.with_capacities(wrong)),
+        "link 7 has capacity NaN, expected a number >= 0 (inf for no limit)"
+    );
 }

@@ -393,7 +393,10 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(text(allocator.start(&[0], PowerLaw::log(-1.0))), "flow 0 has weight -1, expected a finite number > 0");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "there is no link 5, expected a link from 0 to 1");
-    assert_eq!(nothing(allocator.set_capacity(0, f64::NAN)), "link 0 has capacity NaN, expected a finite number >= 0");
+    assert_eq!(
+        nothing(allocator.set_capacity(0, f64::NAN)),
+        "link 0 has capacity NaN, expected a number >= 0 (inf for no limit)"
+    );
     // Of many, all or none, and the wrong one by its place.
     let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [PowerLaw::log(1.0); 2]);
     assert_eq!(allocator.start_all(&paths, &worths).unwrap_err().to_string(), "path 1 visits link 1 twice");

@@ -362,7 +362,10 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(text(engine.start(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected a link from 0 to 1");
-    assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
+    assert_eq!(
+        nothing(engine.set_capacity(1, -1.0)),
+        "link 1 has capacity -1, expected a number >= 0 (inf for no limit)"
+    );
     assert_eq!(nothing(engine.links.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
     assert_eq!(
         nothing(engine.links.set_prices(&[1.0, f64::NAN])),

@@ -223,7 +223,7 @@ fn many_links_fail_and_return_at_once_or_none_does() {
     assert_eq!(refusal(&mut together, &[0, 0], &[1.0, 2.0]), "link 0 is named twice, expected every link once");
     let expected = format!("there is no link 9999, expected a link from 0 to {}", links - 1);
     assert_eq!(refusal(&mut together, &[0, 9999], &[1.0, 2.0]), expected);
-    let expected = "link 3 has capacity -1, expected a finite number >= 0";
+    let expected = "link 3 has capacity -1, expected a number >= 0 (inf for no limit)";
     assert_eq!(refusal(&mut together, &[0, 3], &[1.0, -1.0]), expected);
     assert_eq!(together.to_json().unwrap(), before);
 }

@@ -260,7 +260,7 @@ fn what_differs_between_ranks_is_named_on_all() {
                 all flows at once";
     assert_eq!(refused(fill), vec![text; 2]);
     let bad = |rank| of(vec![[1.0, -1.0][rank]], ned(0.4), plain());
-    let text = "link 0 has capacity -1, expected a finite number >= 0";
+    let text = "link 0 has capacity -1, expected a number >= 0 (inf for no limit)";
     assert_eq!(refused(bad), [format!("rank 1 has failed: {text}"), text.into()]);
 }
 

@@ -149,7 +149,10 @@ fn wrong_changes_are_named() {
     assert_eq!(message(&[(-1.0, 0, 0.0)]), "time of change 0 is -1, expected a finite number >= 0");
     assert_eq!(message(&[(1.0, 0, 0.0), (0.5, 0, 1.0)]), "time of change 1 is 0.5, expected changes in order of time");
     assert_eq!(message(&[(1.0, 99, 0.0)]), "link of change 0 is 99, expected a link below 16");
-    assert_eq!(message(&[(1.0, 0, f64::NAN)]), "capacity of change 0 is NaN, expected a finite number >= 0");
+    assert_eq!(
+        message(&[(1.0, 0, f64::NAN)]),
+        "capacity of change 0 is NaN, expected a number >= 0 (inf for no limit)"
+    );
 }
 
 #[test]
