@@ -173,6 +173,26 @@ def test_a_flow_gets_no_more_than_it_saturates_at(saturation):
     np.testing.assert_allclose(plenty.rates, 2.0, rtol=1e-2)
 
 
+@pytest.mark.parametrize("beyond", [0.0, -1.0, -1e6])
+def test_a_marginal_below_0_beyond_the_saturation_is_fine_for_check_and_solve(beyond):
+    class Peak:
+        """-(x - 5)^2/2: worth most at 5."""
+
+        saturation = 5.0
+
+        def value(self, rates):
+            return -((rates - 5.0) ** 2) / 2
+
+        def marginal(self, rates):
+            return np.where(rates > 5.0, beyond, 5.0 - rates)
+
+    netnum.check_utility(Peak())
+    for capacity, expected in ((100.0, 5.0), (4.0, 2.0)):
+        solution = netnum.solve(netnum.Problem([capacity], [[0], [0]], Peak()))
+        assert solution.is_optimal
+        np.testing.assert_allclose(solution.rates, expected, rtol=1e-2)
+
+
 def test_a_failed_flow_with_a_user_utility_raises_no_warning():
     problem = netnum.Problem([4.0, 0.0], [[0], [1], [0]], WeightedLog([1.0, 1.0, 3.0]))
     with warnings.catch_warnings():

@@ -69,7 +69,7 @@ pub use normalize::*;
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use presolve::Presolved;
-pub use problem::Problem;
+pub use problem::{Problem, Starving};
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
 };

@@ -1,10 +1,12 @@
 //! `Problem`.
 
+use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use netnum_core::{Parameter, Problem as Core};
+use netnum_core::{Parameter, Problem as Core, Starving};
 use numpy::PyArray1;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
@@ -65,6 +67,13 @@ use crate::{hints, path_forms, utility};
 ///     flow with one path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
 ///     `Solution.failed_flows`. By default the `flow_cap` of `paths`, where they are for demands and their flows are
 ///     those of `group`: the volumes; ``flow_cap=np.inf`` for none.
+///
+/// Warns
+/// -----
+/// UserWarning
+///     Where flows of different `alpha` share a link and one would get less than a thousandth of another's rate because
+///     of the unit of rates: of two flows with weights of 1 over 10e9 bit/s, one of alpha 1 gets 10e9 and one of alpha 2
+///     gets 1e5; over 10 Gbit/s they get 7.3 and 2.7. Give weights near the rates, or rates a unit near the weights.
 ///
 /// Raises
 /// ------
@@ -182,6 +191,7 @@ impl Problem {
             limited(core)
         };
         let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
+        warn_of_starving(py, &core, net)?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
     }
@@ -520,6 +530,7 @@ impl Problem {
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
+        warn_of_starving(py, &core, self.topology.as_ref().map(|topology| &topology.get().core))?;
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
@@ -679,4 +690,22 @@ fn ungrouped(error: netnum_core::Error) -> netnum_core::Error {
         }
         error => error,
     }
+}
+
+/// Warns of a flow that starves beside one of another α.
+fn warn_of_starving(py: Python<'_>, core: &Core, net: Option<&netnum_core::Topology>) -> PyResult<()> {
+    let Some(Starving { link, flow, rate, beside, most }) = py.enter_rust(|| core.starving())? else { return Ok(()) };
+    let link = net.map_or_else(|| format!("link {link}"), |net| format!("link {:?}", net.link_names()[link]));
+    let of = |flow: usize| {
+        let (utility, place) = core.utility(flow);
+        format!("flow {flow} (alpha {})", utility.alpha(place).unwrap_or_default())
+    };
+    let message = format!(
+        "{} starves beside {} on {link}, with a rate of about {rate:.2e} beside {most:.2e}: how flows of different alpha \
+         share a link depends on the unit of rates; give them weights near their rates (weight={most:.0e}), or \
+         capacities in a unit of about that size",
+        of(flow),
+        of(beside)
+    );
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(message)?, 1)
 }

@@ -51,10 +51,17 @@ impl Presolved {
                 logs.iter_mut().zip(places).for_each(|(log, &place)| *log = in_order[place as usize]);
             }
             // The logarithm is −∞ where the marginal is 0, as beyond a saturation.
-            if let Some(wrong) = logs.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
+            for (wrong, log) in logs.iter_mut().enumerate() {
+                if !log.is_nan() && *log != f64::INFINITY {
+                    continue;
+                }
                 let (place, rate) = (places[wrong] as usize, shares[wrong] * self.units.rate);
-                // A negative one has no logarithm.
+                // A negative one has no logarithm, and counts as 0 beyond a saturation.
                 let marginal = utility.marginal(place, rate);
+                if marginal <= 0.0 && rate > utility.saturation(place) {
+                    *log = f64::NEG_INFINITY;
+                    continue;
+                }
                 let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
                 return Err(Error::Utility { flow: flows[place] as usize, what });
             }

@@ -5,6 +5,7 @@ mod changes;
 mod equality;
 mod json;
 mod limited;
+mod mixed_alpha;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::paths::parts;
 use crate::utility::{Curvature, Utilities, Utility};
 use crate::work::{Ranks, Workers, for_each};
 pub(crate) use blocks::Block;
+pub use mixed_alpha::Starving;
 
 /// A network utility maximization problem, checked.
 ///

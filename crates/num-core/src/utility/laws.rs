@@ -7,8 +7,8 @@ use crate::utility::{Curvature, Utility};
 ///
 /// 1. U' is not negative, and does not increase with the rate (U is concave);
 /// 2. U rises by between U'(x') and U'(x) times the step from x to x' (value and marginal fit together);
-/// 3. [`gain`](Utility::gain) is the difference of two values, and beyond the [saturation](Utility::saturation) there
-///    is none;
+/// 3. [`gain`](Utility::gain) is the difference of two values, and beyond the [saturation](Utility::saturation) U' is 0
+///    or less;
 /// 4. the demand at price U'(x) is x (demand inverts marginal), lies within 0 … saturation at any price, and does not
 ///    increase with the price;
 /// 5. the demand slope is not positive, and agrees with finite differences of the demand.
@@ -59,8 +59,9 @@ pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()
         }
     }
     if saturation.is_finite() {
+        // More is never given: that it would be worth less, and not just nothing, does no harm.
         let (rate, end) = (1.01 * saturation, utility.marginal(flow, 1.01 * saturation));
-        if end != 0.0 {
+        if end.is_nan() || end > 0.0 {
             return broken(format!("it is saturated at rate {saturation:e}, but the marginal at {rate:e} is {end:e}"));
         }
     }

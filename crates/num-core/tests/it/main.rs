@@ -18,6 +18,7 @@ mod max_min_again;
 mod max_min_prices;
 mod max_min_random;
 mod max_min_several_paths;
+mod mixed_alpha;
 mod newton;
 mod normalizers;
 mod path_split;

@@ -151,3 +151,37 @@ fn a_broken_law_is_named() {
     let error = utility_laws(&AlphaFair::proportional(), 0, 0.0).unwrap_err().to_string();
     assert_eq!(error, "scale is 0, expected a finite number > 0");
 }
+
+/// −(x − s)²/2: worth most at the rate s, and less beyond, where U' is below 0. By how much is a factor.
+#[derive(Debug)]
+struct Peak(f64, f64);
+
+impl Utility for Peak {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        -(rate - self.0).powi(2) / 2.0
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        if rate > self.0 { self.1 * (self.0 - rate) } else { self.0 - rate }
+    }
+    fn saturation(&self, _flow: usize) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn beyond_the_saturation_a_marginal_may_be_below_zero_for_the_laws_and_for_a_solve() {
+    for beyond in [0.0, 1.0, 1e6] {
+        assert_eq!(utility_laws(&Peak(5.0, beyond), 0, 1.0), Ok(()), "{beyond}");
+        let rates = |capacity: f64| {
+            let problem = Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), Peak(5.0, beyond)).unwrap();
+            let solution = solve(&problem, &Ask::default()).unwrap();
+            assert_eq!(solution.status, Status::Optimal, "{beyond}: {solution}");
+            solution.flow_rates
+        };
+        for (capacity, expected) in [(100.0, 5.0), (4.0, 2.0)] {
+            assert!(rates(capacity).iter().all(|rate| (rate - expected).abs() < 1e-2), "{:?}", rates(capacity));
+        }
+    }
+    let error = utility_laws(&Peak(5.0, -1.0), 0, 1.0).unwrap_err().to_string();
+    assert!(error.contains("it is saturated at rate 5e0, but the marginal at"), "{error}");
+}
