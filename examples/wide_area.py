@@ -92,7 +92,7 @@ def main():
     print("\nThe links that hold flows back, with proportional fairness:")
     limits(problem, solutions["proportional"])
 
-    failures = netnum.failure_study(problem, "fibers")
+    failures = netnum.failure_study(problem)
     print(f"\nEvery fiber cut in turn, the worst ones:\n{failures}")
     columns = ["failure", "cut_off", "throughput_change", "worst_ratio_before", "worst_ratio"]
     print(failures.to_pandas().sort_values("throughput")[columns].head(5).to_string(index=False))

@@ -40,6 +40,14 @@ def link_sets(
     return tuple(name for name, _ in named), tuple(links for _, links in named)
 
 
+def is_made_of_fibers(problem: Problem) -> bool:
+    """Whether it has a network in which every link has one back."""
+    if not isinstance(problem.network, Topology):
+        return False
+    ways = {tuple(ends) for ends in problem.network.links.tolist()}
+    return all((end, start) in ways for start, end in ways)
+
+
 def one_set(problem: Problem, given: Link | Sequence[Link], argument: str) -> tuple[str, tuple[int, ...]]:
     """The name and the links of one set, in which there are links and each is named once."""
     read = _Reader(problem, problem.network if isinstance(problem.network, Topology) else None)

@@ -189,7 +189,7 @@ def ring():
 
 def test_the_words_name_every_link_fiber_and_node(ring):
     net = ring.network
-    links = netnum.failure_study(ring)
+    links = netnum.failure_study(ring, "links")
     assert links.names == tuple(net.link_names)
     assert links.failures == tuple((link,) for link in range(8))
     fibers = netnum.failure_study(ring, "fibers")
@@ -201,6 +201,15 @@ def test_the_words_name_every_link_fiber_and_node(ring):
         assert sorted(failed) == sorted(np.flatnonzero((net.links == node).any(axis=1)))
     # Two neighbours of Bonn lose it; the other four flows keep one way.
     assert [len(flows) for flows in nodes.cut_off] == [4] * 4
+
+
+def test_networks_made_of_fibers_lose_fibers_and_others_links_by_default(ring):
+    assert netnum.failure_study(ring).names == netnum.failure_study(ring, "fibers").names
+    chain = netnum.topology.parking_lot(2)
+    one_way = netnum.Problem(chain, [[0, 1], [1]], netnum.AlphaFair(1.0))
+    assert netnum.failure_study(one_way).names == tuple(chain.link_names)
+    capacities_only = netnum.Problem(ring.capacities, [[0]], netnum.AlphaFair(1.0))
+    assert netnum.failure_study(capacities_only).names == tuple(f"link {link}" for link in range(8))
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,9 @@ def test_only_the_best_are_solved_again_and_is_proven_is_right(chain):
     few = netnum.upgrade_study(chain, added=1.0, check=1)
     assert np.isnan(few.gained).tolist() == [False, True, True]
     assert few.gained[0] > few.predicted[1:].max()
-    assert few.is_proven
-    assert not netnum.upgrade_study(chain, added=4.0, check=1).is_proven
+    assert few.is_proven and "proven" not in repr(few)
+    one = netnum.upgrade_study(chain, added=4.0, check=1)
+    assert not one.is_proven and repr(one).endswith(", not proven to be the best)")
     unproven = netnum.upgrade_study(chain, [0, 2], added=[0.001, 1.0, 1.0], check=0)
     assert not unproven.is_proven
     assert repr(unproven) == "UpgradeStudy(2 upgrades, 0 checked)"
@@ -123,6 +124,7 @@ def test_no_upgrade_is_ranked_by_a_solve_that_was_cut_short(chain, monkeypatch):
     assert study.ranking.tolist() == [2, 0, 1]
     assert not study.is_proven, "the first may gain more"
     assert repr(study).startswith("UpgradeStudy(3 upgrades, 1 checked, 1 cut short, best link 2: ")
+    assert repr(study).endswith(", not proven to be the best)")
     monkeypatch.setattr(
         "netnum._studies.study.solve_many",
         lambda *given, **settings: [_CutShort(one, gap=INF) for one in netnum.solve_many(*given, **settings)],

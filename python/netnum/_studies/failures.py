@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._core import Problem, Solution
-from .._link_sets import LinkSets, link_sets
+from .._link_sets import LinkSets, is_made_of_fibers, link_sets
 from .._messages import counted
 from .._show import frames, plots
 from .study import Cases, Study, has_answer
@@ -157,7 +157,7 @@ class FailureStudy(Study):
 
 def failure_study(
     problem: Problem,
-    failures: LinkSets = "links",
+    failures: LinkSets | None = None,
     method: str = "auto",
     *,
     tol: float = 1e-6,
@@ -175,12 +175,13 @@ def failure_study(
     ----------
     problem : Problem
         Its demands, where it has any, are its `Problem.flow_cap`.
-    failures : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links
+    failures : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links, optional
         The links that fail per scenario, whose capacity becomes 0: every link alone; every fiber, which is all links
         between the same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of
-        links. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs from and to, a
-        pair; the name of a fiber, ``"Denver - Kansas City"``, is all its links. A flat pair of numbers is two links, a
-        flat pair of names of nodes is one. Names need a problem made with a `Topology`.
+        links. By default every fiber where the problem has a `Topology` made of fibers, in which every link has one
+        back, else every link. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs
+        from and to, a pair; the name of a fiber, ``"Denver - Kansas City"``, is all its links. A flat pair of numbers
+        is two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -224,11 +225,12 @@ def failure_study(
     >>> net = netnum.topology.backbone("abilene")
     >>> demands = netnum.demands.gravity(net, total=80_000)
     >>> problem = netnum.Problem(net, net.k_shortest_paths(demands, 4))
-    >>> study = netnum.failure_study(problem, "fibers")
+    >>> study = netnum.failure_study(problem)
     >>> len(study.names), study.names[study.throughput.argmin()]
     (14, 'Kansas City - Indianapolis')
     """
-    names, scenarios = link_sets(problem, failures, "failures", "scenario")
+    given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
+    names, scenarios = link_sets(problem, given, "failures", "scenario")
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
     cases = Cases(problem, method, warm_start, settings)

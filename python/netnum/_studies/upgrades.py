@@ -149,6 +149,8 @@ class UpgradeStudy(Study):
             predicted = self.predicted[best]
             most = f" of at most {predicted:.4g}" if np.isfinite(predicted) else ""
             parts.append(f"best {self.names[best]}: {self.gained[best]:.4g}{most}")
+        if best is not None and not self.is_proven:
+            parts.append("not proven to be the best" if self.gained[best] > 0 else "others may")
         return f"UpgradeStudy({', '.join(parts)})"
 
 
