@@ -28,7 +28,7 @@ def test_the_other_networks_have_the_sizes_they_should():
     ]
     for net, ends, links in sizes:
         assert (net.ends, len(net.capacities)) == (ends, links)
-        assert set(net.capacities) == {1.0}
+        assert set(net.capacities) == {10e9}
     assert set(topology.fat_tree(4, capacity=3.0).capacities) == {3.0}
 
 

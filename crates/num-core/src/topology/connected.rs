@@ -19,8 +19,10 @@ impl Topology {
         let unjoined = self.unjoined();
         let joined: HashSet<(u32, u32)> = self.links().iter().map(|link| (link.from, link.to)).collect();
         let one_way = self.links().iter().filter(|link| !joined.contains(&(link.to, link.from))).count();
+        let failed = self.links().iter().filter(|link| link.capacity == 0.0).count();
         let cause = match (one_way, self.links().len()) {
             (_, 0) => "there are no links".to_owned(),
+            (_, links) if failed > 0 => format!("{failed} of {links} links have failed"),
             (one_way, links) if one_way == links => "links lead one way only, directed=False reads both".to_owned(),
             (one_way, links) if 2 * one_way > links => {
                 format!("{one_way} of {links} links lead one way only, directed=False reads both")
@@ -53,7 +55,7 @@ impl Topology {
             }
             node
         };
-        for link in self.links() {
+        for link in self.links().iter().filter(|link| link.capacity > 0.0) {
             let (one, other) = (root(&mut part, link.from as usize), root(&mut part, link.to as usize));
             part[one] = other;
         }

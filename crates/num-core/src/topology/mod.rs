@@ -230,27 +230,33 @@ impl Topology {
     /// This network with other capacities, one per link.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative or not a number.
+    /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative or not a number,
+    /// [`Error::Stopped`].
     pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
         check_length("capacities", capacities.len(), self.links.len(), "link")?;
+        let mut reroutes = false;
         for (link, (&capacity, ends)) in capacities.iter().zip(&mut self.links).enumerate() {
             check_capacity(link, capacity)?;
+            reroutes |= (capacity > 0.0) != (ends.capacity > 0.0);
             ends.capacity = capacity;
+        }
+        if reroutes {
+            self.routing = Routing::new(self.node_names.len(), self.ends, &self.links)?;
         }
         Self { capacities, ..self }.with_these_capacities()
     }
 
-    /// This network with some links failed: their capacity is 0. All links keep their numbers.
+    /// This network with some links failed: their capacity is 0, and no route takes them. All links keep their numbers.
     ///
     /// # Errors
     /// [`Error::UnknownLink`] for a link that does not exist.
-    pub fn without(mut self, links: &[u32]) -> Result<Self> {
+    pub fn without(self, links: &[u32]) -> Result<Self> {
+        let mut capacities = self.capacities.clone();
         for &link in links {
-            let unknown = Error::UnknownLink { link: link.into(), links: self.capacities.len() };
-            *self.capacities.get_mut(link as usize).ok_or(unknown)? = 0.0;
-            self.links[link as usize].capacity = 0.0;
+            let unknown = Error::UnknownLink { link: link.into(), links: capacities.len() };
+            *capacities.get_mut(link as usize).ok_or(unknown)? = 0.0;
         }
-        self.with_these_capacities()
+        self.with_capacities(capacities)
     }
 
     /// The name of the network.

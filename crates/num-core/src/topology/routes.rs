@@ -26,7 +26,7 @@ const MOST_CROSSINGS: u64 = 100_000_000;
 
 const UNREACHED: u32 = u32::MAX;
 
-/// The graph as routing walks it.
+/// The graph of the links that work, of capacity above 0, as routing walks it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Routing {
     attachments: Vec<Attachment>, // by end
@@ -46,8 +46,9 @@ impl Routing {
     /// # Errors
     /// [`Error::Stopped`].
     pub(super) fn new(nodes: usize, ends: usize, links: &[Link]) -> Result<Self> {
-        let leaving = ByNode::new(nodes, links.len(), |link| Some(links[link].from))?;
-        let entering = ByNode::new(nodes, links.len(), |link| Some(links[link].to))?;
+        let works = |link: usize| Some(&links[link]).filter(|link| link.capacity > 0.0);
+        let leaving = ByNode::new(nodes, links.len(), |link| works(link).map(|link| link.from))?;
+        let entering = ByNode::new(nodes, links.len(), |link| works(link).map(|link| link.to))?;
         let attachments: Vec<Attachment> = (0..ends)
             .map(|end| {
                 let itself = Attachment { node: end as u32, up_down: None };
@@ -62,7 +63,7 @@ impl Routing {
             })
             .collect();
         let hangs = |node: u32| attachments.get(node as usize).is_some_and(|end| end.up_down.is_some());
-        let on_trunk = |link: usize| Some(&links[link]).filter(|link| !hangs(link.from) && !hangs(link.to));
+        let on_trunk = |link: usize| works(link).filter(|link| !hangs(link.from) && !hangs(link.to));
         let leaving = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.from))?;
         let entering = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.to))?;
         let trunk_nodes = nodes - attachments.iter().filter(|end| end.up_down.is_some()).count();
@@ -112,8 +113,8 @@ impl ByNode {
 impl Topology {
     /// All shortest paths (fewest links) from one end to another, in lexicographic order of their link indices.
     ///
-    /// A link of capacity 0 still counts as a link: that it has failed is the problem's business, and its paths come
-    /// back when it does. Paths may pass through other ends. O(nodes + links + what is returned).
+    /// Links that have failed (capacity 0) are not used. Paths may pass through other ends. O(nodes + links + what is
+    /// returned).
     ///
     /// # Errors
     /// [`Error::Topology`], naming both ends, when an end does not exist, both are the same, no path joins them, or
@@ -131,7 +132,7 @@ impl Topology {
         let mut routes = Routes::new(self);
         routes.aim(last.node);
         interrupt::check()?;
-        let Some(hops) = routes.hops(first.node) else { return Err(error(&self.no_route(""))) };
+        let Some(hops) = routes.hops(first.node) else { return Err(error(&self.no_route(self.avoided()))) };
         let count = routes.count(first.node);
         if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
             return Err(error(&format!(
@@ -168,8 +169,7 @@ impl Topology {
     ///
     /// The choices of pair `i` depend on `seed` and `i` only, not on the other pairs: they are drawn from stream `i` of
     /// the ChaCha8 generator seeded with `seed`. The same call gives the same paths on every platform, and a longer
-    /// list of pairs begins with the paths of the shorter one. A link of capacity 0 still counts as a link, as in
-    /// [`paths`](Self::paths).
+    /// list of pairs begins with the paths of the shorter one. Links that have failed (capacity 0) are not used.
     ///
     /// Time: at most O(links) per distinct switch among the destinations, and O(hops) per pair. Memory: the result, and
     /// O(nodes + links + pairs) besides.
@@ -220,7 +220,7 @@ impl Topology {
             }
         }
         if let Some(pair) = lost {
-            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route("")));
+            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route(self.avoided())));
         }
         let mut paths = Paths::with_capacity(sources.len(), found.len());
         for (start, end) in spans {
@@ -313,6 +313,11 @@ impl Topology {
     pub(super) fn no_route(&self, but: &str) -> String {
         let cause = self.disconnection().map_or_else(String::new, |disconnection| format!(" ({disconnection})"));
         format!("there is no route{but}{cause}")
+    }
+
+    /// What routes avoid, as a part of a sentence.
+    fn avoided(&self) -> &'static str {
+        if self.capacities.contains(&0.0) { " that avoids links of capacity 0" } else { "" }
     }
 
     pub(super) fn error_for_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {

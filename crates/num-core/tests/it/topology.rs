@@ -31,7 +31,8 @@ fn shortest_by_hand(net: &Topology, source: usize, destination: usize) -> Vec<Ve
     for _ in 0..net.node_names().len() {
         let mut longer = Vec::new();
         for (node, walk) in &walks {
-            for (index, link) in net.links().iter().enumerate().filter(|(_, link)| link.from == *node) {
+            let works = |link: &Link| link.from == *node && link.capacity > 0.0;
+            for (index, link) in net.links().iter().enumerate().filter(|(_, link)| works(link)) {
                 longer.push((link.to, [walk.as_slice(), &[index as u32]].concat()));
             }
         }
@@ -348,10 +349,24 @@ fn two_ends_that_have_only_each_other_are_joined_both_ways() {
 }
 
 #[test]
-fn a_failed_link_still_counts_as_a_link() {
+fn routes_avoid_failed_links() {
     let net = Topology::from_edges("a b 0\na c 5\nc b 5").unwrap();
-    assert_eq!(lists(&net.paths(0, 1).unwrap()), [[0]]);
-    assert_eq!(lists(&net.ecmp(&[0], &[1], 0).unwrap()), [[0]]);
+    assert_eq!(lists(&net.paths(0, 1).unwrap()), [[2, 4]]);
+    assert_eq!(lists(&net.ecmp(&[0], &[1], 0).unwrap()), [[2, 4]]);
+    let back = net.clone().with_capacities(vec![5.0; 6]).unwrap();
+    assert_eq!(lists(&back.paths(0, 1).unwrap()), [[0]]);
+    assert_eq!(back.without(&[0, 1]).unwrap(), net);
+    let cut = net.without(&[4]).unwrap();
+    assert_eq!(message(cut.paths(0, 1)), "paths from a to b: there is no route that avoids links of capacity 0");
+    let text = "pair 1 from c to b: there is no route that avoids links of capacity 0";
+    assert_eq!(message(cut.ecmp(&[0, 2], &[2, 1], 0)), text);
+    // A server's own links hang off its switch, and fail as well.
+    let star = Topology::star(3, 1.0).unwrap().without(&[0]).unwrap();
+    assert_eq!(
+        message(star.paths(0, 1)),
+        "paths from server 0 to server 1: there is no route that avoids links of capacity 0"
+    );
+    assert_eq!(lists(&star.paths(1, 0).unwrap()), [[1, 3]]);
 }
 
 #[test]
@@ -399,30 +414,34 @@ fn a_chain_of_a_million_links_is_walked_without_recursion() {
 }
 
 proptest! {
-    /// Dense and sparse graphs, parallel links, one-way links, ends in the middle, ends that hang off a switch.
+    /// Dense and sparse graphs, parallel links, one-way links, failed links, ends in the middle, ends that hang off a
+    /// switch.
     #[test]
     fn paths_are_all_the_shortest_walks_and_ecmp_chooses_one(
         nodes in 2u32..8,
         share in 0.0f64..1.0,
-        draws in proptest::collection::vec((0u32..8, 0u32..8, any::<bool>()), 0..14),
+        draws in proptest::collection::vec((0u32..8, 0u32..8, any::<bool>(), any::<u8>()), 0..14),
+        failing in 0u8..120,
         seed in any::<u64>(),
     ) {
-        let mut links = Vec::new();
-        for (a, b, both) in draws {
+        let (mut links, mut failed) = (Vec::new(), Vec::new());
+        for (a, b, both, lot) in draws {
             let (a, b) = (a % nodes, b % nodes);
             if a != b {
+                failed.extend((lot < failing).then_some(links.len()));
                 links.push((a, b));
                 links.extend(both.then_some((b, a)));
             }
         }
         let ends = 2 + (share * f64::from(nodes - 1)) as usize;
-        let net = network(nodes, ends, &links).unwrap();
+        let net = network(nodes, ends, &links).unwrap().without(&failed).unwrap();
+        let but = if failed.is_empty() { "" } else { " that avoids links of capacity 0" };
         let (mut sources, mut destinations, mut expected) = (vec![], vec![], vec![]);
         for source in 0..ends {
             for destination in (0..ends).filter(|&end| end != source) {
                 let by_hand = shortest_by_hand(&net, source, destination);
                 if by_hand.is_empty() {
-                    let text = format!("from n{source} to n{destination}: there is no route");
+                    let text = format!("from n{source} to n{destination}: there is no route{but}");
                     prop_assert!(message(net.paths(source, destination)).contains(&text));
                     let told = message(net.ecmp(&[source], &[destination], seed));
                     prop_assert!(told.contains(&text));
@@ -731,7 +750,7 @@ fn other_capacities_leave_all_else() {
     let failed = net.clone().without(&[3, 300, 3]).unwrap();
     assert_eq!((failed.capacities()[3], failed.capacities()[300], failed.links()[3].capacity), (0.0, 0.0, 0.0));
     assert_eq!(failed.capacities().iter().filter(|&&capacity| capacity > 0.0).count(), 358);
-    assert_eq!(failed.paths(0, 143), net.paths(0, 143), "a link that has failed is still one");
+    assert_eq!(failed.paths(48, 143).unwrap().len(), 3, "one of the four spines is cut off from rack 3");
     assert_eq!(message(net.clone().without(&[360])), "there is no link 360, expected a link from 0 to 359");
     assert_eq!(message(net.clone().with_capacities(vec![1.0])), "capacities has 1 entries, expected 360, one per link");
     let mut wrong = halved;

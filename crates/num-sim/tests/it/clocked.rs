@@ -3,8 +3,8 @@
 use netnum_core::registry::Options;
 use netnum_core::{Normalization, Topology};
 use netnum_sim::{
-    Clocked, ClockedOptions, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus, Sizes, Workload,
-    policy, simulate,
+    CapacityChange, Clocked, ClockedOptions, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus,
+    Sizes, Workload, policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy) -> Report {
@@ -71,12 +71,12 @@ fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
 /// A clock does not keep a simulation going in which nothing can move.
 #[test]
 fn every_policy_starves_over_a_failed_link() {
-    let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
+    let net = Topology::from_edges("a b 1e9\nc d 1e9").unwrap();
+    let fails = RunSettings::default().with_changes(vec![CapacityChange { time: 0.0, link: 2, capacity: 0.0 }]);
     for name in POLICIES.iter().map(|entry| entry.name) {
         let mut policy = policy(name, &Options::new()).unwrap();
         let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![1e6, 1e6]).unwrap();
-        let report =
-            simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &RunSettings::default(), &mut ()).unwrap();
+        let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &fails, &mut ()).unwrap();
         assert_eq!((report.status, report.ended()), (RunStatus::Starved, 1), "{name}");
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, Report, Routing, RunSettings, Sizes, Spray, Workload, simulate};
+use netnum_sim::{
+    CapacityChange, Ecmp, MaxMinFair, Pairs, Poisson, Report, Routing, RunSettings, Sizes, Spray, Workload, simulate,
+};
 
 fn fair(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut MaxMinFair) -> Report {
     simulate(net, workload, routing, policy, &RunSettings::default(), &mut ()).expect("all flows have routes")
@@ -108,9 +110,10 @@ fn a_seed_fixes_every_bit() {
 
 #[test]
 fn flows_over_a_failed_link_wait_for_ever() {
-    let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
+    let net = Topology::from_edges("a b 1e9\nc d 1e9").unwrap();
     let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![125e6, 1.0]).unwrap();
-    let report = fair(&net, &workload, &mut Ecmp::new(0), &mut MaxMinFair::new());
+    let fails = RunSettings::default().with_changes(vec![CapacityChange { time: 0.0, link: 2, capacity: 0.0 }]);
+    let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut MaxMinFair::new(), &fails, &mut ()).unwrap();
     assert_eq!(report.status.name(), "starved");
     assert_eq!(report.completion_times[0], 1.0);
     assert!(report.completion_times[1].is_nan());

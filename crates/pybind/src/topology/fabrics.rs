@@ -67,7 +67,7 @@ pub(crate) fn leaf_spine(
 /// k : int
 ///     Ports per switch, even and at least 2.
 /// capacity : float
-///     Of every link.
+///     Of every link. By default 10 Gbit/s in bit/s, as in all these networks.
 ///
 /// Returns
 /// -------
@@ -88,7 +88,7 @@ pub(crate) fn leaf_spine(
 /// >>> net.ends, len(net.paths(0, 15))
 /// (16, 4)
 #[pyfunction]
-#[pyo3(signature = (k, capacity=1.0))]
+#[pyo3(signature = (k, capacity=10e9))]
 pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
     let even = "an even number >= 2";
     let ports = count("k", k, 2)
@@ -101,6 +101,7 @@ pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology
 /// Parameters
 /// ----------
 /// capacity : float
+///     By default 10 Gbit/s in bit/s.
 ///
 /// Returns
 /// -------
@@ -112,7 +113,7 @@ pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology
 /// >>> net.capacities, net.paths(0, 1)[0]
 /// (array([10.]), array([0]))
 #[pyfunction]
-#[pyo3(signature = (capacity=1.0))]
+#[pyo3(signature = (capacity=10e9))]
 pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
     made(py, || Core::single_link(capacity))
 }
@@ -138,7 +139,7 @@ fn not_one(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
 /// n : int
 ///     Number of links, at least 1.
 /// capacity : float
-///     Of every link.
+///     Of every link. By default 10 Gbit/s in bit/s, as in all these networks.
 ///
 /// Returns
 /// -------
@@ -150,7 +151,7 @@ fn not_one(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
 /// >>> net.paths(0, 3)[0], net.capacities
 /// (array([0, 1, 2]), array([10., 10., 10.]))
 #[pyfunction]
-#[pyo3(signature = (n, capacity=1.0))]
+#[pyo3(signature = (n, capacity=10e9))]
 pub(crate) fn parking_lot(
     n: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = of_every_link)] capacity: f64,
@@ -171,7 +172,7 @@ pub(crate) fn parking_lot(
 /// servers : int
 ///     At least 2.
 /// capacity : float
-///     Of every link.
+///     Of every link. By default 10 Gbit/s in bit/s, as in all these networks.
 ///
 /// Returns
 /// -------
@@ -183,7 +184,7 @@ pub(crate) fn parking_lot(
 /// >>> net.paths(0, 2)[0], net.link_names[5]
 /// (array([0, 5]), 'hub -> server 2')
 #[pyfunction]
-#[pyo3(signature = (servers, capacity=1.0))]
+#[pyo3(signature = (servers, capacity=10e9))]
 pub(crate) fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
     let ends = count("servers", servers, 2)?;
     made(servers.py(), || Core::star(ends, capacity))

@@ -270,7 +270,7 @@ impl Topology {
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
     /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
-    /// i depend on `seed` and i only. A link of capacity 0 still counts as a link.
+    /// i depend on `seed` and i only. Links that have failed (capacity 0) are not used.
     ///
     /// Parameters
     /// ----------
