@@ -69,7 +69,7 @@ pub struct Report {
     ///
     /// [`copy_rate`]: crate::Flows::copy_rate
     pub copy_rates: Vec<f64>,
-    /// Bytes that have gone over each link.
+    /// Bytes that have gone over each link since the warmup.
     pub link_bytes: Vec<f64>,
     /// Those bytes over what the link could have carried until the end; NaN for failed links, and if no time passed.
     pub link_utilization: Vec<f64>,
@@ -82,6 +82,9 @@ pub struct Report {
     pub gap: f64,
     /// The messages between the policy's allocator and the servers; `None` for a policy without an allocator.
     pub update_traffic: Option<UpdateTraffic>,
+    /// Simulated seconds that do not count: means and quantiles are of the flows that arrive from then on, and what is
+    /// said of links is from then on. Columns over flows have all of them.
+    pub warmup: f64,
     /// Simulated seconds, until the last flow had ended or the run was over.
     pub time: f64,
     /// Instants with at least one event.
@@ -100,34 +103,85 @@ impl Report {
         Self { status, workload, ..Self::default() }
     }
 
-    /// The number of flows that have ended.
+    /// The number of flows that have ended, those of the warmup too.
     pub fn ended(&self) -> usize {
         self.completion_times.iter().filter(|time| !time.is_nan()).count()
     }
 
-    /// The mean completion time of the flows that have ended, in seconds; NaN if there are none.
+    /// The mean completion time of the flows that count and have ended, in seconds; NaN if there are none.
     pub fn mean_completion_time(&self) -> f64 {
-        mean(&self.completion_times)
+        mean(self.counted(&self.completion_times))
     }
 
-    /// The mean slowdown of the flows that have ended; NaN if there are none.
+    /// The mean slowdown of the flows that count and have ended; NaN if there are none.
     pub fn mean_slowdown(&self) -> f64 {
-        mean(&self.slowdowns)
+        mean(self.counted(&self.slowdowns))
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a
-    /// fraction outside 0…1. Between two flows it is interpolated. O(flows).
+    /// The slowdown that this fraction of the flows that count and have ended do not exceed; NaN if there are none, and
+    /// for a fraction outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
-        quantile(&self.slowdowns, fraction)
+        quantile(self.counted(&self.slowdowns), fraction)
     }
 
     /// Whether links were loaded above their capacities, by more than rounding: completion times are then too short.
     pub fn overloads(&self) -> bool {
         let carried = self.link_bytes.iter().sum::<f64>() * BITS;
-        self.over_allocation * self.time > ALIKE * carried
+        self.over_allocation * (self.time - self.warmup) > ALIKE * carried
     }
 
-    /// A table: completion times and slowdowns by size, in the classes that papers use, and the utilization of links.
+    /// The mean slowdown of the earlier and of the later half of the flows that count and have ended, in order of
+    /// arrival, if later ones are slower by more than chance; `None` otherwise, and for fewer than 200 of them.
+    ///
+    /// A run that begins with an empty network and is short, or is overloaded, has no steady state to take the mean of:
+    /// it depends on how many flows there are. The test is that of Mann and Kendall for a trend, of the means m_b of
+    /// B = 20 batches of as many flows, each of which begins later than the one before:
+    ///
+    /// ```text
+    /// S = Σ_{a < b} sign(m_b − m_a)      z = (S − 1) / √(B (B − 1) (2B + 5) / 18)      slower: z > 3.09
+    /// ```
+    ///
+    /// and the later mean is 10 % above the earlier. Of batches that are independent and alike one in a thousand has
+    /// such a z, whatever the distribution of slowdowns. Source: H. B. Mann, *Nonparametric tests against trend*,
+    /// Econometrica 1945.
+    pub fn slowing_down(&self) -> Option<(f64, f64)> {
+        const BATCHES: usize = 20;
+        const FEWEST: usize = 10 * BATCHES;
+        const Z: f64 = 3.09;
+        const MORE: f64 = 1.1;
+        let arrivals = self.counted(self.workload.arrivals());
+        let ended = |(&arrival, &slowdown): (&f64, &f64)| (!slowdown.is_nan()).then_some((arrival, slowdown));
+        let flows: Vec<(f64, f64)> = arrivals.iter().zip(self.counted(&self.slowdowns)).filter_map(ended).collect();
+        if flows.len() < FEWEST {
+            return None;
+        }
+        // What does not make a whole batch is left out at the beginning.
+        let size = flows.len() / BATCHES;
+        let batches = flows[flows.len() - BATCHES * size..].chunks_exact(size);
+        if !batches.clone().is_sorted_by(|one, next| one[0].0 < next[0].0) {
+            return None;
+        }
+        let mean = |flows: &[(f64, f64)]| flows.iter().map(|flow| flow.1).sum::<f64>() / flows.len() as f64;
+        let means: Vec<f64> = batches.map(mean).collect();
+        let rises = |(later, mean): (usize, &f64)| -> f64 {
+            means[..later].iter().map(|before| f64::from(i8::from(mean > before) - i8::from(mean < before))).sum()
+        };
+        let s: f64 = means.iter().enumerate().map(rises).sum();
+        let count = BATCHES as f64;
+        let z = (s - 1.0) / (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
+        let (earlier, later) = flows.split_at(flows.len() / 2);
+        let (earlier, later) = (mean(earlier), mean(later));
+        (z > Z && later > MORE * earlier).then_some((earlier, later))
+    }
+
+    /// The entries of a column over flows that count: of the flows that arrive after the [warmup](Self::warmup).
+    fn counted<'a>(&self, column: &'a [f64]) -> &'a [f64] {
+        let first = self.workload.arrivals().partition_point(|&arrival| arrival < self.warmup);
+        column.get(first..).unwrap_or_default()
+    }
+
+    /// A table: completion times and slowdowns by size, in the classes that papers use, and the utilization of links,
+    /// without the [warmup](Self::warmup).
     pub fn summary(&self) -> String {
         const CLASSES: [(&str, f64, f64); 4] = [
             ("all", 0.0, f64::INFINITY),
@@ -135,26 +189,26 @@ impl Report {
             ("up to 10 MB", 1e5, 1e7),
             ("above 10 MB", 1e7, f64::INFINITY),
         ];
-        let mut text = format!("{self}\n\n");
-        let _ = writeln!(
-            text,
-            "{:<14}{:>9}{:>15}{:>11}{:>9}{:>9}",
-            "flows", "ended", "mean time", "slowdown", "median", "99 %"
-        );
+        let (sizes, times) = (self.counted(self.workload.sizes()), self.counted(&self.completion_times));
+        let slowdowns = self.counted(&self.slowdowns);
+        let (unit, per_second) = unit_of(mean(times));
+        let mut rows = vec![["flows", "ended", "mean time", "slowdown", "median", "99 %"].map(String::from)];
         for (class, above, most) in CLASSES {
-            let sizes = self.workload.sizes().iter();
             let of_class = |(&size, value): (&f64, &f64)| (size > above && size <= most).then_some(*value);
-            let times: Vec<f64> = sizes.clone().zip(&self.completion_times).filter_map(of_class).collect();
-            let slowdowns: Vec<f64> = sizes.zip(&self.slowdowns).filter_map(of_class).collect();
+            let of_class = |column: &[f64]| sizes.iter().zip(column).filter_map(of_class).collect::<Vec<f64>>();
+            let (times, slowdowns) = (of_class(times), of_class(slowdowns));
             let ended = times.iter().filter(|time| !time.is_nan()).count();
-            if ended == 0 {
-                let _ = writeln!(text, "{class:<14}{ended:>9}");
-                continue;
-            }
-            let (time, slowdown) = (1e3 * mean(&times), mean(&slowdowns));
             let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&slowdowns, fraction));
-            let _ = writeln!(text, "{class:<14}{ended:>9}{time:>12.4} ms{slowdown:>11.3}{median:>9.3}{tail:>9.2}");
+            let (time, slowdown) = (format!("{:.4} {unit}", per_second * mean(&times)), mean(&slowdowns));
+            let row = [class.into(), ended.to_string(), time, format!("{slowdown:.3}"), format!("{median:.3}")];
+            rows.push(if ended == 0 {
+                [class, "0", "", "", "", ""].map(String::from)
+            } else {
+                let [class, ended, time, slowdown, median] = row;
+                [class, ended, time, slowdown, median, format!("{tail:.2}")]
+            });
         }
+        let mut text = format!("{self}\n\n{}", table(&rows));
         let used = || self.link_utilization.iter().copied().filter(|used| !used.is_nan());
         let (links, most) = (used().count(), used().fold(0.0, f64::max));
         if links > 0 {
@@ -163,8 +217,40 @@ impl Report {
                 write!(text, "\nlinks used to {:.1} % in the mean, the busiest to {:.1} %", 100.0 * mean, 100.0 * most);
             let _ = writeln!(text, ", over {:.4} s and {} events", self.time, self.events);
         }
+        if let Some((earlier, later)) = self.slowing_down() {
+            let _ = writeln!(
+                text,
+                "\nLater flows are slower than earlier ones: slowdown {earlier:.3} in the mean of the first half of \
+                 them, {later:.3} in that of the second.\nThe network still fills, or is overloaded: a longer run with \
+                 a warmup has a steady state, if there is one."
+            );
+        }
         text
     }
+}
+
+/// The unit in which a time is a number from 1 on, if there is one, and how many of it make a second.
+fn unit_of(seconds: f64) -> (&'static str, f64) {
+    match seconds {
+        seconds if seconds >= 1.0 => ("s", 1.0),
+        seconds if seconds < 1e-3 => ("µs", 1e6),
+        _ => ("ms", 1e3),
+    }
+}
+
+/// Rows as text in columns, the first to the left and the others to the right, with a gap of at least three.
+fn table(rows: &[[String; 6]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        for (column, entry) in row.iter().enumerate() {
+            let width = width(column);
+            let _ = if column == 0 { write!(text, "{entry:<width$}") } else { write!(text, "   {entry:>width$}") };
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
 }
 
 /// The mean of the values that are numbers; NaN if none is.
@@ -196,9 +282,15 @@ impl fmt::Display for Report {
             true => write!(f, "{flows} flow{}", if flows == 1 { "" } else { "s" })?,
             false => write!(f, "{ended} of {flows} flows")?,
         }
-        if ended > 0 {
-            let (mean, tail) = (self.mean_slowdown(), self.slowdown_quantile(0.99));
+        if self.warmup > 0.0 {
+            write!(f, ", {} after the warmup", self.counted(&self.completion_times).len())?;
+        }
+        let (mean, tail) = (self.mean_slowdown(), self.slowdown_quantile(0.99));
+        if !mean.is_nan() {
             write!(f, ", mean slowdown {mean:.3}, 99 % below {tail:.2}")?;
+        }
+        if let Some((earlier, later)) = self.slowing_down() {
+            write!(f, ", later flows slower ({earlier:.3} then {later:.3})")?;
         }
         if self.overloads() {
             write!(f, ", links overloaded by {:.3} Gbit/s in the mean", 1e-9 * self.over_allocation)?;

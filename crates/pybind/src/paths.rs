@@ -159,7 +159,8 @@ impl Paths {
         }
     }
 
-    /// The cap on the rate of every flow: array of float, shape (flows,); None where the paths were made for no demands.
+    /// The cap on the rate of every flow: array of float, shape (flows,); None where the paths were made for no
+    /// demands.
     #[getter]
     fn flow_cap<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.flow_cap.as_ref().map(|caps| numbers::read_only(py, caps.to_vec()))

@@ -72,8 +72,8 @@ use crate::{hints, path_forms, utility};
 /// -----
 /// UserWarning
 ///     Where flows of different `alpha` share a link and one would get less than a thousandth of another's rate because
-///     of the unit of rates: of two flows with weights of 1 over 10e9 bit/s, one of alpha 1 gets 10e9 and one of alpha 2
-///     gets 1e5; over 10 Gbit/s they get 7.3 and 2.7. Give weights near the rates, or rates a unit near the weights.
+///     of the unit of rates: of two flows with weights of 1 over 10e9 bit/s, one of alpha 1 gets 10e9 and one of alpha
+///     2 gets 1e5; over 10 Gbit/s they get 7.3 and 2.7. Give weights near the rates, or rates a unit near the weights.
 ///
 /// Raises
 /// ------
@@ -202,8 +202,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no limit or cap), and ``network``,
-    ///     the nodes and links of its `Topology`. Other fields are ignored.
+    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no limit or cap), and
+    ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
     /// -------
@@ -701,8 +701,8 @@ fn warn_of_starving(py: Python<'_>, core: &Core, net: Option<&netnum_core::Topol
         format!("flow {flow} (alpha {})", utility.alpha(place).unwrap_or_default())
     };
     let message = format!(
-        "{} starves beside {} on {link}, with a rate of about {rate:.2e} beside {most:.2e}: how flows of different alpha \
-         share a link depends on the unit of rates; give them weights near their rates (weight={most:.0e}), or \
+        "{} starves beside {} on {link}, with a rate of about {rate:.2e} beside {most:.2e}: how flows of different \
+         alpha share a link depends on the unit of rates; give them weights near their rates (weight={most:.0e}), or \
          capacities in a unit of about that size",
         of(flow),
         of(beside)

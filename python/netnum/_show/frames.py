@@ -176,6 +176,8 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     }
     if workload.production is not None:
         columns |= {"production": workload.production, "copy_rate": report.copy_rates}
+    if workload.weights is not None:
+        columns["weight"] = workload.weights
     return table(columns, "flow")
 
 

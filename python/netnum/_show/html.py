@@ -96,12 +96,17 @@ def report(report: Report) -> str:
     """The table of a simulation."""
     rows = [("status", report.status), ("policy", f"{report.policy} over {report.routing}")]
     rows.append(("flows", f"{report.ended} of {len(report.completion_times)} have ended"))
-    if report.ended:
+    if not np.isnan(report.mean_slowdown):
         rows += [
             ("mean completion time", _seconds(report.mean_completion_time)),
             ("mean slowdown", f"{report.mean_slowdown:.3g}"),
             ("99 % slowdown", f"{report.slowdown_quantile(0.99):.3g}"),
         ]
+    if report.slowing_down:
+        earlier, later = report.slowing_down
+        rows.append(("later flows are slower", f"slowdown {earlier:.3g} of the first half, {later:.3g} of the second"))
+    if report.warmup:
+        rows.append(("warmup", f"{_seconds(report.warmup)}, not counted"))
     known = report.link_utilization[np.isfinite(report.link_utilization)]
     if len(known):
         rows.append(("utilization", f"{known.mean():.0%} on average, {known.max():.0%} at most"))

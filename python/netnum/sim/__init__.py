@@ -3,8 +3,8 @@
 ::
 
     net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
-    workload = netnum.sim.Workload.poisson(net, sizes=netnum.sim.sizes.web_search, load=0.6, flows=100_000)
-    report = netnum.sim.simulate(net, workload, policy="max-min")
+    workload = netnum.sim.Workload.poisson(net, sizes="web_search", load=0.6, duration=1.0)
+    report = netnum.sim.simulate(net, workload, policy="max-min", warmup=0.1)
     report.slowdowns, report.link_utilization
     print(report.summary())
 

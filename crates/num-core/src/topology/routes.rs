@@ -31,6 +31,7 @@ const UNREACHED: u32 = u32::MAX;
 pub(super) struct Routing {
     attachments: Vec<Attachment>, // by end
     trunk_nodes: usize,           // nodes that are not hanging ends
+    pub(super) listed: ByNode,    // the links that leave each node, failed ones too
     pub(super) leaving: ByNode,   // the trunk links that leave each node
     pub(super) entering: ByNode,  // those that enter it
 }
@@ -67,7 +68,8 @@ impl Routing {
         let leaving = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.from))?;
         let entering = ByNode::new(nodes, links.len(), |link| on_trunk(link).map(|link| link.to))?;
         let trunk_nodes = nodes - attachments.iter().filter(|end| end.up_down.is_some()).count();
-        Ok(Self { attachments, trunk_nodes, leaving, entering })
+        let listed = ByNode::new(nodes, links.len(), |link| Some(links[link].from))?;
+        Ok(Self { attachments, trunk_nodes, listed, leaving, entering })
     }
 }
 

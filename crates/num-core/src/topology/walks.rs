@@ -125,12 +125,8 @@ impl Topology {
         if let Some(unfolded) = &self.unfolded {
             return unfolded.net.link_between(from, to).map(|link| unfolded.link(link));
         }
-        // Ends that hang off a switch are no part of the trunk.
-        let hangs = |node: usize| if node < self.ends { self.attachment(node).up_down } else { None };
-        let ends = |&&link: &&u32| [self.links[link as usize].from as usize, self.links[link as usize].to as usize];
-        let hanging = [hangs(from).map(|(up, _)| up), hangs(to).map(|(_, down)| down)];
-        let mut listed = hanging.as_slice().iter().flatten().chain(self.routing.leaving.of(from as u32));
-        listed.find(|link| ends(link) == [from, to]).copied().ok_or_else(|| {
+        let leads = |&&link: &&u32| self.links[link as usize].to as usize == to;
+        self.routing.listed.of(from as u32).iter().find(leads).copied().ok_or_else(|| {
             let [from, to] = [from, to].map(|node| &self.node_names[node]);
             Error::Topology(format!("there is no link from {from} to {to}"))
         })

@@ -105,7 +105,8 @@ proptest! {
         let rates = rates(high);
         let starves = |factor: f64| (0..rates.len()).any(|g| (0..rates.len()).any(|f| {
             let least = factor * 1e-3;
-            alphas[f] != alphas[g] && rates[g] < least * rates[f] && rates[g] / weights[g] < least * rates[f] / weights[f]
+            let per_weight = |flow: usize| rates[flow] / weights[flow];
+            alphas[f] != alphas[g] && rates[g] < least * rates[f] && per_weight(g) < least * per_weight(f)
         }));
         let said = problem.starving().unwrap().is_some();
         // But for rounding at the edge.

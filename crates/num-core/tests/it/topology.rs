@@ -428,7 +428,7 @@ proptest! {
         for (a, b, both, lot) in draws {
             let (a, b) = (a % nodes, b % nodes);
             if a != b {
-                failed.extend((lot < failing).then_some(links.len()));
+                failed.extend((lot < failing).then_some(links.len() as u32));
                 links.push((a, b));
                 links.extend(both.then_some((b, a)));
             }
@@ -638,6 +638,9 @@ fn a_link_is_found_by_its_nodes() {
     }
     let parallel = network(2, 2, &[(0, 1), (1, 0), (0, 1)]).unwrap();
     assert_eq!((parallel.link(0, 1), parallel.link(1, 0)), (Ok(0), Ok(1)));
+    let failed = flowtune().without(&[0]).unwrap();
+    let Link { from, to, .. } = failed.links()[0];
+    assert_eq!(failed.link(from as usize, to as usize), Ok(0));
     assert_eq!(message(flowtune().link(0, 143)), "there is no link from server 0 to server 143");
     assert_eq!(message(parallel.link(0, 0)), "there is no link from n0 to n0");
     assert_eq!(message(parallel.link(0, 2)), "to is 2, expected a node from 0 to 1");

@@ -75,9 +75,9 @@ impl MarkingLink {
 struct FlowMarks {
     /// φ at the moment.
     fraction: f64,
-    /// The bits that were left of it at its last review, and when φ last changed.
-    left_at_review: f64,
-    left: f64,
+    /// The bits that it had sent at its last review, and when φ last changed.
+    sent_at_review: f64,
+    sent: f64,
     marked: f64,
     /// Its first bottleneck.
     first: u32,
@@ -86,10 +86,10 @@ struct FlowMarks {
 }
 
 impl FlowMarks {
-    /// Adds what was marked until so much was left.
-    fn add_up(&mut self, left: f64) {
-        self.marked += self.fraction * (self.left - left);
-        self.left = left;
+    /// Adds what was marked until so much was sent.
+    fn add_up(&mut self, sent: f64) {
+        self.marked += self.fraction * (sent - self.sent);
+        self.sent = sent;
     }
 }
 
@@ -170,8 +170,8 @@ impl CongestionMarks {
 
     /// A flow has arrived.
     pub(crate) fn arrive(&mut self, slot: u32, flows: &Flows) {
-        let left = flows.flow(slot).size;
-        let begun = FlowMarks { fraction: 0.0, left_at_review: left, left, marked: 0.0, first: NONE, listed: false };
+        let begun =
+            FlowMarks { fraction: 0.0, sent_at_review: 0.0, sent: 0.0, marked: 0.0, first: NONE, listed: false };
         match self.flow_marks.get_mut(slot as usize) {
             Some(free) => *free = begun,
             // Slots are handed out one after the other.
@@ -314,18 +314,18 @@ impl CongestionMarks {
             let marked = 1.0 - clean * (1.0 - f64::min(1.0, apart));
             let flow = &mut flow_marks[slot as usize];
             if marked != flow.fraction {
-                flow.add_up(flows.flow(slot).left(now));
+                flow.add_up(flows.flow(slot).sent(now));
                 flow.fraction = marked;
             }
         }
     }
 
     /// Ends a flow's period and returns its marks in that period.
-    pub(crate) fn end_period(&mut self, slot: u32, left: f64) -> Marks {
+    pub(crate) fn end_period(&mut self, slot: u32, sent: f64) -> Marks {
         let flow = &mut self.flow_marks[slot as usize];
-        flow.add_up(left);
-        let marks = Marks { sent: flow.left_at_review - left, marked: flow.marked };
-        (flow.left_at_review, flow.marked) = (left, 0.0);
+        flow.add_up(sent);
+        let marks = Marks { sent: sent - flow.sent_at_review, marked: flow.marked };
+        (flow.sent_at_review, flow.marked) = (sent, 0.0);
         marks
     }
 }

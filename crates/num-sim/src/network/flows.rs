@@ -1,10 +1,13 @@
 //! The active flows, in slots that are used again.
 //!
-//! A flow's rate is constant between two events, so what is left of it is only computed when its rate changes:
+//! A flow's rate is constant between two events, so what it has sent is only computed when its rate changes:
 //!
 //! ```text
-//! left(t) = left(since) − rate · (t − since)
+//! sent(t) = sent(since) + rate · (t − since)        left(t) = size − sent(t)
 //! ```
+//!
+//! What was sent is counted, and not taken from the size and what is left: these have no digit in common with it where
+//! the size is much larger, and a flow that never ends has the size ∞.
 
 use super::route::Route;
 use super::source::Source;
@@ -14,7 +17,7 @@ use super::source::Source;
 pub struct Flow {
     /// Its number in the workload.
     pub number: u32,
-    /// Its size.
+    /// Its size; ∞ for a flow that never ends.
     pub size: f64,
     /// Its rate, in bit/s.
     pub rate: f64,
@@ -24,8 +27,8 @@ pub struct Flow {
     pub cap: f64,
     /// The rate that it would have alone on the route of its arrival, in bit/s.
     pub alone: f64,
-    /// The bits left at the time `since`.
-    pub(crate) left: f64,
+    /// The bits sent until the time `since`.
+    pub(crate) sent: f64,
     /// When its rate last changed.
     pub(crate) since: f64,
     /// Its place in the list of active slots.
@@ -35,17 +38,22 @@ pub struct Flow {
 impl Flow {
     /// The bits left of it at a time at or after its last change of rate.
     pub fn left(&self, now: f64) -> f64 {
-        (self.left - self.rate * (now - self.since)).max(0.0)
+        self.size - self.sent(now)
     }
 
     /// The bits that it has sent by then.
     pub fn sent(&self, now: f64) -> f64 {
-        self.size - self.left(now)
+        (self.sent + self.rate * (now - self.since)).min(self.size)
     }
 
-    /// Computes what is left now.
+    /// Computes what has been sent by now.
     pub(crate) fn advance(&mut self, now: f64) {
-        (self.left, self.since) = (self.left(now), now);
+        (self.sent, self.since) = (self.sent(now), now);
+    }
+
+    /// Seconds from `since` until it has sent everything, at the rate that it has; ∞ for never.
+    pub(crate) fn time_left(&self) -> f64 {
+        if self.rate > 0.0 { (self.size - self.sent) / self.rate } else { f64::INFINITY }
     }
 }
 
@@ -56,6 +64,8 @@ pub struct Flows {
     routes: Vec<Route>,
     /// By slot, where the workload has rates of production; else empty.
     sources: Vec<Source>,
+    /// By slot, where the workload has weights; else empty.
+    weights: Vec<f64>,
     active: Vec<u32>,
     free: Vec<u32>,
 }
@@ -82,6 +92,15 @@ impl Flows {
         &self.routes[slot as usize]
     }
 
+    /// The weight of the flow in a slot: 1 unless its workload has weights.
+    pub fn weight(&self, slot: u32) -> f64 {
+        self.weights.get(slot as usize).copied().unwrap_or(1.0)
+    }
+
+    pub(crate) fn have_weights(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
     /// Bits of the flow in a slot that have been produced: all of them, unless its workload has rates of production.
     ///
     /// # Panics
@@ -89,6 +108,11 @@ impl Flows {
     pub fn produced(&self, slot: u32, now: f64) -> f64 {
         let flow = self.flow(slot);
         self.source(slot).map_or(flow.size, |source| source.produced(flow.rate, now - flow.since))
+    }
+
+    /// Bits of the flow that are still to be produced.
+    pub(crate) fn to_come(&self, slot: u32, now: f64) -> f64 {
+        self.source(slot).map_or(0.0, |_| self.flow(slot).size - self.produced(slot, now))
     }
 
     /// Bits that have been produced and wait to be sent.
@@ -134,6 +158,15 @@ impl Flows {
         }
     }
 
+    /// Gives the flow in a slot a weight.
+    pub(crate) fn set_weight(&mut self, slot: u32, weight: f64) {
+        match self.weights.get_mut(slot as usize) {
+            Some(free) => *free = weight,
+            // Slots are handed out one after the other.
+            None => self.weights.push(weight),
+        }
+    }
+
     pub(crate) fn route_mut(&mut self, slot: u32) -> &mut Route {
         &mut self.routes[slot as usize]
     }
@@ -152,7 +185,7 @@ impl Flows {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         let place = self.active.len() as u32;
         let (number, cap, alone) = (number as u32, f64::INFINITY, f64::INFINITY);
-        let flow = Flow { number, size, rate: 0.0, arrival: now, cap, alone, left: size, since: now, place };
+        let flow = Flow { number, size, rate: 0.0, arrival: now, cap, alone, sent: 0.0, since: now, place };
         match self.slots.get_mut(slot as usize) {
             Some(free) => {
                 *free = flow;

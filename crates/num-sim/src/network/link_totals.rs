@@ -81,6 +81,14 @@ impl LinkTotals {
         self.capacities[link] = capacity;
     }
 
+    /// Forgets what was before some time.
+    pub(crate) fn restart(&mut self, now: f64) {
+        for (link, total) in self.links.iter_mut().enumerate() {
+            total.add_up(self.loads[link], self.capacities[link], now);
+            *total = LinkTotal { since: now, changed: now, ..LinkTotal::default() };
+        }
+    }
+
     /// Ends the run at some time: nothing changes afterwards.
     pub(crate) fn close(&mut self, now: f64) {
         for link in 0..self.links.len() {

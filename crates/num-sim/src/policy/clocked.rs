@@ -171,7 +171,7 @@ impl ClockedOptions {
     }
 }
 
-type LawOfFlow = Box<dyn Fn(&Flow, f64) -> PowerLaw + Send>;
+type LawOfFlow = Box<dyn Fn(u32, &Flows, f64) -> PowerLaw + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
@@ -181,8 +181,9 @@ type LawOfFlow = Box<dyn Fn(&Flow, f64) -> PowerLaw + Send>;
 pub struct Clocked {
     name: String,
     options: ClockedOptions,
-    /// The utility of a flow, given the mean capacity of a link.
+    /// The utility of the flow in a slot, given the mean capacity of a link.
     law: LawOfFlow,
+    takes_weights: bool,
     mean_capacity: f64,
     allocator: Option<Allocator>,
     /// By slot of the simulator, and by slot of the allocator.
@@ -211,7 +212,8 @@ impl Clocked {
         Ok(Self {
             name: options.name(),
             options,
-            law: Box::new(move |flow, mean_capacity| utility.power_law(flow, mean_capacity)),
+            law: Box::new(move |slot, flows, mean_capacity| utility.power_law(slot, flows, mean_capacity)),
+            takes_weights: utility.takes_weights(),
             mean_capacity: 0.0,
             allocator: None,
             ids: Vec::new(),
@@ -225,12 +227,13 @@ impl Clocked {
 
     /// With other utilities: `law` is given a flow and the mean capacity of a link, in bit/s.
     pub fn with_power_laws(self, law: impl Fn(&Flow, f64) -> PowerLaw + Send + 'static) -> Self {
-        Self { law: Box::new(law), ..self }
+        let law = move |slot: u32, flows: &Flows, mean_capacity: f64| law(flows.flow(slot), mean_capacity);
+        Self { law: Box::new(law), takes_weights: false, ..self }
     }
 
     fn begin_flow(&mut self, slot: u32, flows: &Flows) -> Result<()> {
         let path = single_path(&self.name, slot, flows)?;
-        let mut law = (self.law)(flows.flow(slot), self.mean_capacity);
+        let mut law = (self.law)(slot, flows, self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         if self.options.line_rate {
             let alone = flows.route(slot).alone(allocator.capacities());
@@ -265,6 +268,7 @@ impl Policy for Clocked {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.options.utility.check_flows(&self.name, workload)?;
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
@@ -329,6 +333,10 @@ impl Policy for Clocked {
             self.meter.next_step();
         }
         Ok(self.clock.as_ref().map_or(f64::INFINITY, |clock| clock.next(flows)))
+    }
+
+    fn takes_weights(&self) -> bool {
+        self.takes_weights
     }
 
     fn update_traffic(&self) -> Option<UpdateTraffic> {

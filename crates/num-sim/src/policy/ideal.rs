@@ -12,6 +12,7 @@ use netnum_core::{Ask, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use super::objective::refuse_endless;
 use super::single_path::{active_problem, flows_in};
 use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Result, positive};
@@ -37,6 +38,9 @@ type UtilitiesOf = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 pub struct Ideal {
     name: String,
     utilities: UtilitiesOf,
+    /// Whether they value the time that a flow takes, so that it has to end.
+    of_times: bool,
+    takes_weights: bool,
     settings: Settings,
     /// When utilities change though no flow arrives or ends.
     clock: Option<Clock>,
@@ -62,33 +66,50 @@ impl Ideal {
         clock: Clock,
         utilities: impl Fn(&Moment<'_>) -> Result<Utilities> + Send + 'static,
     ) -> Self {
-        Self::of(name.into(), Some(clock), Box::new(utilities))
+        Self { of_times: true, ..Self::of(name.into(), Some(clock), Box::new(utilities)) }
     }
 
     fn of(name: String, clock: Option<Clock>, utilities: UtilitiesOf) -> Self {
         let (capacities, at_first, prices) = (Vec::new(), Vec::new(), Vec::new());
         let settings = Self::settings(Settings::default().tol);
-        Self { name, utilities, settings, clock, capacities, at_first, prices, changed: false, gap: 0.0 }
+        Self {
+            name,
+            utilities,
+            of_times: false,
+            takes_weights: false,
+            settings,
+            clock,
+            capacities,
+            at_first,
+            prices,
+            changed: false,
+            gap: 0.0,
+        }
     }
 
-    /// Proportional fairness.
+    /// The optimum of one of the utilities that an option names.
+    fn by(name: String, objective: Objective) -> Self {
+        let utilities = move |moment: &Moment<'_>| objective.of(moment.slots, moment.flows);
+        Self { takes_weights: objective.takes_weights(), ..Self::of(name, None, Box::new(utilities)) }
+    }
+
+    /// Proportional fairness, weighted where flows have weights.
     pub fn proportional() -> Self {
-        Self::new("proportional", |flows| Objective::Proportional.of(flows))
+        Self::by("proportional".into(), Objective::Proportional)
     }
 
-    /// Alpha-fairness with weights of 1.
+    /// Alpha-fairness, with weights of 1 where flows have none.
     ///
     /// # Errors
     /// A setting's, for an α that is not finite and > 0.
     pub fn alpha_fair(alpha: f64) -> Result<Self> {
         positive("alpha", alpha)?;
-        let utility = Objective::AlphaFair(alpha);
-        Ok(Self::new(format!("alpha-fair({alpha})"), move |flows| utility.of(flows)))
+        Ok(Self::by(format!("alpha-fair({alpha})"), Objective::AlphaFair(alpha)))
     }
 
     /// Short completion times: U(x) = x^(1−ε)/size with the size that a flow arrives with, and NUMFabric's ε.
     pub fn min_fct() -> Self {
-        Self::new("min-fct", |flows| Objective::MinFct.of(flows))
+        Self { of_times: true, ..Self::by("min-fct".into(), Objective::MinFct) }
     }
 
     /// With other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every
@@ -165,7 +186,10 @@ impl Policy for Ideal {
         &self.name
     }
 
-    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        if self.of_times {
+            refuse_endless(&self.name, workload)?;
+        }
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
         if let Some(clock) = &mut self.clock {
@@ -184,6 +208,10 @@ impl Policy for Ideal {
 
     fn is_exact(&self) -> bool {
         false
+    }
+
+    fn takes_weights(&self) -> bool {
+        self.takes_weights
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {

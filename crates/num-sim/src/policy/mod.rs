@@ -99,6 +99,12 @@ pub trait Policy {
         true
     }
 
+    /// Whether weights of flows mean something to it. Otherwise [`simulate`](crate::simulate) refuses flows that have
+    /// [some](Workload::weights).
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
     /// The largest relative gap to an optimum that its rates were proven to have so far; 0 for a policy that proves
     /// none, or is exact.
     fn gap(&self) -> f64 {

@@ -4,8 +4,9 @@ use netnum_core::internal::options;
 use netnum_core::{AlphaFair, MinFct, PowerLaw, Utilities};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::error::{Result, positive};
-use crate::network::Flow;
+use crate::error::{Error, Result, positive};
+use crate::network::Flows;
+use crate::workload::Workload;
 
 /// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -41,28 +42,53 @@ impl Objective {
         }
     }
 
-    /// The utilities of flows, with rates in bit/s.
+    /// Refuses workloads whose flows have no such utility.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] naming the first flow that never ends.
+    pub(super) fn check_flows(self, policy: &str, workload: &Workload) -> Result<()> {
+        match self {
+            Self::MinFct => refuse_endless(policy, workload),
+            Self::Proportional | Self::AlphaFair(_) => Ok(()),
+        }
+    }
+
+    /// Whether the weights of flows are those of its utilities.
+    pub(super) fn takes_weights(self) -> bool {
+        match self {
+            Self::Proportional | Self::AlphaFair(_) => true,
+            Self::MinFct => false,
+        }
+    }
+
+    /// The utilities of the flows in some slots, with rates in bit/s.
     ///
     /// # Errors
     /// A parameter's.
-    pub(super) fn of(self, flows: &[&Flow]) -> Result<Utilities> {
-        Ok(match self {
-            Self::Proportional => AlphaFair::proportional().into(),
-            Self::AlphaFair(alpha) => AlphaFair::new(alpha, 1.0)?.into(),
+    pub(super) fn of(self, slots: &[u32], flows: &Flows) -> Result<Utilities> {
+        let alpha_fair = |alpha: f64| -> Result<Utilities> {
+            Ok(match flows.have_weights() {
+                true => AlphaFair::new(alpha, slots.iter().map(|&slot| flows.weight(slot)).collect::<Vec<_>>())?.into(),
+                false => AlphaFair::new(alpha, 1.0)?.into(),
+            })
+        };
+        match self {
+            Self::Proportional => alpha_fair(1.0),
+            Self::AlphaFair(alpha) => alpha_fair(alpha),
             Self::MinFct => {
-                let sizes: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
-                MinFct::new(sizes, MinFct::EPSILON)?.into()
+                let sizes: Vec<f64> = slots.iter().map(|&slot| flows.flow(slot).size).collect();
+                Ok(MinFct::new(sizes, MinFct::EPSILON)?.into())
             }
-        })
+        }
     }
 
     /// The utility of a flow in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network:
     /// utilities may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
-    pub(super) fn power_law(self, flow: &Flow, unit: f64) -> PowerLaw {
+    pub(super) fn power_law(self, slot: u32, flows: &Flows, unit: f64) -> PowerLaw {
         let weight = match self {
-            Self::Proportional | Self::AlphaFair(_) => unit,
+            Self::Proportional | Self::AlphaFair(_) => unit * flows.weight(slot),
             // Sizes in Mbit.
-            Self::MinFct => unit * (flow.size / 1e6).powf(-1.0 / MinFct::EPSILON),
+            Self::MinFct => unit * (flows.flow(slot).size / 1e6).powf(-1.0 / MinFct::EPSILON),
         };
         PowerLaw::new(weight, self.alpha())
     }
@@ -74,5 +100,20 @@ impl Objective {
             Self::AlphaFair(alpha) => alpha,
             Self::MinFct => MinFct::EPSILON,
         }
+    }
+}
+
+/// Refuses flows that never end, for a policy that values the time that a flow takes.
+///
+/// # Errors
+/// [`Error::Policy`] naming the first of them.
+pub(super) fn refuse_endless(policy: &str, workload: &Workload) -> Result<()> {
+    match workload.first_endless() {
+        Some(flow) => {
+            let size = workload.sizes()[flow];
+            let what = format!("cannot take flow {flow} of size {size}, which never ends: it values short times");
+            Err(Error::Policy { policy: policy.into(), what })
+        }
+        None => Ok(()),
     }
 }

@@ -82,12 +82,7 @@ impl Levels for Pias {
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64 {
         let Some(&threshold) = self.thresholds.get(level).filter(|_| rate > 0.0) else { return f64::INFINITY };
         let flow = flows.flow(slot);
-        let (sent, mut way) = (flow.sent(now), (threshold - flow.sent(now)) / rate);
-        // Of a flow so large that the way to the threshold is less than its last digit, when that moves.
-        let least = flow.size * f64::EPSILON;
-        if threshold - sent < least && sent < threshold * (1.0 - ROUNDING) {
-            way = least / rate;
-        }
+        let way = (threshold - flow.sent(now)) / rate;
         now + way
     }
 }

@@ -36,7 +36,7 @@ impl Remaining {
             Self::Size => left,
             Self::Time if capacity == 0.0 => FOREVER,
             Self::Time => {
-                let to_come = flow.size - flows.produced(slot, now);
+                let to_come = flows.to_come(slot, now);
                 to_come / f64::min(flows.production(slot), capacity) + f64::max(0.0, left - to_come) / capacity
             }
         }

@@ -26,7 +26,7 @@ use super::max_min::Weighted;
 use super::single_path::single_path;
 use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
 use crate::error::Result;
-use crate::network::{Flow, Flows};
+use crate::network::Flows;
 use crate::numbers::{ALIKE, FLOW};
 use crate::setters::setters;
 use crate::workload::Workload;
@@ -126,16 +126,16 @@ impl Xwi {
     }
 
     /// U'(x) = (w/x)^α, in a unit of price at which it is near 1 for rates like those of the network.
-    fn utility(&self, flow: &Flow) -> PowerLaw {
-        let law = self.options.utility.power_law(flow, self.unit);
+    fn utility(&self, slot: u32, flows: &Flows) -> PowerLaw {
+        let law = self.options.utility.power_law(slot, flows, self.unit);
         PowerLaw { weight: law.weight.clamp(f64::MIN_POSITIVE, f64::MAX), ..law }
     }
 
     /// (U')⁻¹ of the price of its path, bounded relative to what the path can carry, in units.
     fn weight(&self, slot: u32, flows: &Flows) -> f64 {
-        let (flow, route) = (flows.flow(slot), flows.route(slot));
+        let route = flows.route(slot);
         let heaviest = self.options.heaviest * route.alone(&self.capacities);
-        f64::min(self.utility(flow).demand(self.price(route.links())), heaviest) / self.unit
+        f64::min(self.utility(slot, flows).demand(self.price(route.links())), heaviest) / self.unit
     }
 
     /// q of a path.
@@ -157,7 +157,7 @@ impl Xwi {
             let (flow, links) = (flows.flow(slot), flows.route(slot).links());
             let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
             let share = links.iter().map(share).fold(flow.cap, f64::min);
-            let revenue = share * f64::min(self.utility(flow).marginal(share), LARGEST_PRICE);
+            let revenue = share * f64::min(self.utility(slot, flows).marginal(share), LARGEST_PRICE);
             for &link in links {
                 prices[link as usize] += revenue / links.len() as f64 / self.capacities[link as usize];
             }
@@ -182,7 +182,7 @@ impl Xwi {
         for &slot in flows.active().iter().filter(|&&slot| self.is_open(slot, flows)) {
             pacer.did(FLOW)?;
             let (flow, links, rate) = (flows.flow(slot), flows.route(slot).links(), self.shared.rate(slot));
-            let marginal = f64::min(self.utility(flow).marginal(rate), LARGEST_PRICE);
+            let marginal = f64::min(self.utility(slot, flows).marginal(rate), LARGEST_PRICE);
             let residual = marginal - self.price(links);
             links.iter().for_each(|&link| loads[link as usize] += rate);
             // A rate at its cap, or of 0, need not fit the prices.
@@ -220,7 +220,8 @@ impl Policy for Xwi {
         XWI
     }
 
-    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.options.utility.check_flows(XWI, workload)?;
         self.capacities = net.capacities().to_vec();
         let largest = self.capacities.iter().copied().fold(0.0, f64::max);
         self.unit = if largest > 0.0 { largest } else { 1.0 };
@@ -233,23 +234,22 @@ impl Policy for Xwi {
 
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         self.changed = true;
-        if let Event::Ended(slot) | Event::Rerouted(slot) = event {
-            self.shared.remove(slot);
-        }
         match event {
-            Event::Arrived(slot) | Event::Rerouted(slot) => {
-                single_path(XWI, slot, flows)?;
-                self.shared.insert(slot, self.weight(slot, flows), flows);
-            }
-            Event::Ended(_) => {}
-            Event::CapChanged(slot) => self.shared.set_cap(slot, flows.flow(slot).cap),
+            Event::Arrived(slot) | Event::Rerouted(slot) => _ = single_path(XWI, slot, flows)?,
             Event::CapacityChanged { link, capacity } => {
                 self.capacities[link as usize] = capacity;
-                self.shared.set_capacity(link, capacity);
                 self.reweigh_all = true;
             }
+            Event::Ended(_) | Event::CapChanged(_) => {}
         }
+        let mut shared = std::mem::take(&mut self.shared);
+        shared.change(event, flows, |slot| self.weight(slot, flows));
+        self.shared = shared;
         Ok(())
+    }
+
+    fn takes_weights(&self) -> bool {
+        self.options.utility.takes_weights()
     }
 
     fn is_exact(&self) -> bool {

@@ -10,7 +10,7 @@ use netnum_core::Topology;
 
 use super::progress::RunProgress;
 use super::reviews::Reviews;
-use super::settings::CapacityChange;
+use super::settings::{CapacityChange, RunSettings};
 use super::stops::Stops;
 use super::transfers::Transfers;
 use crate::error::{Error, Result};
@@ -23,6 +23,7 @@ use crate::workload::Workload;
 
 /// A run.
 pub(super) struct Simulation<'a> {
+    /// With the links that have failed at first and return.
     pub(super) net: &'a Topology,
     pub(super) workload: &'a Workload,
     pub(super) routing: &'a mut dyn Routing,
@@ -30,6 +31,8 @@ pub(super) struct Simulation<'a> {
     /// Changes of capacity that are still to come, and whether there has been one.
     pub(super) changes: &'a [CapacityChange],
     pub(super) links_changed: bool,
+    /// The time from which on totals of links count; ∞ once it is over.
+    warmup: f64,
     pub(super) now: f64,
     pub(super) events: u64,
     pub(super) transfers: Transfers,
@@ -63,23 +66,25 @@ enum Last {
 
 impl<'a> Simulation<'a> {
     pub(super) fn new(
-        net: &'a Topology,
+        net: &Topology,
+        planned: &'a Topology,
         workload: &'a Workload,
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
-        (changes, no_limit): (&'a [CapacityChange], f64),
+        (run, changes, no_limit): (&'a RunSettings, &'a [CapacityChange], f64),
         stops: Stops<'a>,
     ) -> Self {
         let unknown = vec![f64::NAN; workload.len()];
         let reviews = Reviews::every(routing.period());
         let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
         Self {
-            net,
+            net: planned,
             workload,
             routing,
             policy,
             changes,
-            links_changed: false,
+            warmup: if run.warmup > 0.0 { run.warmup } else { f64::INFINITY },
+            links_changed: !std::ptr::eq(net, planned),
             now: 0.0,
             events: 0,
             transfers: Transfers::new(net.capacities(), no_limit, marks),
@@ -91,6 +96,7 @@ impl<'a> Simulation<'a> {
                 slowdowns: unknown.clone(),
                 bytes_sent: vec![0.0; workload.len()],
                 copy_rates: unknown,
+                warmup: run.warmup,
                 ..Report::new(RunStatus::default(), workload.clone())
             },
             stops,
@@ -99,7 +105,7 @@ impl<'a> Simulation<'a> {
             rates: Rates::default(),
             moves: Moves::default(),
             spare_route: Route::default(),
-            balance: vec![0.0; net.node_names().len()],
+            balance: vec![0.0; planned.node_names().len()],
         }
     }
 
@@ -120,11 +126,15 @@ impl<'a> Simulation<'a> {
             let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
             let next = arrival.min(end).min(review).min(change).min(self.wake);
             if next > until {
+                self.warm_up(until);
                 self.now = until;
                 return Ok(RunStatus::TimeUp);
             }
             // A clock may tick on though nothing is sent, and nothing can be.
-            let is_idle = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
+            let is_idle = arrival == f64::INFINITY
+                && end == f64::INFINITY
+                && change == f64::INFINITY
+                && !self.transfers.sends_on();
             self.stops.idle = if is_idle { self.stops.idle + 1 } else { 0 };
             if let Some(reviews) = self.reviews.as_mut().filter(|_| !is_idle) {
                 reviews.idle = 0;
@@ -132,6 +142,7 @@ impl<'a> Simulation<'a> {
             if next == f64::INFINITY || (is_idle && !self.can_send()) {
                 return Ok(RunStatus::Starved);
             }
+            self.warm_up(next);
             self.now = next;
             self.events += 1;
             let foreseen = arrival.min(end).min(change).min(until);
@@ -204,6 +215,14 @@ impl<'a> Simulation<'a> {
             || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= most)
     }
 
+    /// The clock goes to some time: what counts from a time before it on does so. Rates are constant until then.
+    fn warm_up(&mut self, time: f64) {
+        if self.warmup <= time {
+            self.transfers.restart_totals(self.warmup);
+            self.warmup = f64::INFINITY;
+        }
+    }
+
     /// Gives the policy an event.
     pub(super) fn notify(&mut self, event: Event) -> Result<()> {
         self.has_event = true;
@@ -229,6 +248,9 @@ impl<'a> Simulation<'a> {
             alone = production.rates()[flow];
         }
         self.transfers.flows.flow_mut(slot).alone = alone;
+        if let Some(weights) = self.workload.weights() {
+            self.transfers.flows.set_weight(slot, weights[flow]);
+        }
         let source = self.workload.production().map(|production| {
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
             // A policy that gives a flow a little less than its cap leaves a little waiting, and so does a routing that
@@ -251,7 +273,7 @@ impl<'a> Simulation<'a> {
         let number = flow.number as usize;
         // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
         // its digits left.
-        let time = (flow.since - self.workload.arrivals()[number]) + flow.left / flow.rate;
+        let time = (flow.since - self.workload.arrivals()[number]) + flow.time_left();
         report.completion_times[number] = time;
         report.slowdowns[number] = time * flow.alone / flow.size;
         report.bytes_sent[number] = self.workload.sizes()[number];
@@ -319,11 +341,14 @@ impl<'a> Simulation<'a> {
 
     /// The report of what has happened so far.
     pub(super) fn report(mut self, status: RunStatus) -> Report {
+        if self.warmup < f64::INFINITY {
+            // The run was over before.
+            self.transfers.restart_totals(self.now);
+        }
         for place in 0..self.active() {
             let slot = self.transfers.flows.active()[place];
-            let left = self.transfers.close(slot, self.now);
-            let flow = self.transfers.flows.flow(slot);
-            self.report.bytes_sent[flow.number as usize] = (flow.size - left) / BITS;
+            let sent = self.transfers.close(slot, self.now);
+            self.report.bytes_sent[self.transfers.flows.flow(slot).number as usize] = sent / BITS;
         }
         let Transfers { mut links, rate_changes, route_changes, .. } = self.transfers;
         links.close(self.now);
@@ -334,7 +359,11 @@ impl<'a> Simulation<'a> {
             link_utilization: links.utilizations(),
             link_bytes: links.bytes(),
             peak_loads: links.peaks(),
-            over_allocation: if self.now > 0.0 { links.excess_bits() / self.now } else { 0.0 },
+            over_allocation: if self.now > self.report.warmup {
+                links.excess_bits() / (self.now - self.report.warmup)
+            } else {
+                0.0
+            },
             gap: self.policy.gap(),
             update_traffic: self.policy.update_traffic(),
             time: self.now,

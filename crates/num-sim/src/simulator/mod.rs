@@ -22,10 +22,11 @@ mod transfers;
 use std::time::Instant;
 
 use netnum_core::internal::interrupt::{self, Pacer};
+use netnum_core::registry::Options;
 use netnum_core::{StopToken, Topology};
 
 use crate::error::{Error, Result};
-use crate::policy::Policy;
+use crate::policy::{self, POLICIES, Policy};
 use crate::report::Report;
 #[cfg(doc)]
 use crate::report::RunStatus;
@@ -39,6 +40,9 @@ use stops::Stops;
 
 /// Simulates the flows of a workload on a network.
 ///
+/// Routes avoid links that have failed at the start (of capacity 0), but for those to which a change gives a capacity
+/// later: until then flows are moved off them, or wait where there is no other path.
+///
 /// The same arguments give the same report, bit for bit, except for its [`seconds`](Report::seconds); the report of a
 /// run that stops by the real clock is the beginning of it.
 ///
@@ -47,8 +51,9 @@ use stops::Stops;
 ///
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
-/// capacity of the run out of its range; [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link
-/// nor its application limits; those of the routing for flows that it cannot route, and of the policy for the
+/// capacity of the run out of its range, and for a run [until](RunSettings::until) ∞ of flows that never end;
+/// [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link nor its application limits; those of
+/// the routing for flows that it cannot route, and of the policy for the
 /// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be
 /// used; [`Error::StandsStill`].
 pub fn simulate(
@@ -65,12 +70,15 @@ pub fn simulate(
     let net = &*net;
     let limit = run.time_limit.map_or_else(StopToken::new, StopToken::with_timeout);
     limit.scope(|| {
-        let ready = match prepare(net, workload, routing, policy) {
+        let planned = settings::planned(net, &changes)?;
+        let planned = planned.as_ref().unwrap_or(net);
+        let ready = match prepare(net, planned, workload, routing, policy, run.until) {
             Err(error) if !error.is_stop() => return Err(error),
             ready => ready,
         };
         let stops = Stops::new(began, run, observer);
-        let mut simulation = Simulation::new(net, workload, routing, policy, (&changes, none), stops);
+        let run_of = (run, &*changes, none);
+        let mut simulation = Simulation::new(net, planned, workload, routing, policy, run_of, stops);
         let ended = ready.and_then(|()| simulation.run());
         let status = ended.or_else(|error| simulation.stops.status(error))?;
         Ok(simulation.report(status))
@@ -78,9 +86,24 @@ pub fn simulate(
 }
 
 /// All that is done before the first event.
-fn prepare(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut dyn Policy) -> Result<()> {
+fn prepare(
+    net: &Topology,
+    planned: &Topology,
+    workload: &Workload,
+    routing: &mut dyn Routing,
+    policy: &mut dyn Policy,
+    until: f64,
+) -> Result<()> {
     check_ends(net, workload)?;
-    routing.begin_run(net, workload)?;
+    if let Some(flow) = workload.first_endless().filter(|_| until == f64::INFINITY) {
+        let expected =
+            format!("the seconds to simulate, since flow {flow} of size {} never ends", workload.sizes()[flow]);
+        return Err(Error::setting("until", until, &expected));
+    }
+    if workload.weights().is_some() && !policy.takes_weights() {
+        return Err(refused_weights(policy.name()));
+    }
+    routing.begin_run(planned, workload)?;
     let period = routing.period();
     if period.is_nan() || period <= 0.0 {
         return Err(Error::setting("period", period, "a number > 0"));
@@ -88,6 +111,15 @@ fn prepare(net: &Topology, workload: &Workload, routing: &mut dyn Routing, polic
     routing.marking().check(routing.name())?;
     policy.begin_run(net, workload)?;
     Ok(interrupt::check()?)
+}
+
+/// The error for weights under a policy to which they mean nothing.
+fn refused_weights(policy: &str) -> Error {
+    let takes = |name: &str| policy::policy(name, &Options::new()).is_ok_and(|policy| policy.takes_weights());
+    let names: Vec<String> =
+        POLICIES.iter().map(|entry| entry.name).filter(|name| takes(name)).map(|name| format!("{name:?}")).collect();
+    let what = format!("has no use for the weights of flows; policies that have are {}", names.join(", "));
+    Error::Policy { policy: policy.into(), what }
 }
 
 /// Whether every flow joins ends of the network.

@@ -44,7 +44,7 @@ impl Simulation<'_> {
                 return Ok(());
             };
             let flow = self.transfers.flows.flow(slot);
-            let marks = marks.end_period(slot, flow.left(self.now));
+            let marks = marks.end_period(slot, flow.sent(self.now));
             reviews.advance(slot, flow, self.now)?;
             let number = flow.number as usize;
             self.work(FLOW)?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -22,8 +23,12 @@ pub struct CapacityChange {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// Simulated seconds after which the run is over, though flows have not ended. Default: ∞.
+    /// Simulated seconds after which the run is over, though flows have not ended; flows that never end need one.
+    /// Default: ∞.
     pub until: f64,
+    /// Simulated seconds that do not count: means and quantiles are of the flows that arrive from then on, and totals
+    /// of links begin then. Default: 0.
+    pub warmup: f64,
     /// Changes of capacity, in order of time. Default: none.
     pub changes: Vec<CapacityChange>,
     /// Real time after which the run is over, with a report of what has happened so far. It counts from the first
@@ -33,13 +38,14 @@ pub struct RunSettings {
 
 setters!(RunSettings {
     with_until: until: f64,
+    with_warmup: warmup: f64,
     with_changes: changes: Vec<CapacityChange>,
     with_time_limit: time_limit: Option<Duration>,
 });
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { until: f64::INFINITY, changes: Vec::new(), time_limit: None }
+        Self { until: f64::INFINITY, warmup: 0.0, changes: Vec::new(), time_limit: None }
     }
 }
 
@@ -47,6 +53,10 @@ impl RunSettings {
     pub(super) fn check(&self, links: usize) -> Result<()> {
         if self.until.is_nan() || self.until < 0.0 {
             return Err(Error::setting("until", self.until, "a number >= 0"));
+        }
+        if !(self.warmup.is_finite() && (0.0..=self.until).contains(&self.warmup)) {
+            let most = if self.until.is_finite() { format!(" and <= until, {}", self.until) } else { String::new() };
+            return Err(Error::setting("warmup", self.warmup, &format!("a finite number >= 0{most}")));
         }
         let mut previous = 0.0;
         for (place, change) in self.changes.iter().enumerate() {
@@ -69,4 +79,16 @@ impl RunSettings {
         }
         Ok(())
     }
+}
+
+/// The network as routes are planned on it, if not as it is at the start: with the links that have failed then and
+/// return.
+pub(super) fn planned(net: &Topology, changes: &[CapacityChange]) -> Result<Option<Topology>> {
+    let mut capacities = net.capacities().to_vec();
+    for change in changes.iter().filter(|change| net.capacities()[change.link as usize] == 0.0) {
+        let capacity = &mut capacities[change.link as usize];
+        *capacity = capacity.max(change.capacity);
+    }
+    let returns = capacities != net.capacities();
+    Ok(returns.then(|| net.clone().with_capacities(capacities)).transpose()?)
 }

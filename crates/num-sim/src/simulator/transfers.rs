@@ -15,8 +15,8 @@ pub(super) struct Transfers {
     pub(super) marks: Option<CongestionMarks>,
     /// By slot, when its flow ends, or its source changes stage if that is earlier.
     pub(super) ends: Calendar,
-    /// By slot, the bits that were left of its flow when it took its route.
-    left_at_route: Vec<f64>,
+    /// By slot, the bits that its flow had sent when it took its route.
+    sent_at_route: Vec<f64>,
     /// Slots of flows with a source that something has happened to at this instant, for [`foresee`](Self::foresee).
     pub(super) sourced: Vec<u32>,
     pub(super) rate_changes: u64,
@@ -30,7 +30,7 @@ impl Transfers {
             links: LinkTotals::new(capacities, no_limit),
             marks,
             ends: Calendar::default(),
-            left_at_route: Vec::new(),
+            sent_at_route: Vec::new(),
             sourced: Vec::new(),
             rate_changes: 0,
             route_changes: 0,
@@ -39,10 +39,10 @@ impl Transfers {
 
     /// The flow in a slot, which has a route by now, begins; with a source unless all its bytes are at hand.
     pub(super) fn begin(&mut self, slot: u32, source: Option<Source>) {
-        if self.left_at_route.len() <= slot as usize {
-            self.left_at_route.resize(slot as usize + 1, 0.0);
+        if self.sent_at_route.len() <= slot as usize {
+            self.sent_at_route.resize(slot as usize + 1, 0.0);
         }
-        self.left_at_route[slot as usize] = self.flows.flow(slot).size;
+        self.sent_at_route[slot as usize] = 0.0;
         if let Some(source) = source {
             self.flows.set_source(slot, source);
             self.sourced.push(slot);
@@ -56,7 +56,7 @@ impl Transfers {
     pub(super) fn end(&mut self, slot: u32, now: f64) {
         let (flow, route) = (self.flows.flow(slot), self.flows.route(slot));
         self.links.change(route, -flow.rate, now);
-        self.links.sent(route, self.left_at_route[slot as usize]);
+        self.links.sent(route, flow.size - self.sent_at_route[slot as usize]);
         self.ends.set(slot, f64::INFINITY);
         if let Some(marks) = &mut self.marks {
             marks.leave(slot, route, flow.rate);
@@ -66,11 +66,11 @@ impl Transfers {
     /// A flow takes another route, at the rate that it has; `route` is then its old one.
     pub(super) fn take_route(&mut self, slot: u32, route: &mut Route, now: f64) {
         let flow = self.flows.flow(slot);
-        let (rate, left) = (flow.rate, flow.left(now));
-        let before = std::mem::replace(&mut self.left_at_route[slot as usize], left);
+        let (rate, sent) = (flow.rate, flow.sent(now));
+        let before = std::mem::replace(&mut self.sent_at_route[slot as usize], sent);
         std::mem::swap(self.flows.route_mut(slot), route);
         self.links.change(route, -rate, now);
-        self.links.sent(route, before - left);
+        self.links.sent(route, sent - before);
         self.links.change(self.flows.route(slot), rate, now);
         if let Some(marks) = &mut self.marks {
             marks.leave(slot, route, rate);
@@ -111,22 +111,35 @@ impl Transfers {
         source.follow(flow.rate);
         let lifted = source.lift(flow.sent(now));
         flow.cap = source.cap();
-        let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
+        let end = flow.time_left();
         let change = source.next(flow.rate, flow.sent(now));
         source.stage_changes_first = change < end * (1.0 - ALIKE);
         self.ends.set(slot, now + if source.stage_changes_first { change } else { end });
         lifted
     }
 
-    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' totals,
-    /// at the end of a run.
+    /// Bits that an active flow has sent by now. Those since it took its route are added to the links' totals, at the
+    /// end of a run.
     pub(super) fn close(&mut self, slot: u32, now: f64) -> f64 {
-        let (flow, before): (&Flow, f64) = (self.flows.flow(slot), self.left_at_route[slot as usize]);
-        let left = flow.left(now);
-        if left != before || left != flow.size {
-            self.links.sent(self.flows.route(slot), before - left);
+        let (sent, before) = (self.flows.flow(slot).sent(now), self.sent_at_route[slot as usize]);
+        if sent > before {
+            self.links.sent(self.flows.route(slot), sent - before);
         }
-        left
+        sent
+    }
+
+    /// Totals of links begin at this time, which is not before the last event.
+    pub(super) fn restart_totals(&mut self, now: f64) {
+        self.links.restart(now);
+        for &slot in self.flows.active() {
+            self.sent_at_route[slot as usize] = self.flows.flow(slot).sent(now);
+        }
+    }
+
+    /// Whether a flow that never ends sends.
+    pub(super) fn sends_on(&self) -> bool {
+        let endless = |flow: &Flow| flow.size == f64::INFINITY && flow.rate > 0.0;
+        self.flows.active().iter().any(|&slot| endless(self.flows.flow(slot)))
     }
 
     /// Computes the marks at the rates and routes of this instant.
@@ -145,7 +158,7 @@ impl Transfers {
         self.advance(slot, now);
         let flow = self.flows.flow_mut(slot);
         flow.rate = rate;
-        let end = if rate > 0.0 { now + flow.left / rate } else { f64::INFINITY };
+        let end = now + flow.time_left();
         self.ends.set(slot, end);
         self.links.change(self.flows.route(slot), rate - before, now);
         if let Some(marks) = &mut self.marks {

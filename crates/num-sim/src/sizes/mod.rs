@@ -181,7 +181,7 @@ impl Sizes {
         let u = 1.0 - rng.random::<f64>();
         match &self.law {
             Law::Points(_) => self.quantile(u),
-            Law::Exponential { mean } => (-mean * ln(u)).max(f64::MIN_POSITIVE),
+            Law::Exponential { mean } => (-mean * ln(u)).clamp(f64::MIN_POSITIVE, f64::MAX),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory::room;
 use serde::{Deserialize, Serialize};
 
 pub use pairs::Pairs;
@@ -17,17 +18,19 @@ pub use poisson::Poisson;
 pub use production::Production;
 
 use crate::error::{Error, Result};
+use crate::numbers::BITS;
 
 /// Flows in order of arrival, as columns.
 ///
 /// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
-/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0; no flow goes to
-/// where it comes from. Clones share their columns, so that a copy costs nothing.
+/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are > 0, and ∞ for flows that never
+/// end; no flow goes to where it comes from. Clones share their columns, so that a copy costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Workload {
     columns: Arc<Columns>,
     production: Option<Arc<Production>>,
+    weights: Option<Arc<Vec<f64>>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -44,9 +47,12 @@ struct Plain {
     arrivals: Vec<f64>,
     sources: Vec<usize>,
     destinations: Vec<usize>,
-    sizes: Vec<f64>,
+    /// `None` for ∞, which JSON does not have.
+    sizes: Vec<Option<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     production: Option<Production>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<f64>>,
 }
 
 /// The first flow between two ends.
@@ -57,12 +63,13 @@ pub(crate) struct FirstOfPair {
 }
 
 impl Workload {
-    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes.
+    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. A flow of size ∞
+    /// never ends.
     /// [`simulate`](crate::simulate) checks that its network has those ends.
     ///
     /// # Errors
     /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is
-    /// negative or not finite, a size that is not finite and > 0, or a destination that is its source;
+    /// negative or not finite, a size that is not > 0, or a destination that is its source;
     /// [`Error::Unsorted`]. [`netnum_core::Error::Stopped`], as everything here that takes long with many flows.
     pub fn new(arrivals: Vec<f64>, sources: Vec<usize>, destinations: Vec<usize>, sizes: Vec<f64>) -> Result<Self> {
         let flows = arrivals.len();
@@ -84,8 +91,8 @@ impl Workload {
             if time < previous {
                 return Err(Error::Unsorted { flow, time, previous });
             }
-            if !(size.is_finite() && size > 0.0) {
-                return wrong(flow, "size", size, "a finite number > 0");
+            if size.is_nan() || size <= 0.0 {
+                return wrong(flow, "size", size, "a number > 0; a flow of size inf never ends");
             }
             if sources[flow] == destinations[flow] {
                 return wrong(flow, "destination", destinations[flow] as f64, "another end than its source");
@@ -93,7 +100,8 @@ impl Workload {
             previous = time;
             pacer.did(1)?;
         }
-        Ok(Self { columns: Arc::new(Columns { arrivals, sources, destinations, sizes }), production: None })
+        let columns = Arc::new(Columns { arrivals, sources, destinations, sizes });
+        Ok(Self { columns, production: None, weights: None })
     }
 
     /// How many flows there are.
@@ -140,7 +148,12 @@ impl Workload {
         Ok((pairs, of))
     }
 
-    /// How large it is, in bytes.
+    /// The first flow that never ends, if there is one: its bits are more than a float holds.
+    pub(crate) fn first_endless(&self) -> Option<usize> {
+        self.sizes().iter().position(|&size| BITS * size == f64::INFINITY)
+    }
+
+    /// How large it is, in bytes: ∞ if it never ends.
     pub fn sizes(&self) -> &[f64] {
         &self.columns.sizes
     }
@@ -162,24 +175,122 @@ impl Workload {
         }
         Ok(Self { production: Some(Arc::new(production)), ..self })
     }
+
+    /// The weights of flows, for policies that share by weight; `None` if all are 1.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_ref().map(|weights| weights.as_slice())
+    }
+
+    /// These flows with weights: of two that share a full link, one with twice the weight gets twice the rate under
+    /// weighted max-min, and (w/x)^α is the marginal utility of α-fairness. Policies for which weights mean nothing
+    /// refuse such flows.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Length`] unless there is one weight per flow; [`Error::Flow`] naming the first that is not
+    /// finite and > 0.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (weights.len(), self.len());
+        if found != expected {
+            return Err(netnum_core::Error::Length { what: "weights".into(), found, expected, per: "flow" }.into());
+        }
+        if let Some(flow) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
+            let (value, expected) = (weights[flow], "a finite number > 0".into());
+            return Err(Error::Flow { flow, what: "weight", value, expected });
+        }
+        Ok(Self { weights: Some(Arc::new(weights)), ..self })
+    }
+
+    /// These flows between other ends.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_ends(self, sources: Vec<usize>, destinations: Vec<usize>) -> Result<Self> {
+        let Columns { arrivals, sizes, .. } = Arc::unwrap_or_clone(self.columns);
+        let Self { columns, .. } = Self::new(arrivals, sources, destinations, sizes)?;
+        Ok(Self { columns, production: self.production, weights: self.weights })
+    }
+
+    /// These flows, each some seconds later.
+    ///
+    /// # Errors
+    /// [`Error::Flow`] naming the first flow whose arrival is then negative or not finite.
+    pub fn shifted(self, seconds: f64) -> Result<Self> {
+        let Columns { mut arrivals, sources, destinations, sizes } = Arc::unwrap_or_clone(self.columns);
+        arrivals.iter_mut().for_each(|arrival| *arrival += seconds);
+        let Self { columns, .. } = Self::new(arrivals, sources, destinations, sizes)?;
+        Ok(Self { columns, production: self.production, weights: self.weights })
+    }
+
+    /// The flows of both, in order of arrival; of flows that arrive together, those of the first come first. A flow of
+    /// a workload without weights has the weight 1 among others.
+    ///
+    /// # Errors
+    /// A setting's, if one of them has rates of production and the other does not, or if their send buffers differ;
+    /// [`Error::Core`] for more flows than there are numbers for, and [`netnum_core::Error::Stopped`].
+    pub fn merged(&self, other: &Self) -> Result<Self> {
+        let buffers = [self, other].map(|workload| workload.production().map(Production::buffer));
+        if buffers[0] != buffers[1] {
+            let shown = |buffer: Option<f64>| buffer.map_or("without rates of production".into(), |it| it.to_string());
+            let value = format!("{} and {}", shown(buffers[0]), shown(buffers[1]));
+            return Err(Error::setting("the send buffers of the workloads", value, "the same in both"));
+        }
+        let (parts, flows) = ([self, other], self.len() + other.len());
+        // By flow of the whole, whose it is and its place there.
+        let (mut places, mut next) = (room("flows", flows)?, [0, 0]);
+        let mut pacer = Pacer::new();
+        for _ in 0..flows {
+            let [one, two] =
+                [0, 1].map(|part| parts[part].arrivals().get(next[part]).copied().unwrap_or(f64::INFINITY));
+            let part = usize::from(two < one);
+            places.push((part, next[part]));
+            next[part] += 1;
+            pacer.did(1)?;
+        }
+        let real = |of: &dyn Fn(usize, usize) -> f64| places.iter().map(|&(part, flow)| of(part, flow)).collect();
+        let end = |of: fn(&Self) -> &[usize]| places.iter().map(|&(part, flow)| of(parts[part])[flow]).collect();
+        let merged = Self::new(
+            real(&|part, flow| parts[part].arrivals()[flow]),
+            end(Self::sources),
+            end(Self::destinations),
+            real(&|part, flow| parts[part].sizes()[flow]),
+        )?;
+        let merged = match parts.map(Self::weights) {
+            [None, None] => merged,
+            weights => merged.with_weights(real(&|part, flow| weights[part].map_or(1.0, |weights| weights[flow])))?,
+        };
+        match parts.map(Self::production) {
+            [Some(one), Some(two)] => {
+                let rates = [one.rates(), two.rates()];
+                merged.with_production(Production::new(real(&|part, flow| rates[part][flow]), one.buffer())?)
+            }
+            _ => Ok(merged),
+        }
+    }
 }
 
 impl TryFrom<Plain> for Workload {
     type Error = Error;
 
     fn try_from(plain: Plain) -> Result<Self> {
-        let Plain { arrivals, sources, destinations, sizes, production } = plain;
+        let Plain { arrivals, sources, destinations, sizes, production, weights } = plain;
+        let sizes = sizes.into_iter().map(|size| size.unwrap_or(f64::INFINITY)).collect();
         let workload = Self::new(arrivals, sources, destinations, sizes)?;
-        match production {
-            Some(production) => workload.with_production(production),
+        let workload = match production {
+            Some(production) => workload.with_production(production)?,
+            None => workload,
+        };
+        match weights {
+            Some(weights) => workload.with_weights(weights),
             None => Ok(workload),
         }
     }
 }
 
 impl From<Workload> for Plain {
-    fn from(Workload { columns, production }: Workload) -> Self {
+    fn from(Workload { columns, production, weights }: Workload) -> Self {
         let Columns { arrivals, sources, destinations, sizes } = Arc::unwrap_or_clone(columns);
-        Self { arrivals, sources, destinations, sizes, production: production.map(Arc::unwrap_or_clone) }
+        let sizes = sizes.into_iter().map(|size| size.is_finite().then_some(size)).collect();
+        let (production, weights) = (production.map(Arc::unwrap_or_clone), weights.map(Arc::unwrap_or_clone));
+        Self { arrivals, sources, destinations, sizes, production, weights }
     }
 }

@@ -144,4 +144,28 @@ impl Workload {
         let sizes = pairs.iter().map(&mut draw).collect::<netnum_core::Result<_>>()?;
         Self::new(vec![0.0; pairs.len()], sources, destinations, sizes)
     }
+
+    /// One flow from each of the senders of [`Pairs::incast`] to one receiver, all at time 0.
+    ///
+    /// # Errors
+    /// Those of [`Pairs::incast`] and [`at_once`](Self::at_once).
+    pub fn incast(net: &Topology, receiver: usize, senders: usize, sizes: &Sizes, seed: u64) -> Result<Self> {
+        Self::at_once(net, &Pairs::incast(net, receiver, senders, seed)?, sizes, seed)
+    }
+
+    /// One flow from each end to another, each of which receives one, all at time 0: [`Pairs::permutation`].
+    ///
+    /// # Errors
+    /// Those of [`at_once`](Self::at_once).
+    pub fn permutation(net: &Topology, sizes: &Sizes, seed: u64) -> Result<Self> {
+        Self::at_once(net, &Pairs::permutation(net, seed), sizes, seed)
+    }
+
+    /// One flow from every end to every other one, all at time 0.
+    ///
+    /// # Errors
+    /// Those of [`Pairs::all_to_all`] and [`at_once`](Self::at_once).
+    pub fn all_to_all(net: &Topology, sizes: &Sizes, seed: u64) -> Result<Self> {
+        Self::at_once(net, &Pairs::all_to_all(net)?, sizes, seed)
+    }
 }

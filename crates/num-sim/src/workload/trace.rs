@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
-//! With a header columns may stand in any order among others; with a network ends may be called by their
-//! names.
+//! So it is with `weight`, which needs a header. With a header columns may stand in any order among others; with a
+//! network ends may be called by their names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,16 +21,18 @@ use super::{Production, Workload};
 use crate::error::{Error, Result};
 use crate::numbers::FLOW;
 
-/// The columns in the order that they have without a header; the last may be missing.
-const COLUMNS: [&str; 5] = ["arrival", "source", "destination", "size", "production"];
+/// The columns in the order that they have without a header; the last two may be missing, and the very last one stands
+/// below a header only.
+const COLUMNS: [&str; 6] = ["arrival", "source", "destination", "size", "production", "weight"];
 const HEADER: &str = "arrival,source,destination,size";
 const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
+const ALL: &str = "arrival,source,destination,size,production,weight";
 
 impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
-    /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Below a header
-    /// the columns have its order, and those of other names are skipped. Send buffers have no limit;
-    /// [`with_production`](Self::with_production) may change that afterwards.
+    /// production in bit/s, separated by commas. A weight needs a header. Blank lines and those that begin with `#` are
+    /// skipped. Below a header the columns have its order, and those of other names are skipped. Send buffers have no
+    /// limit; [`with_production`](Self::with_production) may change that afterwards.
     ///
     /// # Errors
     /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header,
@@ -62,11 +64,12 @@ impl Workload {
     /// ```
     pub fn from_csv_with(text: &str, net: Option<&Topology>, columns: &BTreeMap<String, String>) -> Result<Self> {
         if let Some(name) = columns.keys().find(|name| !COLUMNS.contains(&name.as_str())) {
-            let expected = format!("names of {WITH_PRODUCTION}{}", did_you_mean(name, &COLUMNS));
+            let expected = format!("names of {ALL}{}", did_you_mean(name, &COLUMNS));
             return Err(Error::setting("columns", format!("for {name:?}"), &expected));
         }
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut layout, mut rates, mut lines): (Option<Layout>, _, _) = (None, vec![], vec![]);
+        let mut weights = vec![];
         let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -106,9 +109,16 @@ impl Workload {
             if let Some(rate) = field(4) {
                 rates.push(real(4, rate)?);
             }
+            if let Some(weight) = field(5) {
+                weights.push(real(5, weight)?);
+            }
             lines.push(number);
         }
         let workload = Self::new(arrivals, sources, destinations, sizes).map_err(|error| at_line(error, &lines))?;
+        let workload = match weights.is_empty() {
+            true => workload,
+            false => workload.with_weights(weights).map_err(|error| at_line(error, &lines))?,
+        };
         if rates.is_empty() {
             return Ok(workload);
         }
@@ -131,7 +141,8 @@ impl Workload {
     /// [`Error::Flow`] for an end that the network does not have; [`netnum_core::Error::Stopped`].
     pub fn to_csv_with(&self, net: Option<&Topology>) -> Result<String> {
         let rates = self.production().map(Production::rates);
-        let mut text = format!("{}\n", if rates.is_some() { WITH_PRODUCTION } else { HEADER });
+        let mut text = String::from(if rates.is_some() { WITH_PRODUCTION } else { HEADER });
+        text += if self.weights().is_some() { ",weight\n" } else { "\n" };
         let mut pacer = Pacer::new();
         for (flow, (arrival, size)) in self.arrivals().iter().zip(self.sizes()).enumerate() {
             let (source, destination) = self.pair(flow);
@@ -150,6 +161,9 @@ impl Workload {
             };
             if let Some(rates) = rates {
                 let _ = write!(text, ",{:?}", rates[flow]);
+            }
+            if let Some(weights) = self.weights() {
+                let _ = write!(text, ",{:?}", weights[flow]);
             }
             text.push('\n');
             pacer.did(FLOW)?;
@@ -173,7 +187,7 @@ fn at_line(error: Error, lines: &[usize]) -> Error {
 /// Where the columns stand.
 struct Layout {
     /// Of each of [`COLUMNS`], its place in a line.
-    places: [Option<usize>; 5],
+    places: [Option<usize>; 6],
     /// Fields of a line, and how to name them all.
     count: usize,
     shown: String,
@@ -183,7 +197,7 @@ impl Layout {
     /// That of lines without a header.
     fn in_order(fields: usize) -> Self {
         let (count, shown) = if fields == 5 { (5, WITH_PRODUCTION) } else { (4, HEADER) };
-        Self { places: [0, 1, 2, 3, 4].map(|place| (place < count).then_some(place)), count, shown: shown.into() }
+        Self { places: [0, 1, 2, 3, 4, 5].map(|place| (place < count).then_some(place)), count, shown: shown.into() }
     }
 
     /// The layout of the first line, if it is a header: none of its fields is a number.
@@ -208,8 +222,8 @@ impl Layout {
             }
         };
         let places = || {
-            let places = [place(0)?, place(1)?, place(2)?, place(3)?, place(4)?];
-            for (one, other) in (0..5).flat_map(|other| (0..other).map(move |one| (one, other))) {
+            let places = [place(0)?, place(1)?, place(2)?, place(3)?, place(4)?, place(5)?];
+            for (one, other) in (0..6).flat_map(|other| (0..other).map(move |one| (one, other))) {
                 if let Some(place) = places[one].filter(|_| places[one] == places[other]) {
                     let (name, one, other) = (fields[place], COLUMNS[one], COLUMNS[other]);
                     return Err(format!("has one column {name:?} for {one} and {other}, expected one for each"));

@@ -2,8 +2,8 @@
 
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    CapacityChange, FlowBender, FlowBenderOptions, Marking, Marks, MaxMinFair, NetworkState, Report, Result, Route,
-    Routing, RunSettings, Workload, simulate,
+    CapacityChange, Ecmp, FlowBender, FlowBenderOptions, Marking, Marks, MaxMinFair, NetworkState, Report, Result,
+    Route, Routing, RunSettings, Workload, simulate,
 };
 
 /// Over the last of a pair's paths that works, and on to the one before when most of what was sent came back marked.
@@ -124,6 +124,40 @@ fn a_link_fails_and_its_flow_takes_another() {
     assert!((report.completion_times[0] - 1.0).abs() < 1e-9);
     let (bytes, utilization) = (report.link_bytes[last as usize], report.link_utilization[last as usize]);
     assert!((bytes - 0.3e6).abs() < 1e-3 && (utilization - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn flows_avoid_a_link_that_is_down_at_first_and_use_it_when_it_returns() {
+    // Two spines, of which one is down for the first second.
+    let net = Topology::leaf_spine(2, 1, 2, 8.0, 8.0).unwrap();
+    let down = net.clone().without(&[4, 6]).unwrap();
+    assert_eq!(net.link_names()[4], "rack 0 -> spine 0");
+    let returns = [4, 6].map(|link| CapacityChange { time: 1.0, link, capacity: 8.0 });
+    let flows = |arrival: f64| Workload::new(vec![arrival; 40], vec![0; 40], vec![1; 40], vec![0.01; 40]).unwrap();
+    let bytes = |arrival: f64, net: &Topology| {
+        let run = RunSettings::default().with_changes(returns.to_vec());
+        simulate(net, &flows(arrival), &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap().link_bytes
+    };
+    assert_eq!(bytes(0.0, &down)[4], 0.0);
+    let (returned, never_down) = (bytes(2.0, &down), bytes(2.0, &net));
+    assert!(returned[4] > 0.0);
+    assert_eq!(returned, never_down);
+}
+
+#[test]
+fn flows_wait_for_the_only_link_that_returns_and_those_that_none_will_serve_are_refused() {
+    let net = Topology::single_link(0.0).unwrap();
+    let workload = Workload::new(vec![0.25], vec![0], vec![1], vec![1.0]).unwrap();
+    let ask = |changes: Vec<CapacityChange>| {
+        let run = RunSettings::default().with_changes(changes);
+        simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ())
+    };
+    // A byte at 16 bit/s from 1 s on: 0.75 s of waiting and 0.5 s.
+    let report = ask(vec![CapacityChange { time: 1.0, link: 0, capacity: 16.0 }]).unwrap();
+    assert_eq!(report.completion_times, [1.25]);
+    let message = ask(vec![]).unwrap_err().to_string();
+    let expected = "pair 0 from node 0 to node 1: there is no route that avoids links of capacity 0";
+    assert!(message.starts_with(expected) && message.contains("1 of 1 links have failed"), "{message}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ class_by_name! {
     ///
     /// `policies` lists them with their options. A rate is in bit/s, a time in seconds.
     ///
-    /// - ``"max-min"``: fair sharing.
+    /// - ``"max-min"``: fair sharing, in proportion to the weights of flows that have some (`Workload.weights`).
     /// - ``"srpt"``: strict priority by the remaining size of a flow, the ideal of pFabric; with ``by="time"`` by the
     ///   time that the rest would take in an idle network, where applications are slower than that.
     /// - ``"edf"``: earliest deadline first. The deadline of a flow is its arrival plus `slack` times what it takes
@@ -86,6 +86,10 @@ class_by_name! {
     ///
     /// Optima solve a problem at every change: with the 300 flows of a load of 0.6 on 144 servers in some 0.2 ms, for
     /// ``"min-fct"`` in 1 ms, where fair sharing and priorities take microseconds.
+    ///
+    /// Weights of flows are those of the utility for ``"proportional"``, ``"alpha-fair"``, ``"flowtune"``,
+    /// ``"gradient"``, ``"rcp"`` and ``"xwi"``, unless that is ``"min-fct"``. All other policies refuse flows with
+    /// weights, and those of ``"min-fct"`` flows of size inf.
     ///
     /// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first flow
     /// over several paths ends the simulation when it arrives or is rerouted, with a MethodError that names it.
@@ -141,8 +145,8 @@ class_by_name! {
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
-    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links, or
-    ///   by the attribute of links that `weight` names, such as ``"delay"``.
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links,
+    ///   or by the attribute of links that `weight` names, such as ``"delay"``.
     ///   Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in

@@ -38,7 +38,7 @@ pub(crate) struct Flows {
     links: Vec<u32>,
     shares: Vec<f64>,
     /// The arrays that have been used: each is made once.
-    columns: [PyOnceLock<Py<PyArray1<f64>>>; 6],
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 7],
     places: PyOnceLock<Py<PyArray1<i64>>>,
     paths: PyOnceLock<Py<Paths>>,
 }
@@ -63,7 +63,7 @@ impl Flows {
             indptr: vec![0],
             links: Vec::new(),
             shares: Vec::new(),
-            columns: [const { PyOnceLock::new() }; 6],
+            columns: [const { PyOnceLock::new() }; 7],
             places: PyOnceLock::new(),
             paths: PyOnceLock::new(),
         };
@@ -100,7 +100,7 @@ impl Flows {
         self.column(py, 0, || self.given(self.workload.get().core.sizes()))
     }
 
-    /// The bytes that are not sent yet: array of float, shape (flows,).
+    /// The bytes that are not sent yet, inf of flows of size inf: array of float, shape (flows,).
     #[getter]
     fn left(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1, || self.left.clone())
@@ -116,6 +116,15 @@ impl Flows {
     #[getter]
     fn caps(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 3, || self.caps.clone())
+    }
+
+    /// Their weights, 1 unless the workload has some: array of float, shape (flows,).
+    #[getter]
+    fn weights(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 6, || match self.workload.get().core.weights() {
+            Some(weights) => self.given(weights),
+            None => vec![1.0; self.numbers.len()],
+        })
     }
 
     /// When they arrived, in seconds: array of float, shape (flows,).

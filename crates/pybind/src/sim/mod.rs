@@ -90,7 +90,12 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     Gives flows their routes: a name that `routings` lists, a `Routing` of such a name with options, a `Split` over
 ///     given paths, or an object with a method ``route(flow, source, destination, paths, network)``; see Notes.
 /// until : float
-///     Seconds of simulated time at which the simulation ends, >= 0. By default it ends with the last flow.
+///     Seconds of simulated time at which the simulation ends, >= 0. By default it ends with the last flow. Flows of
+///     size inf need it.
+/// warmup : float
+///     Seconds of simulated time that do not count, from 0 to `until`: means, quantiles, tables and plots are of the
+///     flows that arrive from then on, and loads and bytes of links are from then on. An empty network has to fill
+///     first.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
 /// changes : sequence of (float, int or (node, node), float)
@@ -115,7 +120,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     for a simulation whose time does not advance, since a policy, a routing or sources react to each other without
 ///     end.
 /// NumError
-///     For a time that is negative or NaN, and an invalid change.
+///     For a time that is negative or NaN, a flow of size inf without `until`, and an invalid change.
 ///
 /// Notes
 /// -----
@@ -165,17 +170,17 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// Examples
 /// --------
 /// >>> net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
-/// >>> workload = netnum.sim.Workload.poisson(net, sizes=netnum.sim.sizes.web_search, load=0.6, flows=2000)
-/// >>> report = netnum.sim.simulate(net, workload)
+/// >>> workload = netnum.sim.Workload.poisson(net, sizes="web_search", load=0.6, duration=0.1)
+/// >>> report = netnum.sim.simulate(net, workload, warmup=0.02)
 /// >>> report.status
 /// 'finished'
 #[pyfunction]
 #[pyo3(signature = (
-    net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, time_limit=None,
-    progress=false
+    net, workload, policy=None, routing=None, *, until=f64::INFINITY, warmup=0.0, seed=None, changes=None,
+    time_limit=None, progress=false
 ))]
-#[pyo3(text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), \
-                         time_limit=None, progress=False)")]
+#[pyo3(text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, warmup=0.0, seed=0, \
+                         changes=(), time_limit=None, progress=False)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -184,6 +189,7 @@ pub(crate) fn simulate(
     policy: Option<&Bound<'_, PyAny>>,
     routing: Option<&Bound<'_, PyAny>>,
     until: f64,
+    warmup: f64,
     seed: Option<&Bound<'_, PyAny>>,
     changes: Option<&Bound<'_, PyAny>>,
     time_limit: Option<f64>,
@@ -197,7 +203,8 @@ pub(crate) fn simulate(
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
-    let run = RunSettings::default().with_until(until).with_changes(changes).with_time_limit(time_limit);
+    let run = RunSettings::default().with_until(until).with_warmup(warmup);
+    let run = run.with_changes(changes).with_time_limit(time_limit);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);

@@ -2,8 +2,9 @@
 
 use netnum_sim::Sizes as Core;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::error::{ProblemError, raise};
 use crate::{hints, numbers};
@@ -109,5 +110,28 @@ impl Sizes {
 
     fn __repr__(&self) -> String {
         format!("Sizes({})", self.core)
+    }
+}
+
+/// Sizes as workloads take them: a `Sizes`, the name of a measured distribution, or one number of bytes for all flows.
+pub(super) fn sizes_of(sizes: &Bound<'_, PyAny>) -> PyResult<Core> {
+    if let Ok(sizes) = sizes.cast::<Sizes>() {
+        return Ok(sizes.get().core.clone());
+    }
+    if let Ok(name) = sizes.cast::<PyString>() {
+        return Core::named(name.to_str()?).map_err(raise);
+    }
+    match sizes.is_instance_of::<PyBool>() {
+        false => sizes.extract().ok(),
+        true => None,
+    }
+    .map_or_else(|| Err(no_sizes(sizes)), |bytes| Core::fixed(bytes).map_err(raise))
+}
+
+fn no_sizes(given: &Bound<'_, PyAny>) -> PyErr {
+    let expected = "a Sizes, as netnum.sim.sizes has, a name such as 'web_search', or a number of bytes";
+    match given.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("sizes must be {expected}, not {kind}")),
+        Err(error) => error,
     }
 }

@@ -127,6 +127,11 @@ impl Policy for UserPolicy {
         false
     }
 
+    /// It is given them.
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn allocate(&mut self, now: f64, flows: &Live, rates: &mut Rates) -> Result<f64> {
         let (answer, next) = Python::attach(|py| self.call(py, now, flows)).map_err(|error| self.raised(error))?;
         let Some(answer) = answer else { return Ok(next) };

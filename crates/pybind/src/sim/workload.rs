@@ -7,9 +7,9 @@ use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
-use super::Sizes;
+use super::sizes::sizes_of;
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
@@ -28,10 +28,12 @@ use crate::{hints, path_forms};
 /// sources, destinations : array of int, shape (flows,)
 ///     Two different ends of the network, by index, or by name where the network is given.
 /// sizes : array of float, shape (flows,)
-///     In bytes, > 0.
+///     In bytes, > 0; inf for a flow that never ends, which takes ``simulate(until=)``.
 /// production : array of float, shape (flows,), or float, optional
 /// buffer : float
 ///     As in `with_production`. By default all bytes of a flow are produced when it arrives.
+/// weights : array of float, shape (flows,), or float, optional
+///     As in `with_weights`. By default no flow counts more than another.
 /// net : Topology, optional
 ///     Whose ends `sources` and `destinations` name.
 ///
@@ -46,8 +48,10 @@ use crate::{hints, path_forms};
 /// >>> workload.to_csv().splitlines()[1]
 /// '0.0,0,1,1000000.0'
 /// >>> net = netnum.topology.star(4, capacity=10e9)
-/// >>> len(netnum.sim.Workload.poisson(net, netnum.sim.sizes.web_search, load=0.5, flows=100, seed=1))
-/// 100
+/// >>> background = netnum.sim.Workload.poisson(net, "web_search", load=0.5, duration=0.1, seed=1)
+/// >>> burst = netnum.sim.Workload.incast(net, receiver=0, senders=3, sizes=20e3).shifted(0.05)
+/// >>> len(background + burst) == len(background) + 3
+/// True
 #[pyclass(frozen, eq, module = "netnum.sim")]
 pub(crate) struct Workload {
     pub(super) core: Core,
@@ -94,18 +98,17 @@ impl Workload {
                 };
                 let sources = indices("source", own.core.sources())?;
                 let destinations = indices("destination", own.core.destinations())?;
-                let (arrivals, sizes) = (own.core.arrivals().to_vec(), own.core.sizes().to_vec());
-                let core = slf.py().enter_rust(|| {
-                    let core = Core::new(arrivals, sources, destinations, sizes)?;
-                    match own.core.production() {
-                        Some(production) => core.with_production(production.clone()),
-                        None => Ok(core),
-                    }
-                })?;
+                let core = own.core.clone();
+                let core = slf.py().enter_rust(|| core.with_ends(sources, destinations))?;
                 Bound::new(slf.py(), Self::of(Some(net), core))
             }
             None => Ok(slf.clone()),
         }
+    }
+
+    /// Other flows between the same ends.
+    fn with(&self, py: Python<'_>, core: Core) -> Self {
+        Self { core, net: self.net.as_ref().map(|net| net.clone_ref(py)) }
     }
 
     /// Ends as the network takes them.
@@ -121,9 +124,13 @@ impl Workload {
 impl Workload {
     #[new]
     #[pyo3(signature = (
-        arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, net=None, **unknown
+        arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, weights=None,
+        net=None, **unknown
     ))]
-    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, net=None)")]
+    #[pyo3(
+        text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, weights=None, \
+                             net=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets what is optional")]
     fn new(
         arrivals: &Bound<'_, PyAny>,
@@ -132,6 +139,7 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         production: Option<&Bound<'_, PyAny>>,
         buffer: f64,
+        weights: Option<&Bound<'_, PyAny>>,
         net: Option<&Bound<'_, Topology>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -155,6 +163,8 @@ impl Workload {
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
         let workload = Self::of(net, py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
+        let workload =
+            weights.map_or(Ok(None), |weights| workload.with_weights(weights).map(Some))?.unwrap_or(workload);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -169,8 +179,8 @@ impl Workload {
     /// net : Topology
     ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that
     ///     factor too seldom.
-    /// sizes : Sizes
-    ///     Such as ``netnum.sim.sizes.web_search``.
+    /// sizes : Sizes, str or float
+    ///     Such as ``netnum.sim.sizes.web_search``, or its name ``"web_search"``, or a number of bytes for all.
     /// load : float
     ///     What the flows offer, as a part of what all senders together can send (or all receivers receive, if that is
     ///     less). With random pairs 0.6 keeps every server's link busy for 60 % of the time. At 1 or more, which is
@@ -220,10 +230,7 @@ impl Workload {
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
-        let arrivals = Poisson::new(sizes_of(sizes)?.get().core.clone(), load)
-            .with_flows(flows)
-            .with_duration(duration)
-            .with_links(links);
+        let arrivals = Poisson::new(sizes_of(sizes)?, load).with_flows(flows).with_duration(duration).with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| listed_pairs(net, pairs))?;
         let (topology, seed) = (&net.get().core, seed_of(seed)?);
         let core = py.enter_rust(|| Core::poisson(topology, &arrivals, &pairs, seed))?;
@@ -243,7 +250,8 @@ impl Workload {
     ///     Only its ends matter; `simulate` takes capacities as bit/s.
     /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns
     ///     Sources and destinations, by index or by name. `permutation`, `incast` and `all_to_all` make some.
-    /// sizes : Sizes
+    /// sizes : Sizes, str or float
+    ///     As in `poisson`.
     /// seed : int
     ///
     /// Returns
@@ -258,10 +266,172 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
+        let (py, sizes) = (net.py(), sizes_of(sizes)?);
         let (pairs, seed) = (listed_pairs(net, pairs)?, seed_of(seed)?);
         let topology = &net.get().core;
-        py.enter_rust(|| Core::at_once(topology, &pairs, sizes, seed)).map(|core| Self::of(Some(net), core))
+        py.enter_rust(|| Core::at_once(topology, &pairs, &sizes, seed)).map(|core| Self::of(Some(net), core))
+    }
+
+    /// One flow from each of some random senders to one receiver, all at time 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// receiver : int or str
+    /// senders : int
+    ///     All other ends, if there are not as many.
+    /// sizes : Sizes, str or float
+    ///     As in `poisson`.
+    /// seed : int
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(9, capacity=8e9)  # 1 GB per second
+    /// >>> burst = netnum.sim.Workload.incast(net, receiver=0, senders=8, sizes=1e6)
+    /// >>> netnum.sim.simulate(net, burst).completion_times.round(6)
+    /// array([0.008, 0.008, 0.008, 0.008, 0.008, 0.008, 0.008, 0.008])
+    #[staticmethod]
+    #[pyo3(signature = (net, receiver, senders, sizes, *, seed=None))]
+    #[pyo3(text_signature = "(net, receiver, senders, sizes, *, seed=0)")]
+    fn incast(
+        net: &Bound<'_, Topology>,
+        receiver: &Bound<'_, PyAny>,
+        senders: &Bound<'_, PyAny>,
+        sizes: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
+        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
+        let topology = &net.get().core;
+        py.enter_rust(|| Core::incast(topology, receiver, senders, &sizes, seed)).map(|core| Self::of(Some(net), core))
+    }
+
+    /// One flow from every end to another one, each of which receives one, drawn at random, all at time 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// sizes : Sizes, str or float
+    ///     As in `poisson`.
+    /// seed : int
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> flows = netnum.sim.Workload.permutation(netnum.topology.star(5), sizes="web_search", seed=1)
+    /// >>> sorted(flows.sources.tolist()) == sorted(flows.destinations.tolist()) == [0, 1, 2, 3, 4]
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (net, sizes, *, seed=None), text_signature = "(net, sizes, *, seed=0)")]
+    fn permutation(
+        net: &Bound<'_, Topology>,
+        sizes: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
+        let topology = &net.get().core;
+        py.enter_rust(|| Core::permutation(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
+    }
+
+    /// One flow from every end to every other one, all at time 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// sizes : Sizes, str or float
+    ///     As in `poisson`.
+    /// seed : int
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> len(netnum.sim.Workload.all_to_all(netnum.topology.star(4), sizes=1e6))
+    /// 12
+    #[staticmethod]
+    #[pyo3(signature = (net, sizes, *, seed=None), text_signature = "(net, sizes, *, seed=0)")]
+    fn all_to_all(
+        net: &Bound<'_, Topology>,
+        sizes: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
+        let topology = &net.get().core;
+        py.enter_rust(|| Core::all_to_all(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
+    }
+
+    /// These flows with weights, for policies that share by weight.
+    ///
+    /// Of two flows that share a full link under ``"max-min"``, one with twice the weight gets twice the rate. For
+    /// policies with a utility they are its weights, as in `AlphaFair`. Other policies refuse such flows.
+    ///
+    /// Parameters
+    /// ----------
+    /// weights : array of float, shape (flows,), or float
+    ///     Finite and > 0.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first flow with a weight that is wrong.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+    /// >>> workload = netnum.sim.Workload([0.0, 0.0], [0, 0], [1, 1], [3.0, 1.0]).with_weights([3.0, 1.0])
+    /// >>> netnum.sim.simulate(net, workload).completion_times.round(6)
+    /// array([4., 4.])
+    fn with_weights(&self, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = weights.py();
+        let weights = numbers::for_each("weights", weights, self.core.len())?;
+        let core = self.core.clone();
+        py.enter_rust(|| core.with_weights(weights)).map(|core| self.with(py, core))
+    }
+
+    /// These flows, each some seconds later; earlier, for a negative number.
+    ///
+    /// Parameters
+    /// ----------
+    /// seconds : float
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first flow that would arrive before time 0.
+    fn shifted(&self, py: Python<'_>, seconds: f64) -> PyResult<Self> {
+        let core = self.core.clone();
+        py.enter_rust(|| core.shifted(seconds)).map(|core| self.with(py, core))
+    }
+
+    /// The flows of both in order of arrival; of those that arrive together, the first's come first.
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let Ok(added) = other.cast::<Self>() else {
+            let message = format!("a Workload is added to another one, not to {}", other.get_type().name()?);
+            return Err(PyTypeError::new_err(message));
+        };
+        let (py, net) = (slf.py(), slf.get().net.as_ref().or(added.get().net.as_ref()));
+        let net = net.map(|net| net.bind(py).clone());
+        let on = |flows: &Bound<'py, Self>| net.as_ref().map_or_else(|| Ok(flows.clone()), |net| Self::on(flows, net));
+        let (one, two) = (on(slf)?, on(added)?);
+        let (one, two) = (&one.get().core, &two.get().core);
+        py.enter_rust(|| one.merged(two)).map(|core| Self::of(net.as_ref(), core))
     }
 
     /// These flows, from applications that produce their bytes while they run.
@@ -290,13 +460,12 @@ impl Workload {
         let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
-        let core = py.enter_rust(produced)?;
-        Ok(Self { core, net: self.net.as_ref().map(|net| net.clone_ref(py)) })
+        py.enter_rust(produced).map(|core| self.with(py, core))
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
     /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
-    /// in any order, and there may be others.
+    /// in any order, and there may be others; ``weight`` is one that needs a header.
     ///
     /// Parameters
     /// ----------
@@ -394,7 +563,7 @@ impl Workload {
         self.shown(py, self.core.destinations())
     }
 
-    /// How large it is, in bytes: array of float, shape (flows,).
+    /// How large it is, in bytes, inf if it never ends: array of float, shape (flows,).
     #[getter]
     fn sizes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         numbers::read_only(py, self.core.sizes().to_vec())
@@ -407,6 +576,12 @@ impl Workload {
         self.core.production().map(|production| numbers::read_only(py, production.rates().to_vec()))
     }
 
+    /// The weight of every flow: array of float, shape (flows,). None if they have none.
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.core.weights().map(|weights| numbers::read_only(py, weights.to_vec()))
+    }
+
     /// The send buffer of every flow, in bytes.
     #[getter]
     fn buffer(&self) -> f64 {
@@ -417,33 +592,29 @@ impl Workload {
         self.core.len()
     }
 
-    #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
-    fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        (
-            Bound<'py, PyArray1<f64>>,
-            Bound<'py, PyArray1<i64>>,
-            Bound<'py, PyArray1<i64>>,
-            Bound<'py, PyArray1<f64>>,
-            Option<Bound<'py, PyArray1<f64>>>,
-            f64,
-        ),
-        Bound<'py, PyDict>,
-    )> {
+    /// The arguments, for pickle.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         let (arrivals, sizes) = (self.arrivals(py), self.sizes(py));
         let columns = (arrivals, self.sources(py), self.destinations(py), sizes, self.production(py), self.buffer());
-        Ok((columns, [("net", &self.net)].into_py_dict(py)?))
+        let more = PyDict::new(py);
+        more.set_item("weights", self.weights(py))?;
+        more.set_item("net", &self.net)?;
+        Ok((columns.into_pyobject(py)?, more))
     }
 
     fn __repr__(&self) -> String {
         let flows = self.core.len();
         let Some(last) = self.core.arrivals().last() else { return "Workload(0 flows)".into() };
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / flows as f64;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let word = if flows == 1 { "flow" } else { "flows" };
-        let mut shown =
-            format!("Workload({flows} {word} within {last:.4} s, {:.4} kB each", mean(self.core.sizes()) / 1e3);
+        let mut shown = format!("Workload({flows} {word} within {last:.4} s");
+        let finite: Vec<f64> = self.core.sizes().iter().copied().filter(|size| size.is_finite()).collect();
+        if !finite.is_empty() {
+            shown += &format!(", {:.4} kB each", mean(&finite) / 1e3);
+        }
+        if finite.len() < flows {
+            shown += &format!(", {} without end", flows - finite.len());
+        }
         if let Some(production) = self.core.production() {
             shown += &format!(", produced at {:.4} Gbit/s", mean(production.rates()) / 1e9);
             if production.buffer() < f64::INFINITY {
@@ -452,14 +623,6 @@ impl Workload {
         }
         shown + ")"
     }
-}
-
-/// Sizes, or a `TypeError` that names `netnum.sim.sizes`.
-fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Sizes>> {
-    sizes.cast().map_err(|_| match sizes.get_type().name() {
-        Ok(kind) => PyTypeError::new_err(format!("sizes must be a Sizes, as netnum.sim.sizes has, not {kind}")),
-        Err(error) => error,
-    })
 }
 
 /// The pairs of a workload, which have no volumes.

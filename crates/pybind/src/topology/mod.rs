@@ -409,10 +409,10 @@ impl Topology {
     /// ----------
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
     ///     Ends by index or by name, one each or a column each. Pairs may also stand in one argument,
-    ///     ``k_shortest_paths(pairs, k)``: a pair as a tuple, ``("A", "C")``; a list or an array of pairs; the two arrays
-    ///     of `random_pairs` and `all_pairs`; or demands: `netnum.Demands`, a dict of volumes by pair, a table with the
-    ///     columns source, destination and demand, or a matrix of volumes of shape (ends, ends), dense, sparse or a
-    ///     frame. Volumes are the `Paths.flow_cap` of the paths then.
+    ///     ``k_shortest_paths(pairs, k)``: a pair as a tuple, ``("A", "C")``; a list or an array of pairs; the two
+    ///     arrays of `random_pairs` and `all_pairs`; or demands: `netnum.Demands`, a dict of volumes by pair, a table
+    ///     with the columns source, destination and demand, or a matrix of volumes of shape (ends, ends), dense, sparse
+    ///     or a frame. Volumes are the `Paths.flow_cap` of the paths then.
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
     /// weight : str, or array of float, shape (links,), or float, optional
@@ -646,8 +646,8 @@ impl Topology {
     /// Parameters
     /// ----------
     /// capacities : array of float, shape (links,), or float, or dict
-    ///     One per link, or the same for all: >= 0, inf for no limit. A dict changes the links that it names by the nodes that
-    ///     they run from and to or by number, one direction each: ``{("Seattle", "Denver"): 20.0}``.
+    ///     One per link, or the same for all: >= 0, inf for no limit. A dict changes the links that it names by the
+    ///     nodes that they run from and to or by number, one direction each: ``{("Seattle", "Denver"): 20.0}``.
     ///
     /// Returns
     /// -------

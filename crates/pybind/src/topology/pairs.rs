@@ -1,4 +1,5 @@
-//! Pairs of ends in the forms that are taken wherever pairs are: two ends, two columns of ends, pairs one by one, demands.
+//! Pairs of ends in the forms that are taken wherever pairs are: two ends, two columns of ends, pairs one by one,
+//! demands.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -134,7 +135,8 @@ pub(crate) fn is_column(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(value.hasattr("dtype")? && value.hasattr("ndim")? && value.getattr("ndim")?.extract::<usize>()? == 1)
 }
 
-/// Whether it is worth asking Python whether something states demands: of lists, and of arrays of two columns, it is not.
+/// Whether it is worth asking Python whether something states demands: of lists, and of arrays of two columns, it is
+/// not.
 fn may_be_demands(net: &Topology, given: &Bound<'_, PyAny>) -> PyResult<bool> {
     if given.hasattr("dtype")? && !given.hasattr("tocsc")? {
         let shape: Vec<usize> = given.getattr("shape")?.extract()?;

@@ -100,7 +100,7 @@ def plot_fct(
         raise NumError("there are no reports to draw")
     if not 0.0 < confidence < 1.0:
         raise NumError(f"confidence is {confidence}, expected a number between 0 and 1")
-    ended = [~np.isnan(report.slowdowns) for report in reports]
+    ended = [~np.isnan(each.slowdowns) & (each.workload.arrivals >= each.warmup) for each in reports]
     sizes = [report.workload.sizes[which] for report, which in zip(reports, ended, strict=True)]
     values = [report.slowdowns[which] for report, which in zip(reports, ended, strict=True)]
     # The groups are the same for all reports, so that their means can be averaged.

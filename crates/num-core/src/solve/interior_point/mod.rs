@@ -27,7 +27,8 @@
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
 //! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so
 //! O(crossings) in time and memory; where a factorization is needed, O(links³). Fails where that is needed and too
-//! large. All but the factorization is done part by part (`part.rs`), by the workers of the solve. Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
+//! large. All but the factorization is done part by part (`part.rs`), by the workers of the solve. Source: Mehrotra,
+//! *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod barrier;
 mod barriers;

@@ -184,8 +184,8 @@ impl Multipath {
         });
     }
 
-    /// Replaces a_p of each path of a flow by dx_p, given b, both without Q. Returns Σ dx_p, free of the rounding of that
-    /// sum, and η (without Q).
+    /// Replaces a_p of each path of a flow by dx_p, given b, both without Q. Returns Σ dx_p, free of the rounding of
+    /// that sum, and η (without Q).
     pub(crate) fn respond(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
         let (weights, Eliminated { total, softness, .. }) = (&weights[self.paths[flow].clone()], self.eliminated[flow]);
         let mean = inner(weights, forces) / total;

@@ -27,15 +27,17 @@ pub(super) use weighted::Weighted;
 
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "max-min",
-    summary: "fair sharing",
+    summary: "fair sharing, by weight if flows have weights",
     options: Vec::new,
     make: MakePolicy::AnyRoute(|_| Ok(Box::new(MaxMinFair::new()))),
 };
 
-/// Max-min fair sharing.
+/// Max-min fair sharing, weighted where flows have weights.
 #[derive(Debug, Default)]
 pub struct MaxMinFair {
     levels: LinkLevels,
+    /// In place of these, where flows have weights.
+    weighted: Option<Weighted>,
 }
 
 impl MaxMinFair {
@@ -47,7 +49,7 @@ impl MaxMinFair {
     /// Fair sharing, computed anew at every event: as exact, and slower unless many flows are active. A reference for
     /// tests.
     pub fn full() -> Self {
-        Self { levels: LinkLevels::full() }
+        Self { levels: LinkLevels::full(), weighted: None }
     }
 }
 
@@ -76,12 +78,21 @@ impl Policy for MaxMinFair {
         "max-min"
     }
 
-    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.levels.reset(net.capacities());
+        self.weighted = workload.weights().map(|_| Weighted::new(net.capacities()));
         Ok(())
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        if let Some(weighted) = &mut self.weighted {
+            weighted.change(event, flows, |slot| flows.weight(slot));
+            return Ok(());
+        }
         if let Event::Ended(slot) | Event::Rerouted(slot) = event {
             self.levels.remove(slot);
         }
@@ -98,6 +109,11 @@ impl Policy for MaxMinFair {
     }
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        if let Some(weighted) = &mut self.weighted {
+            weighted.update()?;
+            weighted.changes(|slot, rate| rates.set(slot, rate))?;
+            return Ok(f64::INFINITY);
+        }
         self.levels.update()?;
         self.levels.changes(|slot, member, _| rates.set(slot, member.rate))?;
         Ok(f64::INFINITY)

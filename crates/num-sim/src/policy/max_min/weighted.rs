@@ -9,11 +9,12 @@ use super::flow_levels::FlowLevels;
 use super::link_levels::LinkLevels;
 use crate::error::Result;
 use crate::network::Flows;
+use crate::policy::Event;
 
 /// The largest weight, and the reciprocal of the least: a rate t and a sum of weights are then numbers.
 const LARGEST: f64 = 1e200;
 
-/// Weighted max-min rates of flows with one path each that come and go.
+/// Weighted max-min rates of flows that come and go.
 #[derive(Debug, Default)]
 pub(in crate::policy) struct Weighted {
     levels: LinkLevels,
@@ -27,12 +28,31 @@ fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
 }
 
 impl Weighted {
+    pub(in crate::policy) fn new(capacities: &[f64]) -> Self {
+        let mut new = Self::default();
+        new.reset(capacities);
+        new
+    }
+
+    /// Takes an event into account: a flow that arrives or moves has the weight that `weight` gives.
+    pub(in crate::policy) fn change(&mut self, event: Event, flows: &Flows, weight: impl Fn(u32) -> f64) {
+        if let Event::Ended(slot) | Event::Rerouted(slot) = event {
+            self.remove(slot);
+        }
+        match event {
+            Event::Arrived(slot) | Event::Rerouted(slot) => self.insert(slot, weight(slot), flows),
+            Event::Ended(_) => {}
+            Event::CapChanged(slot) => self.set_cap(slot, flows.flow(slot).cap),
+            Event::CapacityChanged { link, capacity } => self.set_capacity(link, capacity),
+        }
+    }
+
     pub(in crate::policy) fn reset(&mut self, capacities: &[f64]) {
         self.levels.reset(capacities);
         self.flows.clear();
     }
 
-    pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
+    fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
         let weight = weight.clamp(LARGEST.recip(), LARGEST);
         let cap = flows.flow(slot).cap;
         self.flows.resize(self.flows.len().max(slot as usize + 1), (0.0, 0.0));
@@ -41,17 +61,17 @@ impl Weighted {
         self.levels.insert(slot, flows.route(slot), weight, cap / weight, f64::NAN);
     }
 
-    pub(in crate::policy) fn remove(&mut self, slot: u32) {
+    fn remove(&mut self, slot: u32) {
         self.levels.remove(slot);
     }
 
-    pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
+    fn set_cap(&mut self, slot: u32, cap: f64) {
         let (weight, its_cap) = &mut self.flows[slot as usize];
         *its_cap = cap;
         self.levels.set_cap(slot, cap / *weight);
     }
 
-    pub(in crate::policy) fn set_capacity(&mut self, link: u32, capacity: f64) {
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.levels.set_capacity(link, capacity);
     }
 
