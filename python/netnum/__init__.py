@@ -119,6 +119,7 @@ def __dir__() -> list[str]:
 
 
 _hints.answer_keywords((_sys.modules[__name__], demands, sim, topology))
+_hints.answer_in((demands, sim, topology))
 _hints.answer_for(
     thing
     for module in (globals(), vars(sim))

@@ -14,7 +14,18 @@ from ._messages import did_you_mean
 
 ATTRIBUTES: dict[str, dict[str, str]] = {
     "netnum": {
-        "Network": "a network is a netnum.Topology: netnum.topology makes and reads them",
+        **{f"read_{kind}": f"it is netnum.topology.from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
+        "max_flow": 'the largest sum of rates is the utility "throughput"',
+        "workload": "workloads are made by netnum.sim.Workload, such as Workload.poisson(net, sizes, load, flows=...)",
+        "compare": "netnum.sim.sweep runs policies, loads and seeds; reports draw themselves on one `ax=`",
+        "Network": "networks are made by netnum.topology: from_edges(edges), from_networkx(graph), leaf_spine(racks, "
+        "servers_per_rack), ...",
+        "grid": "netnum.topology.from_networkx reads networkx.grid_2d_graph, with capacities on its edges",
+        "jain_index": "it is netnum.jain",
+        "fairness": "netnum.jain, netnum.relative_rates and netnum.price_of_fairness have it",
+        "save": "everything saves itself, `net.save(path)`, and netnum.load(path) reads it",
+        "plot": "networks, solutions and reports draw themselves: `net.plot()`, `solution.plot()`",
+        "simulate": "it is netnum.sim.simulate",
         "Graph": "a network is a netnum.Topology: netnum.topology.from_networkx reads a graph",
         "Flow": "flows are the rows of netnum.Problem(network, paths, utility), those of a simulation a "
         "netnum.sim.Workload",
@@ -36,7 +47,39 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "FCT": "the utility of completion times is netnum.MinFct(size)",
         "Simulator": "netnum.sim.simulate(net, workload) runs a simulation",
     },
+    "netnum.topology": {
+        **{f"read_{kind}": f"it is from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
+        "read_edgelist": "it is from_edges",
+        **dict.fromkeys(
+            ("grid", "ring", "line", "complete", "random", "waxman"),
+            "from_networkx reads the graphs of networkx, with capacities on their edges; ready-made are leaf_spine, "
+            "fat_tree, star, single_link, parking_lot and backbone",
+        ),
+        **dict.fromkeys(("abilene", "b4", "nsfnet"), 'it is backbone("abilene"), and so are "b4" and "nsfnet"'),
+        "from_dict": "it is from_edges, which takes a dict of capacities by pair",
+        "from_list": "it is from_edges, which takes a list of (source, target, capacity)",
+        **dict.fromkeys(
+            ("from_numpy", "from_numpy_array", "from_scipy_sparse_array", "from_array"), "it is from_matrix"
+        ),
+        "from_csv": "it is from_pandas(pandas.read_csv(path)), or from_edges(path) of lines `node node capacity`",
+        "load": "it is netnum.load(path)",
+    },
+    "netnum.sim": {
+        **dict.fromkeys(
+            ("poisson", "PoissonWorkload", "Poisson"), "it is netnum.sim.Workload.poisson(net, sizes, load, flows=...)"
+        ),
+        "run": "it is simulate(net, workload)",
+        "compare": "sweep runs policies, loads and seeds; reports draw themselves on one `ax=`",
+        "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
+    },
+    "Sensitivity": {
+        "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
+        "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
+    },
     "Solution": {
+        "utilisation": "it is `loads / problem.capacities`",
+        "throughput": "it is `flow_rates.sum()`",
+        "total_rate": "it is `flow_rates.sum()`",
         "x": "the rates are `rates` (of paths) and `flow_rates`",
         "flows": "the rates of flows are `flow_rates`; `problem.flows` is their number",
         "y": "the rates are `flow_rates`, and the loads of links `loads`",
@@ -60,6 +103,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "bottleneck": "`bottlenecks` has the link that limits each flow",
         "derivative": "`sensitivity()` has derivatives",
         "gradient": "`sensitivity()` has derivatives",
+        "to_csv": "it is `to_pandas().to_csv(path)`",
+        "to_json": "it is `save(path)`",
         "to_dataframe": "it is `to_pandas()`",
         "to_frame": "it is `to_pandas()`",
         "df": "it is `to_pandas()`",
@@ -75,6 +120,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "c": "they are `capacities`",
         "R": "the links of paths are `paths`, as `paths.indptr` and `paths.indices`",
         "to_dict": "it is `to_json()`",
+        "from_demands": "netnum.Problem(net, net.k_shortest_paths(demands, k)) is the problem of demands",
+        "without": "netnum.Problem(net.without(links), ...), or `with_capacities({(a, b): 0.0})`",
+        "with_demands": "the caps of flows are their demands: `with_flow_caps(demands)`",
+        "pairs": "they are what the paths were made of; `to_pandas()` of a solution has them",
     },
     "Topology": {
         "nodes": "they are `node_names`",
@@ -95,6 +144,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "remove_link": "`without(links)` is the network without them",
         "remove_edge": "`without(links)` is the network without them",
         "draw": "it is `plot()`",
+        "gravity": "demands are made by netnum.demands: gravity(net, total)",
+        **dict.fromkeys(
+            ("from_edges", "from_networkx", "from_pandas", "from_matrix", "from_graphml", "from_gml", "load"),
+            "networks are read by functions of netnum.topology, and by netnum.load",
+        ),
         "graph": "it is `to_networkx()`",
         "n_nodes": "it is `len(node_names)`",
         "number_of_nodes": "it is `len(node_names)`",
@@ -129,6 +183,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "links": "they are `indices`, and `paths[p]` those of path p",
     },
     "Report": {
+        "to_frame": "it is `to_pandas()`",
+        "to_csv": "it is `to_pandas().to_csv(path)`",
+        "rates": "`bytes_sent` and `completion_times` have their means",
         "fct": "they are `completion_times`",
         "fcts": "they are `completion_times`",
         "slowdown": "they are `slowdowns`",
@@ -244,6 +301,27 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "destinations": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
         "pairs": "netnum.Problem(net, net.k_shortest_paths(pairs, k)) has up to k paths for each pair",
     },
+    "from_networkx": {
+        **dict.fromkeys(
+            ("weight", "delay", "length"),
+            'all attributes are kept, and one is a weight in net.k_shortest_paths(pairs, k, weight="delay")',
+        ),
+        "default_capacity": "`capacity=` names the attribute; where no edge has one, "
+        'networkx.set_edge_attributes(g, 10.0, "capacity") gives it',
+    },
+    **dict.fromkeys(
+        ("Topology.ecmp", "Topology.paths", "Topology.k_shortest_paths"),
+        {
+            **dict.fromkeys(
+                ("avoid", "exclude", "without", "forbidden"), "`net.without(links)` is the network without some links"
+            ),
+            **dict.fromkeys(
+                ("source", "destination", "demand", "volume"),
+                "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
+            ),
+            "weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths',
+        },
+    ),
     "solve": {
         "verbose": "`progress=True` shows a bar",
         "disp": "`progress=True` shows a bar",
@@ -299,9 +377,22 @@ PLACES = ("topology", "demands", "sim")
 
 def missing(owner: Any, kind: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error for an attribute that does not exist, with what is meant or what is near."""
-    what = f"module {kind!r}" if kind == "netnum" else f"{kind!r} object"
+    what = f"module {kind!r}" if isinstance(owner, ModuleType) else f"{kind!r} object"
     meant = None if name.startswith("_") else _meant(owner, kind, name, known)
     return AttributeError(f"{what} has no attribute {name!r}{f': {meant}' if meant else ''}", name=name, obj=owner)
+
+
+def answer_in(modules: Iterable[ModuleType]) -> None:
+    """Makes `missing` the error for names that these modules lack."""
+
+    def answer(module: ModuleType) -> Callable[[str], Any]:
+        def __getattr__(name: str) -> Any:
+            raise missing(module, module.__name__, name, module.__all__)
+
+        return __getattr__
+
+    for module in modules:
+        module.__getattr__ = answer(module)  # type: ignore[method-assign]
 
 
 def answer_for(classes: Iterable[type]) -> None:
@@ -328,9 +419,10 @@ def meant(kind: str, name: str) -> str | None:
     return NAMES[kind].get(name)
 
 
-def unexpected(function: str, name: str) -> TypeError:
+def unexpected(label: str, name: str, function: Any = None) -> TypeError:
     """The error for a keyword that a function or class lacks, by its name as in messages of Python."""
-    names = _parameters(_called(function))
+    names = _parameters(_called(label) if function is None else function)
+    function = label
     answer = _keyword(function, name, names) or did_you_mean(name, names) or f"it takes {', '.join(names)}"
     return TypeError(f"{function} has no {name!r}: {answer}")
 
@@ -385,7 +477,7 @@ def _answering(function: Callable[..., Any], label: str, module: str) -> Callabl
             # One of a function that this one calls has more frames.
             if found is None or error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            answer = unexpected(label, found[2])
+            answer = unexpected(label, found[2], function)
         raise answer
 
     # Where pickle finds it.

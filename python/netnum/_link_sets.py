@@ -84,6 +84,10 @@ def _around(net: Topology, word: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(" - ".join(names[node] for node in nodes), tuple(sets[nodes])) for nodes in sorted(sets)]
 
 
+def _are_integers(given: Iterable[Any]) -> bool:
+    return all(isinstance(each, (int, np.integer)) and not isinstance(each, (bool, np.bool_)) for each in given)
+
+
 class _Reader:
     """Links by number, by name, by the name of their fiber and by their nodes."""
 
@@ -110,6 +114,12 @@ class _Reader:
         """The links of one set, as often as it names them."""
         _refuse_masked(what, given)
         given = given.tolist() if isinstance(given, np.ndarray) else given
+        if self._net is not None and isinstance(given, tuple) and len(given) == 2 and _are_integers(given):
+            one, other = given
+            raise ProblemError(
+                f"{what} is ({one}, {other}), which may be links {one} and {other} or the link from node {one} to "
+                f"node {other}: give [{one}, {other}] or [({one}, {other})]"
+            )
         entries = [given] if self._is_one(given) else given
         return [link for entry in entries for link in self._links(what, entry)]
 
@@ -126,7 +136,7 @@ class _Reader:
         return turned | dict(fibers)
 
     def _is_one(self, given: Any) -> bool:
-        """Whether it is a link or a fiber and no sequence: (3, 4) are two links, ("Bonn", "Kiel") is one."""
+        """Whether it is a link or a fiber and no sequence: [3, 4] are two links, ("Bonn", "Kiel") is one."""
         if isinstance(given, str) or not isinstance(given, Iterable):
             return True
         pair = isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(node, str) for node in given)

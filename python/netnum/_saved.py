@@ -48,8 +48,23 @@ OTHERS = {
 """What reads other files, by their endings."""
 
 
+OTHER_WRITERS = {
+    ".graphml": "networkx.write_graphml(net.to_networkx(), path) writes GraphML",
+    ".gml": "networkx.write_gml(net.to_networkx(), path) writes GML",
+    ".xml": "end it in .json",
+    ".csv": "to_pandas().to_csv(path) writes tables, and Workload.to_csv traces",
+    ".pickle": "pickle.dump writes pickles",
+    ".pkl": "pickle.dump writes pickles",
+    ".npz": "numpy.savez(path, rates=solution.rates) writes arrays",
+    ".npy": "numpy.save(path, solution.rates) writes an array",
+}
+"""What writes other files, by their endings."""
+
+
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a problem, solution, network, demands or workload to a file."""
+    if (ending := Path(path).suffix.lower()) in OTHER_WRITERS:
+        raise NumError(f"save writes JSON, and {os.fspath(path)} ends in {ending}: {OTHER_WRITERS[ending]}")
     Path(path).write_text(_text(thing), encoding="utf-8", newline="\n")
 
 

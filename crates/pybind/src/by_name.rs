@@ -33,7 +33,7 @@ impl Each {
 }
 
 impl<'py> Names<'py> {
-    /// The entries of a dict in place of some of the present numbers; anything else as it is.
+    /// The entries of a dict, or of a Series with an index of its own, in place of some of the present numbers; anything else as it is.
     pub(crate) fn filled(
         &self,
         name: &str,
@@ -41,6 +41,7 @@ impl<'py> Names<'py> {
         each: Each,
         present: impl FnOnce() -> Vec<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let value = if numbers::is_series_by_name(value)? { &value.call_method0("to_dict")? } else { value };
         if value.cast::<PyMapping>().is_err() {
             return Ok(value.clone());
         }

@@ -10,7 +10,7 @@ use numpy::{
 use pyo3::exceptions::{PyException, PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyRange, PySequence, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyRange, PySequence, PySlice, PyTuple};
 
 use crate::error::{ProblemError, setting, wrong_type};
 
@@ -53,6 +53,20 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
             kinds.word
         )));
     }
+    if is_series_by_name(value)? {
+        let (by_place, by_name) = (format!("{name}.to_numpy()"), format!("{name}.to_dict()"));
+        return Err(ProblemError::new_err(format!(
+            "{name} is a Series whose index is not 0, 1, 2, ...: {by_place} has its {} by place, {by_name} by name",
+            kinds.word
+        )));
+    }
+    if value.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(format!(
+            "{name} must be an array of {}, not a dict: a problem takes numbers by name in with_capacities, \
+             with_flow_caps, with_rate_caps and with_weights",
+            kinds.word
+        )));
+    }
     // Of a graph NumPy would read the nodes.
     if value.hasattr("nodes")? && value.hasattr("edges")? {
         let (kind, instead) = (value.get_type().name()?, "netnum.topology.from_networkx makes a Topology of it");
@@ -76,6 +90,15 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     }
     let (dtype, hint) = (array.dtype(), hint(value, &array)?);
     Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}{hint}", kinds.word)))
+}
+
+/// Whether something is a Series of pandas with an index of its own, which NumPy would leave out.
+pub(crate) fn is_series_by_name(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_exact_instance_of::<PyUntypedArray>() || !value.hasattr("iloc")? || !value.hasattr("to_frame")? {
+        return Ok(false);
+    }
+    let range = value.py().import("pandas")?.getattr("RangeIndex")?.call1((value.len()?,))?;
+    Ok(!value.getattr("index")?.call_method1("equals", (range,))?.is_truthy()?)
 }
 
 /// The right argument, for types that are often given in place of an array.

@@ -91,6 +91,12 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
     table: Any = matrix
+    labels = ends_of(net).tolist()
+    if not hasattr(matrix, "columns") and labels != sorted(labels) == list(range(net.ends)):
+        raise ProblemError(
+            f"the rows may be in the order of the ends, {labels[0]}, {labels[1]}, ..., or in that of their names, "
+            "0, 1, ...: give a table with labels, pandas.DataFrame(matrix, index=ends, columns=ends)"
+        )
     if hasattr(table, "index") and hasattr(table, "columns"):
         entries = entries[np.ix_(_places(net, "row", table.index), _places(net, "column", table.columns))]
     for row, column in np.argwhere(~((entries >= 0) & np.isfinite(entries)))[:1]:
@@ -234,6 +240,9 @@ def stated(net: Topology, given: Any) -> Demands | None:
         return None
     if {"source", "destination"} & set(columns):
         return from_pandas(net, given)
+    if len(columns) == 3 and not isinstance(given, Mapping) and net.ends != 3:
+        what = f"the table has columns {', '.join(map(str, columns))}, expected source, destination and demand"
+        raise ProblemError(f"{what}: netnum.demands.from_pandas(net, frame, source=..., ...) takes other names")
     if isinstance(given, Mapping):
         return _listed(net, ((repr(pair), *_ends_of(pair), volume) for pair, volume in given.items()), _refuse)
     if hasattr(given, "columns"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Number
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
@@ -91,8 +91,6 @@ def from_networkx(
     both_ways = not (g.is_directed() if directed is None else directed)
     shared_edges(shared is True, 0, not both_ways)
     nodes = list(g.nodes)
-    if all(isinstance(node, Integral) for node in nodes) and set(nodes) == set(range(len(nodes))):
-        nodes.sort()
     number = {node: index for index, node in enumerate(nodes)}
     edges, ways = [], []
     listed, are_numbered = _in_order(g)

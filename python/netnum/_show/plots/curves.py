@@ -100,7 +100,12 @@ def plot_fct(
         raise NumError("there are no reports to draw")
     if not 0.0 < confidence < 1.0:
         raise NumError(f"confidence is {confidence}, expected a number between 0 and 1")
-    ended = [~np.isnan(each.slowdowns) & (each.workload.arrivals >= each.warmup) for each in reports]
+    kinds = list(dict.fromkeys(f"{report.policy} over {report.routing}" for report in reports))
+    if len(kinds) > 1 and label is None:
+        what = f"the reports are of {', '.join(kinds)}, and a line is the mean over seeds of one"
+        raise NumError(f"{what}: draw each on the same axes, ax = report.plot_fct(ax=ax), or give a label=")
+    counted = [each.workload.arrivals >= each.warmup for each in reports]
+    ended = [counts & ~np.isnan(each.slowdowns) for counts, each in zip(counted, reports, strict=True)]
     sizes = [report.workload.sizes[which] for report, which in zip(reports, ended, strict=True)]
     values = [report.slowdowns[which] for report, which in zip(reports, ended, strict=True)]
     # The groups are the same for all reports, so that their means can be averaged.
@@ -115,9 +120,9 @@ def plot_fct(
     middle = [np.median(group) for group in groups]
     # A slowdown is 1 at least, or what links that grow have made of it.
     least = min(1.0, min(float(each.min()) for each in values if len(each)))
-    name = f"{reports[0].policy} over {reports[0].routing}" if label is None else label
-    left_out = sum(int((~which).sum()) for which in ended)
-    of_all = f" ({left_out} of {sum(map(len, ended))} flows not ended)" if left_out else ""
+    name = kinds[0] if label is None else label
+    count_all, count_ended = (int(sum(map(np.sum, which))) for which in (counted, ended))
+    of_all = f" ({count_all - count_ended} of {count_all} flows not ended)" if count_ended < count_all else ""
     colour = None
     for line, what, of in (("-", "mean", np.mean), (":", "99 %", lambda each: np.quantile(each, 0.99))):
         table = np.full((len(reports), len(edges)), np.nan)
