@@ -70,6 +70,8 @@ def filled(
             numbers[number] = np.inf if value is None else float(value)
         except (TypeError, ValueError):
             raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
+        if np.isnan(numbers[number]):
+            raise ProblemError(f"{place} is nan, expected a number")
     return numbers
 
 
@@ -79,6 +81,8 @@ def with_weights(problem: Problem, weight: Any) -> Problem:
     of_flows = utility if isinstance(utility, tuple) else None
     present = np.array([_weight(one) for one in of_flows] if of_flows else _weight(utility), dtype=float)
     present = np.array(np.broadcast_to(present, problem.flows))
+    if hasattr(weight, "to_frame") and list(weight.index) != list(range(len(weight))):
+        weight = weight.to_dict()  # a Series that has names
     if isinstance(weight, Mapping):
         net = problem.network if isinstance(problem.network, Topology) else None
         weights = filled("weight", weight, "flow", present, net, problem.paths)
@@ -191,8 +195,16 @@ def _candidates(
     else:
         ends = flow_ends(net, paths)
 
+    places: dict[tuple[int, int], list[int]] = {}
+    for number, (one, other) in enumerate(ends.tolist()):
+        places.setdefault((one, other), []).append(number)
+        if each == "link" and net.shared[number]:
+            places.setdefault((other, one), []).append(number)
+
     def find(key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
-        found = _between(ends, each, net, [net.node(node) for node in key])
+        nodes = [net.node(node) for node in key]
+        known = places.get((nodes[0], nodes[1]))
+        found = np.array(known) if known else _between(ends, each, net, nodes)
         return f"{len(found)} {each}s run from {key[0]} to {key[1]}", found
 
     return find

@@ -17,15 +17,15 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **{f"read_{kind}": f"it is netnum.topology.from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
         "max_flow": 'the largest sum of rates is the utility "throughput"',
         "workload": "workloads are made by netnum.sim.Workload, such as Workload.poisson(net, sizes, load, flows=...)",
-        "compare": "netnum.sim.sweep runs policies, loads and seeds; reports draw themselves on one `ax=`",
+        "compare": "netnum.sim.sweep runs policies, loads and seeds; report.plot_fct(ax=ax) draws several on the same "
+        "axes",
         "Network": "networks are made by netnum.topology: from_edges(edges), from_networkx(graph), leaf_spine(racks, "
         "servers_per_rack), ...",
         "grid": "netnum.topology.from_networkx reads networkx.grid_2d_graph, with capacities on its edges",
         "jain_index": "it is netnum.jain",
         "fairness": "netnum.jain, netnum.relative_rates and netnum.price_of_fairness have it",
-        "save": "everything saves itself, `net.save(path)`, and netnum.load(path) reads it",
-        "plot": "networks, solutions and reports draw themselves: `net.plot()`, `solution.plot()`",
-        "simulate": "it is netnum.sim.simulate",
+        "save": "everything has a method of that name, as in net.save(path), and netnum.load(path) reads it",
+        "plot": "networks, solutions and reports have pictures: net.plot(), solution.plot(), report.plot_fct()",
         "Graph": "a network is a netnum.Topology: netnum.topology.from_networkx reads a graph",
         "Flow": "flows are the rows of netnum.Problem(network, paths, utility), those of a simulation a "
         "netnum.sim.Workload",
@@ -61,7 +61,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("from_numpy", "from_numpy_array", "from_scipy_sparse_array", "from_array"), "it is from_matrix"
         ),
-        "from_csv": "it is from_pandas(pandas.read_csv(path)), or from_edges(path) of lines `node node capacity`",
+        "from_csv": "it is from_pandas(pandas.read_csv(path)), or from_edges(path) of lines: node node capacity",
         "load": "it is netnum.load(path)",
     },
     "netnum.sim": {
@@ -69,7 +69,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             ("poisson", "PoissonWorkload", "Poisson"), "it is netnum.sim.Workload.poisson(net, sizes, load, flows=...)"
         ),
         "run": "it is simulate(net, workload)",
-        "compare": "sweep runs policies, loads and seeds; reports draw themselves on one `ax=`",
+        "compare": "sweep runs policies, loads and seeds; report.plot_fct(ax=ax) draws several on the same axes",
         "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
     },
     "Sensitivity": {
@@ -123,7 +123,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "from_demands": "netnum.Problem(net, net.k_shortest_paths(demands, k)) is the problem of demands",
         "without": "netnum.Problem(net.without(links), ...), or `with_capacities({(a, b): 0.0})`",
         "with_demands": "the caps of flows are their demands: `with_flow_caps(demands)`",
-        "pairs": "they are what the paths were made of; `to_pandas()` of a solution has them",
+        "pairs": "they are what the paths were made of; solution.to_pandas() has them",
     },
     "Topology": {
         "nodes": "they are `node_names`",
@@ -309,9 +309,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "default_capacity": "`capacity=` names the attribute; where no edge has one, "
         'networkx.set_edge_attributes(g, 10.0, "capacity") gives it',
     },
-    **dict.fromkeys(
-        ("Topology.ecmp", "Topology.paths", "Topology.k_shortest_paths"),
-        {
+    **{
+        function: {
             **dict.fromkeys(
                 ("avoid", "exclude", "without", "forbidden"), "`net.without(links)` is the network without some links"
             ),
@@ -319,9 +318,14 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("source", "destination", "demand", "volume"),
                 "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
             ),
-            "weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths',
-        },
-    ),
+            **(
+                {"weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths'}
+                if function == "Topology.ecmp"
+                else {}
+            ),
+        }
+        for function in ("Topology.ecmp", "Topology.k_shortest_paths")
+    },
     "solve": {
         "verbose": "`progress=True` shows a bar",
         "disp": "`progress=True` shows a bar",

@@ -200,3 +200,36 @@ def test_derivatives_take_changes_by_name():
     by_name = sensitivity.jvp(weight={("A", "B"): 1.0}, flow_cap={("B", "A"): 0.5})
     arrays = sensitivity.jvp(weight=[0.0, 0.0, 1.0], flow_cap=[0.0, 0.5, 0.0])
     np.testing.assert_array_equal(by_name["flow_rates"], arrays["flow_rates"])
+
+
+def test_a_series_is_read_by_its_index_or_refused():
+    pandas = pytest.importorskip("pandas")
+    net = netnum.topology.from_edges([("a", "b", 1.0), ("b", "c", 2.0)], directed=True)
+    problem = netnum.Problem(net, net.ecmp([("a", "c"), ("a", "b"), ("b", "c")]))
+    given = {("b", "c"): 5.0, ("a", "b"): 7.0}
+    series = pandas.Series(given)
+    assert net.with_capacities(series).capacities.tolist() == [7.0, 5.0]
+    assert problem.with_capacities(series) == problem.with_capacities(given)
+    assert problem.with_flow_caps(series) == problem.with_flow_caps(given)
+    assert problem.with_weights(series) == problem.with_weights(given)
+    with pytest.raises(TypeError, match="a link is named by a tuple of the two nodes that it joins, or by its number"):
+        net.with_capacities(pandas.Series([5.0, 7.0], index=["b -> c", "a -> b"]))
+    assert net.with_capacities(pandas.Series([7.0, 5.0])).capacities.tolist() == [7.0, 5.0]
+    apart = pandas.Series([1.0, 2.0, 3.0], index=[2, 0, 1])
+    message = (
+        r"flow_cap is a Series whose index is not 0, 1, 2, \.\.\.: flow_cap\.to_numpy\(\) has its numbers by place"
+    )
+    with pytest.raises(netnum.ProblemError, match=message):
+        netnum.Problem(net, problem.paths, flow_cap=apart)
+    with pytest.raises(netnum.ProblemError, match="weight is a Series whose index is not 0, 1, 2"):
+        netnum.AlphaFair(weight=apart)
+    with pytest.raises(TypeError, match=r"flow_cap must be an array of numbers, not a dict: .* with_flow_caps"):
+        netnum.Problem(net, problem.paths, flow_cap=given)
+
+
+def test_nan_is_no_number_by_name():
+    net = netnum.topology.from_edges([("a", "b", 1.0)], directed=True)
+    problem = netnum.Problem(net, net.ecmp([("a", "b")]))
+    for change in (problem.with_weights, problem.with_flow_caps, problem.with_capacities):
+        with pytest.raises(netnum.ProblemError, match=r"\[\('a', 'b'\)\] is nan, expected a number"):
+            change({("a", "b"): np.nan})

@@ -216,7 +216,7 @@ def test_networks_made_of_fibers_lose_fibers_and_others_links_by_default(ring):
     ("failures", "expected"),
     [
         (["Kiel -> Ulm", ("Kiel", "Ulm"), 2, np.int64(2)], [(2,)] * 4),
-        ([[("Kiel", "Ulm"), ("Ulm", "Kiel")], (2, 3), ["Kiel -> Ulm", "Ulm -> Kiel"], [(1, 2), 3]], [(2, 3)] * 4),
+        ([[("Kiel", "Ulm"), ("Ulm", "Kiel")], [2, 3], ["Kiel -> Ulm", "Ulm -> Kiel"], [(1, 2), 3]], [(2, 3)] * 4),
         ([[("Kiel", 2), (1, "Ulm")], [2, 2]], [(2,)] * 2),
         (np.array([[0, 1], [2, 3]]), [(0, 1), (2, 3)]),
         ((np.array([0, 1]), np.array(5), [], {7}), [(0, 1), (5,), (), (7,)]),
@@ -234,8 +234,19 @@ def test_links_are_named_in_several_ways(ring, failures, expected):
         assert study.names == tuple(map(str, failures))
 
 
+def test_a_tuple_of_two_integers_is_two_links_or_a_pair_of_nodes_and_is_refused(ring):
+    both = r"which may be links 1 and 2 or the link from node 1 to node 2: give \[1, 2\] or \[\(1, 2\)\]"
+    with pytest.raises(netnum.ProblemError, match=rf"scenario 0 is \(1, 2\), {both}"):
+        netnum.failure_study(ring, [(1, 2)])
+    with pytest.raises(netnum.ProblemError, match=rf"links is \(1, 2\), {both}"):
+        ring.network.without((1, 2))
+    assert ring.network.without([(1, 2)]).capacities[2] == ring.network.without([1, 2]).capacities[2] == 0
+    bare = netnum.Problem([1.0, 2.0, 3.0], [[0, 1], [2]])
+    assert list(netnum.failure_study(bare, [(1, 2)]).failures) == [(1, 2)]
+
+
 def test_a_set_is_called_by_its_links(ring):
-    study = netnum.failure_study(ring, [(0, 1), range(5), []])
+    study = netnum.failure_study(ring, [[0, 1], range(5), []])
     three = "Bonn -> Kiel, Kiel -> Bonn, Kiel -> Ulm"
     assert study.names == ("Bonn -> Kiel, Kiel -> Bonn", f"{three}, 2 more", "no link")
     printed = netnum.failure_study(ring, "fibers").names

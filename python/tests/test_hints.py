@@ -11,7 +11,10 @@ import pytest
 import netnum
 from netnum import _hints, sim
 
-KINDS = {name: getattr(netnum, name, None) or getattr(sim, name) for name in _hints.ATTRIBUTES if name != "netnum"}
+MODULES = {module.__name__: module for module in (netnum, netnum.topology, sim)}
+KINDS = MODULES | {
+    name: getattr(netnum, name, None) or getattr(sim, name) for name in _hints.ATTRIBUTES if name not in MODULES
+}
 
 
 def problem():
@@ -20,7 +23,7 @@ def problem():
 
 @pytest.mark.parametrize("kind", _hints.ATTRIBUTES)
 def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
-    known = netnum if kind == "netnum" else KINDS[kind]
+    known = KINDS[kind]
     names = set(dir(known)) | set(getattr(known, "__dataclass_fields__", ()))
     for name, meant in _hints.ATTRIBUTES[kind].items():
         assert name not in names, name
@@ -37,8 +40,8 @@ def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
     [
         (
             lambda: netnum.Network,
-            "module 'netnum' has no attribute 'Network': a network is a netnum.Topology: netnum.topology makes and "
-            "reads them",
+            "module 'netnum' has no attribute 'Network': networks are made by netnum.topology: from_edges(edges), "
+            "from_networkx(graph), leaf_spine(racks, servers_per_rack), ...",
         ),
         (lambda: netnum.fat_tree, "module 'netnum' has no attribute 'fat_tree': it is netnum.topology.fat_tree"),
         (lambda: netnum.slove, "module 'netnum' has no attribute 'slove': did you mean 'solve'?"),

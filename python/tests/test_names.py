@@ -136,3 +136,12 @@ def test_a_path_by_hand_that_returns_to_a_node_is_refused():
     net = netnum.topology.from_edges("a b 1\nb c 1\nc a 1")
     with pytest.raises(netnum.ProblemError, match="path 0: the route returns to a, which is in places 0 and 3"):
         netnum.Problem(net, [["a", "b", "c", "a"]], PROPORTIONAL)
+
+
+def test_a_switch_may_have_an_integer_for_a_name():
+    net = netnum.Topology(["10", "20", "30"], [(0, 2), (2, 1), (1, 2), (2, 0)], [1.0, 2.0, 3.0, 4.0], ends=2)
+    assert (net.link(10, 30), net.node(30), net.route([10, 30, 20]).tolist()) == (0, 2, [0, 1])
+    with pytest.raises(netnum.ProblemError, match="is 2, and no node of graph is called that"):
+        net.node(2)
+    with pytest.raises(netnum.ProblemError, match="is 30, and no"):
+        net.paths(10, 30)

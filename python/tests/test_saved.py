@@ -235,3 +235,11 @@ def test_the_network_of_a_problem_is_checked():
     text["network"]["links"].pop()
     with pytest.raises(netnum.NumError, match="capacities has 6 entries, expected 5"):
         netnum.Problem.from_json(json.dumps(text))
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".csv", ".npz", ".pickle"])
+def test_an_ending_of_another_format_is_refused(ending, tmp_path):
+    file = tmp_path / f"net{ending}"
+    with pytest.raises(netnum.NumError, match=rf"save writes JSON, and .* ends in {re.escape(ending)}: "):
+        netnum.topology.single_link(1.0).save(file)
+    assert not file.exists()

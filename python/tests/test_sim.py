@@ -530,3 +530,18 @@ def test_a_bar_ends_when_the_time_is_up():
 def test_without_a_bar_nothing_is_shown(net, workload, capsys):
     sim.simulate(net, workload)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_picture_of_reports_of_two_policies_is_refused_and_a_warmup_is_not_counted_as_unfinished(net):
+    pytest.importorskip("matplotlib").use("Agg")
+    workload = sim.Workload.poisson(net, "web_search", 0.5, flows=300, seed=1)
+    fair, shortest = (sim.simulate(net, workload, policy, warmup=1e-3) for policy in ("max-min", "srpt"))
+    with pytest.raises(
+        netnum.NumError, match="the reports are of max-min over ecmp, srpt over ecmp, and a line is the"
+    ):
+        sim.plot_fct([fair, shortest])
+    ax = fair.plot_fct()
+    assert fair.ended == 300
+    assert not any("not ended" in text.get_text() for text in ax.figure.findobj(lambda each: hasattr(each, "get_text")))
+    with pytest.raises(TypeError, match="ax must be axes of matplotlib, not Report"):
+        fair.plot_fct(shortest)

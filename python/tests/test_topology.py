@@ -276,10 +276,22 @@ def test_integer_labels_are_labels_wherever_an_end_is_named(labels):
         assert len(netnum.sim.Workload.at_once(net, pairs, netnum.sim.Sizes.fixed(1.0))) == len(pairs)
 
 
-def test_labels_from_0_to_n_are_indices_too():
+def test_nodes_stand_in_the_order_of_the_graph_and_a_bare_matrix_for_other_integers_is_refused():
     net = ring([3, 1, 0, 2])
-    assert net.node_names == ["0", "1", "2", "3"]
-    assert net.links.tolist()[0] == [3, 1]
+    assert net.node_names == ["3", "1", "0", "2"]
+    assert net.link_names[net.link(3, 1)] == "3 -> 1"
+    matrix = np.zeros((4, 4))
+    matrix[0, 1] = 2.0
+    message = (
+        r"in the order of the ends, 3, 1, \.\.\., or in that of their names, 0, 1, \.\.\.: give a table with labels"
+    )
+    with pytest.raises(netnum.ProblemError, match=message):
+        net.ecmp(matrix)
+    pandas = pytest.importorskip("pandas")
+    labels = [0, 1, 2, 3]
+    (path,) = net.ecmp(pandas.DataFrame(matrix, index=labels, columns=labels))
+    assert [net.links[link].tolist() for link in path] == [[2, 1]]
+    assert len(ring([0, 1, 2, 3]).ecmp(matrix)) == 1
 
 
 def test_an_integer_that_labels_no_node_is_named():

@@ -106,6 +106,10 @@ impl Topology {
         }
         let missing = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
         let number = whole(node, || wrong_type(what, "a node's name or number", node), missing)?;
+        let named = if self.labels_ends() { self.core.node(&number.to_string()) } else { None };
+        if let Some(node) = named {
+            return Ok(node);
+        }
         let number = if self.labels.is_some() { self.index_of(|| what.into(), number)? as i64 } else { number };
         usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(missing)
     }
