@@ -135,7 +135,9 @@ pub(super) fn limits_by_links(problem: &Problem, rates: &[f64], near: f64, worke
             rises[link as usize] += slope;
         }
     }
-    let prices = rises.into_iter().map(|rises| if rises > 0.0 { 1.0 / rises } else { 0.0 }).collect();
+    // Of weights as small as numbers get, the fair share rises by more than there are numbers.
+    let price = |rises: f64| if rises > 0.0 { (1.0 / rises).min(f64::MAX) } else { 0.0 };
+    let prices = rises.into_iter().map(price).collect();
     Ok(Limits { bottlenecks, prices, cuts: Vec::new() })
 }
 

@@ -79,7 +79,7 @@ pub(super) fn limits_by_cuts(problem: &Problem, rates: &[f64], witness: &[Inequa
             links.push(link);
             let known = &mut limits.prices[link as usize];
             // Of the first level that has the link.
-            *known = if *known == 0.0 && rises > 0.0 { price / rises } else { *known };
+            *known = if *known == 0.0 && rises > 0.0 { (price / rises).min(f64::MAX) } else { *known };
         }
         for &flow in &flows {
             let of_flow = network.paths_of(flow as usize);

@@ -184,10 +184,14 @@ impl Routing for FlowBender {
         self.options.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, _network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let Self { options, hash, path_sets, flows } = self;
         let (paths, bender) = (path_sets.of(flow), &mut flows[flow]);
-        let congestion = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };
+        // Rates that are rounding of 0 send next to nothing.
+        let capacity =
+            route.links().iter().map(|&link| network.capacities[link as usize]).fold(f64::INFINITY, f64::min);
+        let is_sending = marks.sent > ALIKE * capacity * options.rtt;
+        let congestion = if is_sending { marks.fraction() } else { 1.0 };
         if !bender.review(congestion, options, |v| hash.pick(flow, v, paths.len()) as u32) {
             return Ok(false);
         }
