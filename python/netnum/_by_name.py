@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -26,7 +26,7 @@ LISTED = 6
 def rate(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.rate`."""
     net = _net_of(problem, solution, "rate", "flow_rates", "flow")
-    flows = _between(flow_ends(net, problem.paths), "flow", net, [net.node(source), net.node(destination)])
+    flows = _flows_between(*_directed_ends(net, problem.paths), net, [net.node(source), net.node(destination)])
     return float(solution.flow_rates[flows].sum())
 
 
@@ -104,12 +104,25 @@ def with_weights(problem: Problem, weight: Any) -> Problem:
 def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     """The source and the destination of every flow: -1 for one that ends at its source.
 
+    Where its paths do not tell the direction of a flow over shared links, its ends are in the order of nodes.
+    """
+    return _directed_ends(net, paths)[0]
+
+
+def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The two ends of every flow, and whether it is known which of them is the source.
+
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
     x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
     """
     first = np.unique(paths.group, return_index=True)[1]
     if net.shared.any():
-        return np.array([_walked(net, paths[path].tolist()) for path in first]).reshape(-1, 2)
+        of_flow: list[list[int]] = [[] for _ in first]
+        for path, flow in enumerate(paths.group.tolist()):
+            of_flow[flow].append(path)
+        links, shared = net.links, net.shared
+        walked = [_walked_by(links, shared, (paths[path].tolist() for path in of_one)) for of_one in of_flow]
+        return np.array([one[0] for one in walked]).reshape(-1, 2), np.array([one[1] for one in walked], dtype=bool)
     sums = []
     for nodes in (net.links, net.links**2):
         changes = (nodes[:, 0] - nodes[:, 1])[paths.indices]
@@ -119,22 +132,62 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     total = squares // np.where(is_closed, 1, difference)
     ends = np.column_stack([total + difference, total - difference]) // 2
     ends[is_closed] = -1
-    return ends
+    return ends, np.ones(len(ends), dtype=bool)
 
 
-def _walked(net: Topology, path: list[int]) -> tuple[int, int]:
-    """The ends of a path with shared links, of which a walk tells by its order only where it leads."""
-    links, shared = net.links, net.shared
+def _walked_by(
+    links: NDArray[np.int64], shared: NDArray[np.bool_], of_flow: Iterable[list[int]]
+) -> tuple[tuple[int, int], bool]:
+    """The ends of a flow, from the first of its paths that tells its direction, and whether one does."""
+    ends = None
+    for path in of_flow:
+        walked, is_directed = _walked(links, shared, path)
+        if is_directed:
+            return walked, True
+        ends = ends or walked
+    return ends or (-1, -1), False
+
+
+def _walked(links: NDArray[np.int64], shared: NDArray[np.bool_], path: list[int]) -> tuple[tuple[int, int], bool]:
+    """The ends of a path with shared links, and whether it tells its direction, by its order or by a link one way."""
+    found = []
     for first in links[path[0]][: 1 + int(shared[path[0]])].tolist():
         node = first
         for link in path:
             source, target = links[link].tolist()
             node = target if node == source else source if node == target and shared[link] else -1
         if node >= 0 and node != first:
-            return first, node
+            found.append((first, node))
+    if len(found) == 1:
+        return found[0], True
     nodes, counts = np.unique(links[path], return_counts=True)
     odd = nodes[counts % 2 == 1].tolist()
-    return (odd[0], odd[1]) if len(odd) == 2 else (-1, -1)
+    if len(odd) != 2:
+        return (-1, -1), True
+    # A walk leaves its first node once more than it enters it: links one way tell which of the two that is.
+    for end, other in (odd, odd[::-1]):
+        at = [link for link in path if end in links[link]]
+        if not shared[at].any():
+            leaves = 2 * int((links[at, 0] == end).sum()) > len(at)
+            return ((end, other) if leaves else (other, end)), True
+    return (odd[0], odd[1]), False
+
+
+def _flows_between(
+    ends: NDArray[np.int64], is_directed: NDArray[np.bool_], net: Topology, nodes: list[int]
+) -> NDArray[np.int64]:
+    """The flows from one node to another. One whose direction is not known is taken if no other joins the two."""
+    joins = (ends == nodes).all(axis=1) | (ends == nodes[::-1]).all(axis=1)
+    flows = np.flatnonzero(joins)
+    if is_directed[flows].all():
+        return _between(np.where(is_directed[:, None], ends, -1), "flow", net, nodes)
+    if len(flows) > 1:
+        one, other = (net.node_names[node] for node in nodes)
+        raise ProblemError(
+            f"flows {_listed(flows.tolist())} join {one} and {other}, and the direction of a flow over shared links "
+            f"is not known: name flow f by its number, `flow_rates[f]` in a solution"
+        )
+    return flows
 
 
 def _net_of(problem: Problem, solution: Solution, function: str, array: str, each: str) -> Topology:
@@ -186,25 +239,27 @@ def _candidates(
     """What finds the links, flows or paths of some nodes, one or more, with words for several."""
     if net is None:
         return None
-    if each == "link":
-        ends = net.links
-    elif paths is None:
+    if each != "link" and paths is None:
         return None
-    elif each == "path":
+    if each == "path" and paths is not None:
         return lambda key: _through(net, paths, key)
-    else:
-        ends = flow_ends(net, paths)
-
+    ends, is_directed = (net.links, ~net.shared) if paths is None or each == "link" else _directed_ends(net, paths)
     places: dict[tuple[int, int], list[int]] = {}
     for number, (one, other) in enumerate(ends.tolist()):
-        places.setdefault((one, other), []).append(number)
-        if each == "link" and net.shared[number]:
+        if is_directed[number] or each == "link":
+            places.setdefault((one, other), []).append(number)
+        if each == "link" and not is_directed[number]:
             places.setdefault((other, one), []).append(number)
 
     def find(key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
         nodes = [net.node(node) for node in key]
-        known = places.get((nodes[0], nodes[1]))
-        found = np.array(known) if known else _between(ends, each, net, nodes)
+        known = places.get((nodes[0], nodes[1])) if each == "link" or is_directed.all() else None
+        if known:
+            found = np.array(known)
+        elif each == "link":
+            found = _between(ends, each, net, nodes)
+        else:
+            found = _flows_between(ends, is_directed, net, nodes)
         return f"{len(found)} {each}s run from {key[0]} to {key[1]}", found
 
     return find

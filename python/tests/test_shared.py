@@ -196,7 +196,7 @@ def test_links_that_do_not_meet_are_refused_by_name():
 
 
 def test_both_directions_share_one_capacity_and_one_price():
-    net = topology.from_edges([("a", "b", 10.0), ("b", "c", 4.0)], shared=True)
+    net = line()
     problem = netnum.Problem(net, [["a", "b"], ["b", "a"], ["c", "b", "a"]], AlphaFair(1.0))
     solution = netnum.solve(problem)
     np.testing.assert_allclose(solution.rates, [10 / 3] * 3, rtol=1e-5)
@@ -218,6 +218,55 @@ def test_tables_and_studies_know_the_ends_of_paths_over_shared_links():
     assert {table.source[2], table.destination[2]} == {"a", "b"}
     assert len(netnum.failure_study(problem, "fibers").names) == 2
     assert netnum.demands.gravity(net, 1.0).total == pytest.approx(1.0)
+
+
+UNKNOWN = (
+    "and the direction of a flow over shared links is not known: name flow f by its number, `flow_rates[f]` in a "
+    "solution"
+)
+
+
+def line():
+    return topology.from_edges([("a", "b", 10.0), ("b", "c", 4.0)], shared=True)
+
+
+def test_rates_of_opposite_flows_over_one_shared_link_are_not_added_up():
+    net = line()
+    problem = netnum.Problem(net, net.k_shortest_paths(["b", "a"], ["a", "b"], 2))
+    solution = netnum.solve(problem)
+    refused(f"flows 0 and 1 join b and a, {UNKNOWN}", lambda: solution.rate("b", "a"))
+    refused(f"flows 0 and 1 join a and b, {UNKNOWN}", lambda: solution.rate("a", "b"))
+    refused(
+        f"weight[('a', 'b')]: flows 0 and 1 join a and b, {UNKNOWN}", lambda: problem.with_weights({("a", "b"): 2.0})
+    )
+
+
+def test_the_only_flow_over_a_shared_link_is_that_of_either_direction():
+    problem = netnum.Problem(line(), [["b", "a"], ["a", "b", "c"], ["c", "b", "a"]])
+    solution = netnum.solve(problem)
+    assert solution.rate("a", "b") == solution.rate("b", "a") == solution.flow_rates[0]
+    assert solution.rate("a", "c") == solution.flow_rates[1]
+    assert solution.rate("c", "a") == solution.flow_rates[2]
+    assert problem.with_weights({("b", "a"): 2.0}).utility.weight.tolist() == [2.0, 1.0, 1.0]
+    refused("there is no flow from b to c", lambda: solution.rate("b", "c"))
+    refused("there is no flow from c to b: those from c go to a", lambda: solution.rate("c", "b"))
+
+
+def test_another_path_of_a_flow_tells_its_direction():
+    net = topology.from_edges([("a", "b", 1.0), ("b", "c", 1.0), ("a", "c", 1.0)], shared=True)
+    problem = netnum.Problem(net, net.k_shortest_paths(["b", "a"], ["a", "b"], 2), AlphaFair(1.0, [1.0, 3.0]))
+    solution = netnum.solve(problem)
+    assert solution.rate("b", "a") == solution.flow_rates[0]
+    assert solution.rate("a", "b") == solution.flow_rates[1]
+
+
+def test_a_link_one_way_tells_the_direction_of_a_path_in_any_order():
+    net = topology.from_edges([("c", "b", 1.0), ("b", "a", 1.0), ("a", "d", 1.0)], shared=[True, False, True])
+    out, back = ["c", "b", "a"], ["b", "a", "d"]
+    problem = netnum.Problem(net, [net.route(out)[::-1], net.route(back)[::-1]])
+    solution = netnum.solve(problem)
+    assert solution.rate("c", "a") == solution.flow_rates[0]
+    assert solution.rate("b", "d") == solution.flow_rates[1]
 
 
 @pytest.mark.parametrize("policy", ["max-min", "srpt", "proportional", "flowtune"])
