@@ -123,6 +123,53 @@ def test_networks_with_shared_links_come_back(links, draw):
     assert net.with_capacities(net.capacities) == net
 
 
+def mixed_graph():
+    pytest.importorskip("networkx")
+    net = topology.from_edges([*EDGES, ("c", "d", 2.0)], shared=[True, True, False, True])
+    return net.to_networkx()
+
+
+def test_a_part_of_a_graph_has_the_shared_links_of_the_whole():
+    graph = mixed_graph()
+    part = topology.from_networkx(graph.subgraph(["a", "c", "d"]))
+    assert part.link_names == ["a -> c", "c -> a", "c - d"]
+    assert part.shared.tolist() == [False, False, True]
+    assert part.capacities.tolist() == [1.0, 1.0, 2.0]
+    graph.remove_edge("a", "c")
+    assert topology.from_networkx(graph).link_names == ["a - b", "b - c", "c -> a", "c - d"]
+
+
+def test_half_a_shared_link_of_a_graph_is_refused_by_name():
+    graph = mixed_graph()
+    graph.remove_edge("a", "b")
+    refused(
+        "edge b - a is shared, and no edge a - b of the same link is: a shared link is two edges, one each way",
+        lambda: topology.from_networkx(graph),
+    )
+    graph = mixed_graph()
+    graph.edges["b", "a"]["capacity"] = 3.0
+    refused(
+        "edge a - b is shared and has capacity 10.0, and edge b - a has 3.0: they are one link, expected one capacity",
+        lambda: topology.from_networkx(graph),
+    )
+
+
+def test_two_edges_one_each_way_are_a_shared_link_without_a_number():
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph()
+    for one, other in [("b", "a"), ("a", "b")]:
+        graph.add_edge(one, other, capacity=1.0, shared=True)
+    assert topology.from_networkx(graph).link_names == ["b - a"]
+    graph.add_edge("c", "b", capacity=1.0)
+    assert topology.from_networkx(graph).link_names == ["b - a", "c -> b"]
+    graph = nx.DiGraph([("a", "b", {"capacity": 1.0, "shared": True})])
+    assert topology.from_networkx(graph, directed=False, shared="shared").link_names == ["a - b"]
+    refused(
+        "edge a - b is shared, and no edge b - a of the same link is: a shared link is two edges, one each way",
+        lambda: topology.from_networkx(graph),
+    )
+
+
 # --- routes ---
 
 

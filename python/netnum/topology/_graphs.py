@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._core import ProblemError, Topology
 from .._messages import optional
 from ._named import links_of, of_mapping, shared_edges
@@ -62,9 +64,10 @@ def from_networkx(
     ProblemError
         Naming an edge with a bad capacity, or two nodes of one name; where no edge has a capacity; for
         ``directed=True`` with a `Graph`, and for ``directed=False`` naming two edges that join the same nodes in both
-        directions.
+        directions; naming one of the two edges of a shared link without the other, or with another capacity.
     TypeError
-        For what is no graph of networkx, and for a number instead of an attribute's name.
+        For what is no graph of networkx, for a number instead of an attribute's name, and naming an edge whose
+        attribute ``shared`` is no bool; an edge without it is not shared.
 
     Examples
     --------
@@ -93,8 +96,8 @@ def from_networkx(
     nodes = list(g.nodes)
     number = {node: index for index, node in enumerate(nodes)}
     edges, ways = [], []
-    listed, are_numbered = _in_order(g)
-    if are_numbered and shared is False:
+    listed, says_shared = _in_order(g, capacity, both_ways)
+    if says_shared and shared is False:
         shared = SHARED
     for source, target, attributes in listed:
         edge = of_mapping(f"edge {source} - {target}", source, target, attributes, capacity, shared)
@@ -110,24 +113,62 @@ def from_networkx(
     )
 
 
-def _in_order(g: networkx.Graph[Any]) -> tuple[list[tuple[Any, Any, dict[Any, Any]]], bool]:
-    """The edges of a graph with their attributes, and whether they are in the order of the links of `to_networkx`.
+def _in_order(
+    g: networkx.Graph[Any], capacity: str, both_ways: bool
+) -> tuple[list[tuple[Any, Any, dict[Any, Any]]], bool]:
+    """The edges of a graph with their attributes, and whether they say as `to_networkx` writes it which are shared.
 
-    Of the two edges of a shared link that one is left out which runs from the node that comes later.
+    Those of a graph that it has made are in the order of their links, as far as all of these are there. Of the two
+    edges of a shared link that one is left out which runs from the node that comes later.
     """
     edges = list(g.edges(data=True))
-    place = {node: number for number, node in enumerate(g.nodes)}
+    if not g.is_directed():
+        return edges, False
+    backwards, has_shared = (set[int](), False) if both_ways else _backwards(g, edges, capacity)
+    edges = [edge for place, edge in enumerate(edges) if place not in backwards]
     links: dict[Any, tuple[Any, Any, dict[Any, Any]]] = {}
-    for source, target, data in edges if g.is_directed() else []:
+    for source, target, data in edges:
         number = data.get(NUMBER)
-        if data.get(SHARED) is True and place[source] > place[target]:
-            continue
         if not isinstance(number, int) or number in links:
-            return edges, False
+            return edges, has_shared
         links[number] = (source, target, {name: value for name, value in data.items() if name != NUMBER})
     if sorted(links) != list(range(len(links))) or not links:
-        return edges, False
+        return edges, has_shared
     return [links[number] for number in range(len(links))], True
+
+
+def _backwards(
+    g: networkx.Graph[Any], edges: list[tuple[Any, Any, dict[Any, Any]]], capacity: str
+) -> tuple[set[int], bool]:
+    """The places of the edges of shared links that run from the node that comes later, and whether there are any."""
+    place = {node: number for number, node in enumerate(g.nodes)}
+    there: dict[Any, int] = {}
+    back: dict[Any, int] = {}
+    for number, (source, target, data) in enumerate(edges):
+        mark = data.get(SHARED)
+        if isinstance(mark, bool | np.bool_) and mark:
+            one_way, ends = (there, (source, target)) if place[source] < place[target] else (back, (target, source))
+            link = (*ends, data.get(NUMBER))
+            if link in one_way:
+                raise ProblemError(
+                    f"two edges {source} - {target} are shared, expected another number of each as attribute {NUMBER!r}"
+                )
+            one_way[link] = number
+    for link in [*there, *back]:
+        if link not in there or link not in back:
+            source, target, _ = edges[(there if link in there else back)[link]]
+            raise ProblemError(
+                f"edge {source} - {target} is shared, and no edge {target} - {source} of the same link is: "
+                f"a shared link is two edges, one each way"
+            )
+        of_both = [edges[of[link]][2].get(capacity) for of in (there, back)]
+        if of_both[0] != of_both[1]:
+            source, target, _ = edges[there[link]]
+            raise ProblemError(
+                f"edge {source} - {target} is shared and has capacity {of_both[0]}, and edge {target} - {source} has "
+                f"{of_both[1]}: they are one link, expected one capacity"
+            )
+    return set(back.values()), bool(there)
 
 
 def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
