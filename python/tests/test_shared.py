@@ -170,6 +170,19 @@ def test_two_edges_one_each_way_are_a_shared_link_without_a_number():
     )
 
 
+@pytest.mark.parametrize("given", ["False", "0", "", 1, float("nan")])
+def test_an_attribute_that_does_not_say_whether_an_edge_is_shared_is_refused_by_name(given):
+    nx = pytest.importorskip("networkx")
+    graph = nx.Graph([("a", "b", {"capacity": 1.0, "cable": given}), ("b", "c", {"capacity": 1.0})])
+    refused(
+        f"edge a - b has cable {given!r}, expected True or False",
+        lambda: topology.from_networkx(graph, shared="cable"),
+        TypeError,
+    )
+    graph.edges["a", "b"]["cable"] = np.bool_(True)
+    assert topology.from_networkx(graph, shared="cable").link_names == ["a - b", "b -> c", "c -> b"]
+
+
 # --- routes ---
 
 

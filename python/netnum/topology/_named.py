@@ -35,8 +35,15 @@ def of_mapping(
 ) -> Edge:
     """An edge with its attributes by name: one is its capacity, and one may say whether it is shared."""
     others = {name: value for name, value in attributes.items() if name not in (capacity, shared)}
-    is_shared = bool(attributes.get(shared)) if isinstance(shared, str) else shared
+    is_shared = _is_shared(attributes.get(shared), shared, what) if isinstance(shared, str) else shared
     return Edge(what, source, target, attributes.get(capacity, Missing), others, is_shared)
+
+
+def _is_shared(given: Any, name: str, what: str) -> bool:
+    """Whether an edge is shared, which one without the attribute is not."""
+    if given is not None and not isinstance(given, bool | np.bool_):
+        raise TypeError(f"{what} has {name} {given!r}, expected True or False")
+    return bool(given)
 
 
 def network(
