@@ -352,6 +352,25 @@ def test_a_flow_over_a_shared_link_that_fails_takes_another_way():
     assert (report.link_bytes > 0).sum() == 4
 
 
+def over_parallel_links(shared):
+    links, capacities = [(0, 1), (0, 1), (1, 0)], [8e6, 4e6, 2e6]
+    return netnum.Topology(["a", "b"], links, capacities, shared=shared)
+
+
+@pytest.mark.parametrize("skew", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("way", [["a", "b"], ["b", "a"]])
+@pytest.mark.parametrize("shared", [[True, False, False], [True, True, True]])
+def test_a_flow_over_one_shared_link_that_fails_keeps_its_direction(shared, way, seed, skew):
+    net = over_parallel_links(shared)
+    workload = netnum.sim.Workload([0.0], way[:1], way[1:], [1e6], net=net)
+    routing = netnum.sim.Routing("ecmp", skew=skew)
+    report = netnum.sim.simulate(net, workload, routing=routing, changes=[(0.5, 0, 0.0)], seed=seed)
+    assert report.status == "finished"
+    against = 2 if way == ["a", "b"] else 1
+    assert shared[against] or report.link_bytes[against] == 0
+
+
 def test_a_split_over_shared_links_serves_both_directions():
     net = topology.from_edges([("a", "b", 1e9), ("b", "c", 1e9)], shared=True)
     split = netnum.sim.Split(net, [["a", "b", "c"]], [1.0])

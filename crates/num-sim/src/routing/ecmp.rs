@@ -31,6 +31,8 @@ pub struct Ecmp {
     seed: u64,
     hash: Hash,
     skewed: bool,
+    /// Whose flows are routed: the path of one does not tell its direction over a link that both directions share.
+    workload: Workload,
     /// By flow, unless skewed.
     paths: Paths,
     /// If skewed.
@@ -50,6 +52,7 @@ impl Ecmp {
             seed,
             hash: Hash::ideal(seed),
             skewed: false,
+            workload: Workload::default(),
             paths: Paths::from_lists([[0; 0]; 0]),
             path_sets: PathSets::default(),
         }
@@ -71,6 +74,7 @@ impl Routing for Ecmp {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.workload = workload.clone();
         if self.skewed {
             self.path_sets = PathSets::new(NAME, net, workload)?;
         } else {
@@ -90,11 +94,10 @@ impl Routing for Ecmp {
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        let links = route.links();
-        if network.works(links) {
+        if network.works(route.links()) {
             return Ok(false);
         }
-        let Some((source, destination)) = network.net.walk_ends(links) else { return Ok(false) };
+        let (source, destination) = self.workload.pair(flow);
         let all = network.net.paths(source, destination)?;
         let left: Vec<&[u32]> = all.iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
