@@ -96,13 +96,10 @@ impl Topology {
         self.shared.binary_search(&link).is_ok()
     }
 
-    /// The node that a link leads to from one of its nodes; `None` from any other, and against the direction of a link
-    /// that is not shared.
-    ///
-    /// # Panics
-    /// If there is no such link.
+    /// The node that a link leads to from one of its nodes; `None` from any other, against the direction of a link that
+    /// is not shared, and for a link that does not exist.
     pub fn beyond(&self, link: u32, node: usize) -> Option<usize> {
-        let Link { from, to, .. } = self.links[link as usize];
+        let &Link { from, to, .. } = self.links.get(link as usize)?;
         match node {
             _ if from as usize == node => Some(to as usize),
             _ if to as usize == node && self.is_shared(link) => Some(from as usize),

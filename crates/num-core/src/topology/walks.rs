@@ -50,8 +50,11 @@ impl Topology {
     }
 
     /// The nodes between which links lead, in the order of a walk or in any; `None` where they come back to where they
-    /// begin or are no walk. A walk over shared links may lead the other way as well.
+    /// begin, are no walk, or do not all exist. A walk over shared links may lead the other way as well.
     pub fn walk_ends(&self, links: &[u32]) -> Option<(usize, usize)> {
+        if links.iter().any(|&link| link as usize >= self.links.len()) {
+            return None;
+        }
         let first = &self.links[*links.first()? as usize];
         let from = |node: usize| {
             let end = links.iter().try_fold(node, |node, &link| self.beyond(link, node))?;

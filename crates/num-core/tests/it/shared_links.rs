@@ -28,6 +28,17 @@ fn it_is_one_link_walked_both_ways_with_one_capacity() {
 }
 
 #[test]
+fn links_that_do_not_exist_lead_nowhere() {
+    for net in [line(&[true, true]), line(&[false, true])] {
+        assert_eq!(net.beyond(2, 0), None);
+        for links in [&[7][..], &[0, 2], &[2, 0]] {
+            assert_eq!(net.walk_ends(links), None, "{links:?}");
+        }
+        assert_eq!(net.walk_ends(&[]), None);
+    }
+}
+
+#[test]
 fn capacities_failures_and_json_keep_it() {
     let net = line(&[true, false]);
     let text = serde_json::to_string(&net).unwrap();
