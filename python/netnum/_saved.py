@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str]) -> Problem | Solution | Topology | Demand
     Returns
     -------
     Problem, Solution, Topology, Demands or Workload
-        Equal to what was saved; a solution has its problem, where that could be saved.
+        Equal to what was saved; a solution has the same values, and its problem, where that could be saved.
 
     Raises
     ------

@@ -30,10 +30,7 @@ def columns(frame: Any, roles: dict[str, Any], instead: str) -> list[list[Any]]:
             meant = f" ({near})" if near else ""
             how = f"give its name as {role}=; its columns: {', '.join(map(str, known))}"
             raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
-        if known.count(column) > 1:
-            raise ProblemError(
-                f"the table has {known.count(column)} columns {column!r}, expected one: rename the others"
-            )
+        check_once(known, column)
         if column in found:
             raise ProblemError(f"{role}= and {found[column][0]}= are both column {column!r}, expected two columns")
         found[column] = (role, list(frame[column]))
@@ -42,3 +39,9 @@ def columns(frame: Any, roles: dict[str, Any], instead: str) -> list[list[Any]]:
             length = len(found[column][1])
             raise ProblemError(f"column {column!r} has {length} entries, expected {expected}, as many as {first!r}")
     return [entries for _, entries in found.values()]
+
+
+def check_once(known: list[Any], column: Any) -> None:
+    """Refuses a column that a table has twice."""
+    if known.count(column) > 1:
+        raise ProblemError(f"the table has {known.count(column)} columns {column!r}, expected one: rename the others")

@@ -286,3 +286,17 @@ def test_a_graph_without_capacities_is_refused_by_a_problem():
         "no edge has the attribute 'capacity', expected capacities: edges have no attributes",
         lambda: netnum.Problem(nx.path_graph(2), [["0", "1"]], netnum.AlphaFair(1.0)),
     )
+
+
+def test_a_matrix_whose_labels_have_one_text_is_read_by_their_text():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1], [2, 0]], index=["0", "1"], columns=[0, 1])
+    assert topology.from_matrix(frame).capacities.tolist() == [1.0, 2.0]
+    assert topology.from_matrix(frame[[1, 0]]).capacities.tolist() == [1.0, 2.0]
+
+
+def test_a_column_that_a_table_has_twice_is_refused_whatever_it_holds():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([["a", "b", 1.0, 2.0, 3.0]], columns=["source", "target", "capacity", "delay", "delay"])
+    with pytest.raises(netnum.ProblemError, match="the table has 2 columns 'delay', expected one: rename the others"):
+        topology.from_pandas(frame)

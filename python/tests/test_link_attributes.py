@@ -131,3 +131,24 @@ def test_networks_with_any_attributes_come_back_from_networkx(rows, directed):
     net = topology.from_edges(edges, directed=directed)
     assert topology.from_networkx(net.to_networkx()) == net
     assert pickle.loads(pickle.dumps(net)) == net
+
+
+def test_an_edge_whose_attribute_pandas_calls_missing_has_none():
+    pandas = pytest.importorskip("pandas")
+    edges = [("a", "b", {"capacity": 1.0, "delay": pandas.NA}), ("b", "c", {"capacity": 1.0, "delay": 2})]
+    delays = netnum.topology.from_edges(edges, directed=True).link_attributes["delay"]
+    np.testing.assert_array_equal(delays, [np.nan, 2.0])
+
+
+@pytest.mark.parametrize("value", [np.array([1.0, 2.0]), np.array([1.0])], ids=["two", "one"])
+def test_an_attribute_that_is_an_array_is_refused_with_its_edge(value):
+    with pytest.raises(netnum.ProblemError, match=r"edge 0 has 'delay' array.*, which is ndarray, expected a number or"):
+        netnum.topology.from_edges([("a", "b", {"capacity": 1.0, "delay": value})])
+
+
+def test_integers_that_no_float_is_equal_to_are_kept_as_texts():
+    for number in (2**53 + 1, np.int64(2**53 + 1), 10**400):
+        net = netnum.topology.from_edges([("a", "b", {"capacity": 1.0, "id": number})], directed=True)
+        assert net.link_attributes["id"] == [str(number)]
+    net = netnum.topology.from_edges([("a", "b", {"capacity": 1.0, "id": 2**53})], directed=True)
+    assert net.link_attributes["id"].tolist() == [2.0**53]

@@ -102,7 +102,7 @@ def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], n
         "links": [pair for pairs in ways for pair in pairs],
         "capacities": [value for value, count in zip(carries, counts, strict=True) for _ in range(count)],
         "shared": [edge.shared for edge, count in zip(edges, counts, strict=True) for _ in range(count)],
-        "link_attributes": _columns([edge.attributes for edge in edges], counts),
+        "link_attributes": _columns(edges, counts),
     }
 
 
@@ -136,12 +136,13 @@ def capacity(given: Any, what: str) -> float:
     return carries
 
 
-def _columns(attributes: Sequence[Mapping[Any, Any]], counts: Sequence[int]) -> dict[str, list[Any]]:
+def _columns(edges: Sequence[Edge], counts: Sequence[int]) -> dict[str, list[Any]]:
     """The values of every attribute, one per link of each edge: numbers, or else texts."""
+    whats, attributes = [edge.what for edge in edges], [edge.attributes for edge in edges]
     columns = {}
     for name in dict.fromkeys(name for of_edge in attributes for name in of_edge):
-        values = [_value(of_edge.get(name)) for of_edge in attributes]
-        if all(isinstance(value, Real) for value in values if value is not None):
+        values = [_value(of_edge.get(name), what, name) for what, of_edge in zip(whats, attributes, strict=True)]
+        if all(_is_number(value) for value in values if value is not None):
             filled: list[Any] = [math.nan if value is None else float(value) for value in values]
             has_any = any(not math.isnan(value) for value in filled)
         else:
@@ -152,9 +153,35 @@ def _columns(attributes: Sequence[Mapping[Any, Any]], counts: Sequence[int]) -> 
     return columns
 
 
-def _value(value: Any) -> Any:
-    """The value of an attribute, None where an edge has none."""
-    return None if value is None or (isinstance(value, str) and not value) or value != value else value
+def _value(value: Any, what: str, name: Any) -> Any:
+    """The value of an attribute, None where an edge has none: for None, "", NaN and what pandas has for a missing one.
+
+    Raises
+    ------
+    ProblemError
+        For an array, and for another thing that cannot be compared, naming the edge and the attribute.
+    """
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, str) and not value):
+        return None
+    try:
+        is_array = bool(getattr(value, "ndim", 0))
+        is_missing = not is_array and bool(value != value)
+    except (TypeError, ValueError):
+        is_array, is_missing = True, False
+    if is_array:
+        kind = type(value).__name__
+        raise ProblemError(f"{what} has {name!r} {value!r}, which is {kind}, expected a number or a text")
+    return None if is_missing else value
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a float is equal to a value; integers for which there is none are kept as texts."""
+    if not isinstance(value, Integral):
+        return isinstance(value, Real)
+    try:
+        return float(value) == int(value)
+    except OverflowError:
+        return False
 
 
 def _number(node: Any, what: str, labels: dict[Any, int], names: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import ProblemError, Topology
-from .._tables import columns
+from .._tables import check_once, columns
 from ._named import CAPACITY, Edge, network
 
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ def from_pandas(
     found = columns(frame, roles, "from_edges takes a list, from_matrix a matrix")
     are_shared: Any = found.pop() if isinstance(shared, str) else shared
     rows = zip(*found, strict=True)
-    names = [name for name in getattr(frame, "columns", frame) if name not in roles.values()]
+    known = list(getattr(frame, "columns", frame))
+    names = [name for name in known if name not in roles.values()]
+    for name in names:
+        check_once(known, name)
     others = [list(frame[name]) for name in names]
 
     def edge(place: int, entries: Any) -> Edge:
@@ -148,11 +151,13 @@ def _entries(capacities: Any, names: Sequence[str] | None) -> tuple[list[Any], A
     labels = None
     if hasattr(capacities, "index") and hasattr(capacities, "columns"):
         labels = list(capacities.index)
-        if sorted(map(str, labels)) != sorted(map(str, capacities.columns)) or len(set(labels)) < len(labels):
+        places = {str(column): place for place, column in enumerate(capacities.columns)}
+        texts = [str(label) for label in labels]
+        if sorted(texts) != sorted(map(str, capacities.columns)) or len(set(texts)) < len(texts):
             across = ", ".join(map(str, capacities.columns))
             down = ", ".join(map(str, labels))
             raise ProblemError(f"the rows of the table are {down} and its columns {across}, expected each node once")
-        capacities = capacities[labels].to_numpy()
+        capacities = capacities.iloc[:, [places[text] for text in texts]].to_numpy()
     if hasattr(capacities, "tocoo"):
         matrix = capacities.tocsr(copy=True)
         matrix.sum_duplicates()
