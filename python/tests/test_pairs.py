@@ -35,7 +35,7 @@ FORMS = {
     "an array of integers": ROWS,
     "tuples of integers": [tuple(map(int, row)) for row in ROWS],
     "two arrays": (ROWS[:, 0], ROWS[:, 1]),
-    "a table of two columns": pd.DataFrame(ROWS, columns=["from", "to"]),
+    "a table of two columns without names": pd.DataFrame(ROWS),
     "a table of sources and destinations": pd.DataFrame(PAIRS, columns=["source", "destination"]),
 }
 
@@ -206,7 +206,12 @@ def test_lists_are_paths_and_tuples_of_links_are_paths_where_there_are_no_nodes(
         (
             lambda: NET.ecmp(pd.DataFrame(PAIRS, columns=["destination", "source"])),
             netnum.ProblemError,
-            "the table has no column 'demand': give its name as demand=",
+            "the table has columns destination, source, expected source, destination: rename the columns, and frame",
+        ),
+        (
+            lambda: NET.ecmp(pd.DataFrame(ROWS, columns=["to", "from"])),
+            netnum.ProblemError,
+            "the table has columns to, from, expected source, destination: rename the columns",
         ),
         (
             lambda: NET.ecmp({"a": 1.0}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -238,6 +238,8 @@ def stated(net: Topology, given: Any) -> Demands | None:
     columns = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
     if columns == ["source", "destination"] and not isinstance(given, Mapping):
         return None
+    if columns == ["destination", "source"] and not isinstance(given, Mapping):
+        _refuse_pairs(columns)
     if {"source", "destination"} & set(columns):
         return from_pandas(net, given)
     if len(columns) == 3 and not isinstance(given, Mapping) and net.ends != 3:
@@ -247,12 +249,21 @@ def stated(net: Topology, given: Any) -> Demands | None:
         return _listed(net, ((repr(pair), *_ends_of(pair), volume) for pair, volume in given.items()), _refuse)
     if hasattr(given, "columns"):
         is_matrix = np.shape(given) == (net.ends, net.ends) and (net.ends > 2 or list(given.index) == columns)
+        if len(columns) == 2 and not is_matrix and columns != [0, 1]:
+            _refuse_pairs(columns)
         return from_matrix(net, given) if is_matrix else None if len(columns) == 2 else from_pandas(net, given)
     entries = np.asarray(given)
     if entries.shape == (2, 2) and entries.dtype.kind in "iu":
         what = "pairs are integers of shape (2, 2), which may be two pairs or a matrix of demands between two ends"
         raise ProblemError(f"{what}: give a list of tuples, or the matrix as floats")
     return None if entries.dtype.kind in "USO" else from_matrix(net, given)
+
+
+def _refuse_pairs(columns: list[Any]) -> NoReturn:
+    """Refuses a table of pairs whose columns do not say which end is which."""
+    what = f"the table has columns {', '.join(map(str, columns))}, expected source, destination"
+    how = "rename the columns, and frame[['source', 'destination']] has them in this order"
+    raise ProblemError(f"{what}: {how}; frame.to_numpy() gives pairs by position")
 
 
 def _ends_of(pair: Any) -> tuple[Any, Any]:
