@@ -1,6 +1,7 @@
 """Files of problems, solutions, networks, demands and workloads: JSON that says its kind, and `netnum.load`.
 
-A network, demands and a workload are the arguments that make them again, a solution its fields. In numbers null is inf.
+A network, demands and a workload are the arguments that make them again, a solution its fields. In numbers null is inf,
+but in attributes of links, where it is NaN.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def _read(text: str) -> Any:
         return Problem.from_json(text)
     if kind == "solution":
         return _solution(fields)
-    if kind not in ARGUMENTS:
+    if not isinstance(kind, str) or kind not in ARGUMENTS:
         near = did_you_mean(str(kind), KINDS)
         raise NumError(f"its kind is {kind!r}, expected one of {', '.join(KINDS)}{f', {near}' if near else ''}")
     return _made(kind, fields)
@@ -160,7 +161,27 @@ def _arguments(thing: Any, positional: tuple[str, ...]) -> dict[str, Any]:
     else:
         values, others = tuple(getattr(thing, name) for name in positional), {}
     fields = dict(zip(positional, values, strict=True)) | others
-    return {name: _plain(value) for name, value in fields.items() if value is not None}
+    found = {name: _plain(value) for name, value in fields.items() if value is not None}
+    if "link_attributes" in found:
+        found["link_attributes"] = {name: _column(values) for name, values in fields["link_attributes"].items()}
+    return found
+
+
+def _column(values: Any) -> Any:
+    """The values of a link attribute for JSON: an object where numbers are infinite, which are texts."""
+    if isinstance(values, list) or not np.isinf(values).any():
+        return _plain(values)
+    return {"numbers": [str(value) if np.isinf(value) else _plain(value) for value in values.tolist()]}
+
+
+def _values(column: Any) -> Any:
+    """The values of a link attribute from JSON."""
+    if not isinstance(column, Mapping):
+        return _finite(column, np.nan)
+    try:
+        return [np.nan if value is None else float(value) for value in column["numbers"]]
+    except (KeyError, TypeError, ValueError):
+        raise NumError(f"the link_attributes have {column!r}, expected numbers") from None
 
 
 def _made(kind: str, fields: Mapping[str, Any]) -> Any:
@@ -169,11 +190,9 @@ def _made(kind: str, fields: Mapping[str, Any]) -> Any:
     for name in needed[:3]:
         if name not in fields:
             raise NumError(f"the {kind} has no field {name!r}")
-    absent = {"link_attributes": np.nan}
-    arguments = {
-        name: value if name == "node_names" else _finite(value, absent.get(name, np.inf))
-        for name, value in fields.items()
-    }
+    arguments = {name: value if name == "node_names" else _finite(value) for name, value in fields.items()}
+    if isinstance(attributes := fields.get("link_attributes"), Mapping):
+        arguments["link_attributes"] = {name: _values(column) for name, column in attributes.items()}
     if isinstance(fields.get("net"), Mapping):
         arguments["net"] = _made("network", fields["net"])
     try:
@@ -201,11 +220,20 @@ def _fields(solution: Solution) -> dict[str, Any]:
 
 def _solution(fields: Mapping[str, Any]) -> Solution:
     """The solution of some fields."""
+    for name in ("rates", "certificate", "status", "summary"):
+        if name not in fields:
+            raise NumError(f"the solution has no field {name!r}")
+    for name in ("iterations", "seconds"):
+        if not isinstance(value := fields.get(name, 0), int | float) or value < 0:
+            raise NumError(f"the solution has {name} {value!r}, expected a number >= 0")
     state = {name: _finite(value) for name, value in fields.items() if name not in ("certificate", "trace", "problem")}
     state["objective"] = _finite(fields.get("objective"), np.nan)
     certificate, trace, problem = fields.get("certificate"), fields.get("trace"), fields.get("problem")
     try:
-        state["cuts"] = [tuple(cut) for cut in fields.get("cuts", ())]
+        cuts = fields.get("cuts", [])
+        if not isinstance(cuts, list) or not all(isinstance(cut, list) and len(cut) == 3 for cut in cuts):
+            raise NumError(f"the solution has cuts {cuts!r}, expected lists of fair share, links and flows")
+        state["cuts"] = [tuple(cut) for cut in cuts]
         state["certificate"] = Certificate(**_finite(certificate))
         unknown = {"overload": np.nan, "kkt_residual": np.nan}
         columns = {name: _finite(column, unknown.get(name, np.inf)) for name, column in (trace or {}).items()}

@@ -243,3 +243,31 @@ def test_an_ending_of_another_format_is_refused(ending, tmp_path):
     with pytest.raises(netnum.NumError, match=rf"save writes JSON, and .* ends in {re.escape(ending)}: "):
         netnum.topology.single_link(1.0).save(file)
     assert not file.exists()
+
+
+@given(st.lists(st.floats(), min_size=6, max_size=6), st.lists(st.sampled_from(["inf", "-inf", ""]), min_size=6))
+def test_networks_with_infinite_attributes_are_loaded_again(tmp_path_factory, numbers, texts):
+    attributes = {"n": numbers, "t": texts[:6]}
+    net = netnum.Topology(NET.node_names, NET.links, NET.capacities, link_attributes=attributes)
+    file = tmp_path_factory.getbasetemp() / "infinite.json"
+    net.save(file)
+    assert netnum.load(file) == net
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": ["a"]}, "its kind is ['a'], expected one of"),
+        ({"cuts": "x"}, "the solution has cuts 'x', expected lists"),
+        ({"iterations": -1}, "the solution has iterations -1, expected a number >= 0"),
+    ],
+)
+def test_a_field_of_a_solution_that_is_wrong_is_named(change, message, tmp_path):
+    file = tmp_path / "solution.json"
+    netnum.solve(PROBLEMS[0]).save(file)
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    with pytest.raises(netnum.NumError, match=re.escape(message)):
+        netnum.load(file)
+    file.write_text('{"kind": "solution"}', encoding="utf-8")
+    with pytest.raises(netnum.NumError, match="the solution has no field 'rates'"):
+        netnum.load(file)
