@@ -120,7 +120,10 @@ def text_of_network(net: Topology) -> str:
 
 def network_of(text: str, capacities: NDArray[np.float64]) -> Topology:
     """The network of a problem with these capacities."""
-    return _made("network", {**json.loads(text), "capacities": capacities})
+    fields = json.loads(text)
+    if not isinstance(fields, dict):
+        raise NumError(f"the problem has the network {fields!r}, expected its fields")
+    return _made("network", {**fields, "capacities": capacities})
 
 
 def _text(thing: Any) -> str:
@@ -226,6 +229,9 @@ def _solution(fields: Mapping[str, Any]) -> Solution:
     for name in ("iterations", "seconds"):
         if not isinstance(value := fields.get(name, 0), int | float) or value < 0:
             raise NumError(f"the solution has {name} {value!r}, expected a number >= 0")
+    for name in ("certificate", "trace"):
+        if not isinstance(value := fields.get(name, {}), Mapping | None):
+            raise NumError(f"the solution has {name} {value!r}, expected its fields")
     state = {name: _finite(value) for name, value in fields.items() if name not in ("certificate", "trace", "problem")}
     state["objective"] = _finite(fields.get("objective"), np.nan)
     certificate, trace, problem = fields.get("certificate"), fields.get("trace"), fields.get("problem")
@@ -240,9 +246,23 @@ def _solution(fields: Mapping[str, Any]) -> Solution:
         state["trace"] = None if trace is None else Trace(**columns)
         if problem is not None:
             state["problem"] = Problem.from_json(json.dumps(problem))
+            _check_lengths(state, state["problem"])
         return Solution._restore(state)  # type: ignore[attr-defined, no-any-return]
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise NumError(f"the solution is not readable: {error}") from error
+
+
+def _check_lengths(state: Mapping[str, Any], problem: Problem) -> None:
+    """Refuses a solution that is not of the size of its problem."""
+    paths, links = len(problem.paths), len(problem.capacities)
+    of_all = state.get("part") is None
+    for name, count, things in (("rates", paths, "path"), ("prices", links, "link"), ("loads", links, "link")):
+        values = state.get(name)
+        if of_all and isinstance(values, list) and len(values) != count:
+            raise NumError(f"the solution has {len(values)} {name}, expected {count}, one per {things}")
+    for place in state.get("bottlenecks") or ():
+        if not isinstance(place, int) or not -1 <= place < links:
+            raise NumError(f"the solution has the bottleneck {place!r}, expected -1 or links to {links - 1}")
 
 
 def _plain(value: Any) -> Any:

@@ -259,6 +259,10 @@ def test_networks_with_infinite_attributes_are_loaded_again(tmp_path_factory, nu
     [
         ({"kind": ["a"]}, "its kind is ['a'], expected one of"),
         ({"cuts": "x"}, "the solution has cuts 'x', expected lists"),
+        ({"rates": [1.0]}, "the solution has 1 rates, expected"),
+        ({"bottlenecks": [99]}, "the solution has the bottleneck 99, expected -1 or links to 5"),
+        ({"trace": [1]}, "the solution has trace [1], expected its fields"),
+        ({"problem": {**json.loads(PROBLEMS[0].to_json()), "network": 3}}, "the problem has the network 3, expected"),
         ({"iterations": -1}, "the solution has iterations -1, expected a number >= 0"),
     ],
 )
