@@ -83,3 +83,8 @@ def test_a_short_form_that_there_is_not_is_an_error_that_says_what_there_is(util
 def test_what_is_no_number_is_no_alpha(utility):
     with pytest.raises(TypeError):
         problem(utility)
+
+
+def test_a_complex_number_of_numpy_is_no_alpha():
+    with pytest.raises(TypeError):
+        netnum.Problem([1.0], [[0]], np.complex128(2))

@@ -46,8 +46,12 @@ pub(super) fn is_short(value: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(false);
     }
     let is_plain = value.is_instance_of::<PyString>() || value.is_instance_of::<PyFloat>() || is_integer(value);
-    // The numbers of NumPy: of its integers none derives from Python's.
-    Ok(is_plain || value.is_instance(&value.py().import("numpy")?.getattr("number")?)?)
+    if is_plain {
+        return Ok(true);
+    }
+    // The real numbers of NumPy: of its integers none derives from Python's.
+    let numpy = value.py().import("numpy")?;
+    Ok(value.is_instance(&numpy.getattr("integer")?)? || value.is_instance(&numpy.getattr("floating")?)?)
 }
 
 /// The utility of a name. Those of one name have one meaning: `AlphaFair` of some α, or `Linear`, with a weight of 1.
