@@ -142,7 +142,9 @@ def test_an_edge_whose_attribute_pandas_calls_missing_has_none():
 
 @pytest.mark.parametrize("value", [np.array([1.0, 2.0]), np.array([1.0])], ids=["two", "one"])
 def test_an_attribute_that_is_an_array_is_refused_with_its_edge(value):
-    with pytest.raises(netnum.ProblemError, match=r"edge 0 has 'delay' array.*, which is ndarray, expected a number or"):
+    with pytest.raises(
+        netnum.ProblemError, match=r"edge 0 has 'delay' array.*, which is ndarray, expected a number or"
+    ):
         netnum.topology.from_edges([("a", "b", {"capacity": 1.0, "delay": value})])
 
 
