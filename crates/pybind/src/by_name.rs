@@ -33,7 +33,8 @@ impl Each {
 }
 
 impl<'py> Names<'py> {
-    /// The entries of a dict, or of a Series with an index of its own, in place of some of the present numbers; anything else as it is.
+    /// The entries of a dict, or of a Series with an index of its own, in place of some of the present numbers;
+    /// anything else as it is.
     pub(crate) fn filled(
         &self,
         name: &str,
