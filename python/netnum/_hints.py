@@ -286,6 +286,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 KEYWORDS: dict[str, dict[str, str]] = {
     "Problem": {
+        **dict.fromkeys(
+            ("min_rate", "min_rates", "flow_floor", "floor", "lower"), "rates have no lower bound but 0, only caps"
+        ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
