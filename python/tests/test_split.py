@@ -170,14 +170,16 @@ def test_pairs_of_names_come_in_any_form(as_pairs):
 def test_pairs_may_be_tables_and_names_stand_beside_numbers():
     pandas = pytest.importorskip("pandas")
     expected = sim.Workload.at_once(NET, PAIRS, sim.sizes.fixed(10.0))
-    table = pandas.DataFrame(PAIRS, columns=["from", "to"], index=[5, 6, 7])
+    table = pandas.DataFrame(PAIRS, columns=["source", "destination"], index=[5, 6, 7])
     for pairs in (
         table,
         table.astype("category"),
-        table["from"].combine(table["to"], lambda *pair: pair),
+        table["source"].combine(table["destination"], lambda *pair: pair),
         table.to_numpy(),
     ):
         assert sim.Workload.at_once(NET, pairs, sim.sizes.fixed(10.0)) == expected
+    with pytest.raises(netnum.ProblemError, match="the table has columns from, to, expected source, destination"):
+        sim.Workload.at_once(NET, table.set_axis(["from", "to"], axis=1), sim.sizes.fixed(10.0))
     numbers = table.map(NET.node)
     for pairs in (
         numbers,
