@@ -237,29 +237,27 @@ def _candidates(
     each: Each, net: Topology | None, paths: Paths | None
 ) -> Callable[[Sequence[Any]], tuple[str, NDArray[np.int64]]] | None:
     """What finds the links, flows or paths of some nodes, one or more, with words for several."""
-    if net is None:
-        return None
-    if each != "link" and paths is None:
+    if net is None or (each != "link" and paths is None):
         return None
     if each == "path" and paths is not None:
         return lambda key: _through(net, paths, key)
-    ends, is_directed = (net.links, ~net.shared) if paths is None or each == "link" else _directed_ends(net, paths)
+    is_link = each == "link" or paths is None
+    ends, is_directed = (net.links, ~net.shared) if is_link else _directed_ends(net, paths)
+    # Of flows whose direction is not known, the others that join the two nodes decide.
+    is_listed = is_link or bool(is_directed.all())
     places: dict[tuple[int, int], list[int]] = {}
-    for number, (one, other) in enumerate(ends.tolist()):
-        if is_directed[number] or each == "link":
-            places.setdefault((one, other), []).append(number)
-        if each == "link" and not is_directed[number]:
-            places.setdefault((other, one), []).append(number)
+    for number, (one, other) in enumerate(ends.tolist() if is_listed else ()):
+        for pair in [(one, other)] if is_directed[number] else [(one, other), (other, one)]:
+            places.setdefault(pair, []).append(number)
 
     def find(key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
         nodes = [net.node(node) for node in key]
-        known = places.get((nodes[0], nodes[1])) if each == "link" or is_directed.all() else None
-        if known:
-            found = np.array(known)
-        elif each == "link":
-            found = _between(ends, each, net, nodes)
-        else:
+        if not is_listed:
             found = _flows_between(ends, is_directed, net, nodes)
+        elif known := places.get((nodes[0], nodes[1])):
+            found = np.array(known)
+        else:
+            found = _between(ends, each, net, nodes)
         return f"{len(found)} {each}s run from {key[0]} to {key[1]}", found
 
     return find

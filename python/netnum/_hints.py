@@ -427,11 +427,13 @@ def meant(kind: str, name: str) -> str | None:
 
 
 def unexpected(label: str, name: str, function: Any = None) -> TypeError:
-    """The error for a keyword that a function or class lacks, by its name as in messages of Python."""
+    """The error for a keyword that a function or class lacks, by its label, its name as in messages of Python.
+
+    The label finds the function where none is given; functions of several modules may share one.
+    """
     names = _parameters(_called(label) if function is None else function)
-    function = label
-    answer = _keyword(function, name, names) or did_you_mean(name, names) or f"it takes {', '.join(names)}"
-    return TypeError(f"{function} has no {name!r}: {answer}")
+    answer = _keyword(label, name, names) or did_you_mean(name, names) or f"it takes {', '.join(names)}"
+    return TypeError(f"{label} has no {name!r}: {answer}")
 
 
 def no_option(function: str, name: str) -> MethodError | None:
