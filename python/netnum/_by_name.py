@@ -81,8 +81,6 @@ def with_weights(problem: Problem, weight: Any) -> Problem:
     of_flows = utility if isinstance(utility, tuple) else None
     present = np.array([_weight(one) for one in of_flows] if of_flows else _weight(utility), dtype=float)
     present = np.array(np.broadcast_to(present, problem.flows))
-    if hasattr(weight, "to_frame") and list(weight.index) != list(range(len(weight))):
-        weight = weight.to_dict()  # a Series that has names
     if isinstance(weight, Mapping):
         net = problem.network if isinstance(problem.network, Topology) else None
         weights = filled("weight", weight, "flow", present, net, problem.paths)

@@ -42,12 +42,17 @@ impl<'py> Names<'py> {
         each: Each,
         present: impl FnOnce() -> Vec<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let value = if numbers::is_series_by_name(value)? { &value.call_method0("to_dict")? } else { value };
+        let value = dict_of_series(value)?;
         if value.cast::<PyMapping>().is_err() {
-            return Ok(value.clone());
+            return Ok(value);
         }
         let present = numbers::read_only(value.py(), present());
-        let arguments = (name, value, each.word(), present, self.net.as_ref(), self.paths.as_ref());
+        let arguments = (name, &value, each.word(), present, self.net.as_ref(), self.paths.as_ref());
         value.py().import("netnum._by_name")?.call_method1("filled", arguments)
     }
+}
+
+/// A Series with an index of its own as a dict; anything else as it is.
+pub(crate) fn dict_of_series<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if numbers::is_series_by_name(value)? { value.call_method0("to_dict") } else { Ok(value.clone()) }
 }

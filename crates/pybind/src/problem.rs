@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::by_name::{Each, Names};
+use crate::by_name::{Each, Names, dict_of_series};
 use crate::detach::EnterRust;
 use crate::error::{NumError, raise};
 use crate::numbers::{self, counted, kept};
@@ -562,7 +562,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_weights({("A", "B"): 2.0})).rates.round(3)
     /// array([8., 4.])
     fn with_weights<'py>(slf: &Bound<'py, Self>, weight: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum._by_name")?.call_method1("with_weights", (slf, weight))
+        slf.py().import("netnum._by_name")?.call_method1("with_weights", (slf, dict_of_series(weight)?))
     }
 
     /// This problem with some more paths closed, and all else shared.
