@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import operator
@@ -115,7 +116,7 @@ class Layer:
     def _of_utility(self) -> dict[str, Any]:
         """The parameters of the utility that all flows have, if it is made of such numbers and nothing else."""
         utility = self.problem.utility
-        names = inspect.signature(type(utility)).parameters if isinstance(utility, Utility) else ()
+        names = _parameters_of(type(utility)) if isinstance(utility, Utility) else ()
         if not set(names) <= set(OF_UTILITIES):
             return {}
         values = {name: getattr(utility, name) for name in OF_UTILITIES if name in names}
@@ -229,6 +230,12 @@ class Layer:
             if count == 1:
                 raise
             raise type(error)(f"problem {row}: {error}") from None
+
+
+@functools.cache
+def _parameters_of(utility: type[Utility]) -> tuple[str, ...]:
+    """The names of what makes a utility of a class; read once, for `inspect` parses the text of a signature."""
+    return tuple(inspect.signature(utility).parameters)
 
 
 def _rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
