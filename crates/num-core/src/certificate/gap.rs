@@ -146,9 +146,9 @@ impl FeasiblePoint<'_> {
         for flow in 0..problem.flows() {
             let mut idled = 0.0;
             for path in problem.paths_of(flow) {
-                let (links, rate) = (problem.paths.links(path), self.rates[path]);
-                pacer.did(links.len())?;
-                idled += links.iter().map(|&link| idle.of(link as usize, rate)).sum::<f64>();
+                let (row, rate) = (problem.paths.row(path), self.rates[path]);
+                pacer.did(row.links().len())?;
+                idled += row.entries().map(|(link, a)| idle.of(link as usize, a * rate)).sum::<f64>();
             }
             match limited.next_if(|limited| limited.flow == flow) {
                 Some(limited) => limited.missing += idled,
@@ -164,11 +164,11 @@ impl FeasiblePoint<'_> {
     /// The idle capacity of the links, at their prices.
     fn idle_revenue(&self) -> IdleRevenue {
         let problem = self.problem;
-        let mut this = IdleRevenue { per_rate: vec![0.0; self.prices.len()], even: Vec::new() };
+        let mut this = IdleRevenue { per_load: vec![0.0; self.prices.len()], even: Vec::new() };
         let links = self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads);
         for (link, ((price, capacity), &load)) in links.enumerate() {
             if load > f64::MIN_POSITIVE {
-                this.per_rate[link] = price * (1.0 / load - 1.0).max(0.0);
+                this.per_load[link] = price * (1.0 / load - 1.0).max(0.0);
             } else if *price > 0.0 {
                 this.even.resize(self.prices.len(), 0.0);
                 this.even[link] = price * capacity;
@@ -182,15 +182,15 @@ impl FeasiblePoint<'_> {
 /// The idle capacity of the links, at their prices.
 struct IdleRevenue {
     /// Per unit of load.
-    per_rate: Vec<f64>,
+    per_load: Vec<f64>,
     /// Of links without load, for each path through them; empty where there are none.
     even: Vec<f64>,
 }
 
 impl IdleRevenue {
-    /// The part of a path with this rate.
-    fn of(&self, link: usize, rate: f64) -> f64 {
-        let loaded = if rate > 0.0 { rate * self.per_rate[link] } else { 0.0 };
+    /// The part of a path with this load.
+    fn of(&self, link: usize, load: f64) -> f64 {
+        let loaded = if load > 0.0 { load * self.per_load[link] } else { 0.0 };
         loaded + if self.even.is_empty() { 0.0 } else { self.even[link] }
     }
 }

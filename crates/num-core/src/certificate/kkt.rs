@@ -10,13 +10,16 @@
 //!   q_p − q_r ≤ m_L ε/10;
 //! - for every link with a price: c_l − load_l ≤ ε d_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p through it.
 //!
-//! Here L is the set of links that exactly one of p and r crosses, and
+//! Here L is the set of links of which p and r use unlike amounts, a_lp ≠ a_lr, and
 //!
 //! ```text
-//! d_l = min(c_l, y_g : flow g shares a priced link with a flow through l)     the adjacent rate of a link
-//! d_L = min_{l ∈ L} d_l
-//! m_L = min max(q_s, U'(y_g)) over the paths s (of flow g) through a priced link of L, and p itself
+//! d_l = min(c_l, a_ls a_kg y_g / a_ks : flow g shares a priced link k with a path s through l)
+//!                                                                    the adjacent rate of a link, in its unit
+//! d_L = min_{l ∈ L} d_l / |a_lp − a_lr|
+//! m_L = min |a_lp − a_lr| max(q_s, U'(y_g)) / a_ls over the paths s (of flow g) through a priced link l of L, and p
 //! ```
+//!
+//! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
 //! Flows at a bound and linear flows do not count in d_l.
 //!
@@ -67,10 +70,10 @@ impl FeasiblePoint<'_> {
         let adjacent = links.adjacent_rates()?;
         if let Some(splits) = &splits {
             let of_ranges = for_each(&*problem.workers, problem.flow_ranges(), |flows| {
-                let (mut residual, mut crossed, mut pacer) = (0.0f64, vec![0; adjacent.len()], Pacer::new());
+                let (mut residual, mut differences, mut pacer) = (0.0f64, vec![0.0; adjacent.len()], Pacer::new());
                 for flow in flows {
                     pacer.did(problem.paths_of(flow).len())?;
-                    residual = larger(residual, splits.residual(flow, &adjacent, &mut crossed));
+                    residual = larger(residual, splits.residual(flow, &adjacent, &mut differences));
                 }
                 Ok(residual)
             })?;

@@ -26,16 +26,6 @@ pub enum Error {
         /// The capacity that was given.
         value: f64,
     },
-    /// An entry of a routing matrix that is neither 0 nor 1.
-    #[error("the routing matrix is {value} at link {link}, path {path}, expected 0 or 1")]
-    RoutingMatrix {
-        /// Row of the entry.
-        link: usize,
-        /// Column of the entry.
-        path: usize,
-        /// The entry.
-        value: f64,
-    },
     /// A path without links.
     #[error("path {path} is empty, expected at least one link")]
     EmptyPath {
@@ -67,6 +57,16 @@ pub enum Error {
         path: usize,
         /// The link it repeats.
         link: usize,
+    },
+    /// A coefficient that is not finite and > 0: what a path uses of a link per unit of its rate.
+    #[error("path {path} has coefficient {value} at link {link}, expected a finite number > 0")]
+    Coefficient {
+        /// Index of the path.
+        path: usize,
+        /// The link.
+        link: usize,
+        /// The coefficient that was given.
+        value: f64,
     },
     /// Offsets of a compressed row structure that do not describe one.
     #[error("indptr[{position}] is {value}, expected {expected}")]

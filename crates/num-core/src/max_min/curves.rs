@@ -105,7 +105,7 @@ impl CurveWaterFill {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let mut curves = Curves::new(unit);
         for (path, (share, &cap)) in shares.iter().zip(caps).enumerate() {
-            curves.push(share, paths.row(path).smallest(capacities).min(cap));
+            curves.push(share, paths.row(path).narrowest(capacities).min(cap));
         }
         let mut tournament = Tournament::new(capacities.len());
         tournament.set_all(capacities.iter().map(|_| 0.0));

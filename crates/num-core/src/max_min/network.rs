@@ -53,7 +53,7 @@ impl Network {
             for &path in of_flow {
                 links.clear();
                 links.extend_from_slice(problem.paths().links(path as usize));
-                let narrowest = problem.paths().row(path as usize).smallest(&capacities);
+                let narrowest = problem.paths().row(path as usize).narrowest(&capacities);
                 let cap = problem.rate_cap(path as usize) / unit;
                 if cap < narrowest {
                     links.push(capacities.len() as u32);

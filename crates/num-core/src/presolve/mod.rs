@@ -3,7 +3,8 @@
 //! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, and links
 //!   without open paths.
 //! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
-//! - Rates and prices are in natural units (`units.rs`), so that nothing afterwards can depend on the caller's.
+//! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
+//!   that nothing afterwards can depend on the caller's.
 //! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
 //!   case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
@@ -29,7 +30,7 @@ pub(crate) use bounds::{Bounds, ROUNDING};
 use caller::Caller;
 use flow_paths::FlowPaths;
 use order::Order;
-use units::{log_sum, rate_unit};
+use units::{link_units, log_sum, rate_unit};
 
 #[cfg(doc)]
 use crate::error::Error;
@@ -49,7 +50,7 @@ pub struct Presolved {
     pub(crate) units: Units,
     /// Whether any flow on any rank has several paths.
     pub(crate) has_several_paths: bool,
-    /// Capacity of every link, > 0.
+    /// Capacity of every link, > 0, in the link's unit.
     pub(crate) capacities: Vec<f64>,
     /// How many paths cross every link, on all ranks; > 0.
     pub(crate) uses: Vec<f64>,
@@ -101,6 +102,12 @@ impl Presolved {
         };
         check()?;
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
+        let link_units = link_units(&paths, links.len(), &*workers)?;
+        let paths = match link_units.is_empty() {
+            true => paths,
+            false => Arc::new(Paths::clone(&paths).divided(&link_units)),
+        };
+        capacities.iter_mut().zip(&link_units).for_each(|(capacity, unit)| *capacity /= unit);
         let of_links: Vec<[f64; 2]> =
             capacities.iter().zip(&uses).map(|(&capacity, &uses)| [capacity, capacity / uses]).collect();
         let ranges = parts::ranges(paths.len(), parts::PATHS);
@@ -113,7 +120,7 @@ impl Presolved {
                 #[inline(always)]
                 |_, row| {
                     if let Some((ceiling, share)) = both.next() {
-                        (*ceiling, *share) = row.smallest_pair(&of_links).into();
+                        (*ceiling, *share) = row.narrowest_pair(&of_links).into();
                     }
                 },
             )?;
@@ -131,6 +138,7 @@ impl Presolved {
         })?;
         let caller = Caller {
             links,
+            link_units,
             paths: original_paths,
             flows: original_flows,
             failed_flows,
@@ -190,7 +198,7 @@ impl Presolved {
         &self.paths
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     pub fn loads(&self, rates: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.capacities.len()];
         self.paths.scatter(0..rates.len(), rates, &mut loads);
@@ -260,14 +268,15 @@ impl Presolved {
         self.blocks.iter().flat_map(move |block| block.chunks_of(flows).map(move |flows| (block, flows)))
     }
 
-    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/n_l along it,
+    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/(a_lp n_l) along it,
     /// n_l being the number of paths through a link.
     pub(crate) fn equal_shares(&self) -> &[f64] {
         self.equal_shares.get_or_init(|| {
             let of_links: Vec<f64> =
                 self.capacities.iter().zip(&self.uses).map(|(capacity, uses)| capacity / uses).collect();
             let mut shares = Vec::with_capacity(self.paths.len());
-            let pass = || self.paths.each(|path, row| shares.push(row.smallest(&of_links).min(self.bounds.caps[path])));
+            let pass =
+                || self.paths.each(|path, row| shares.push(row.narrowest(&of_links).min(self.bounds.caps[path])));
             StopToken::new().scope_alone(pass).expect("nothing stops it");
             self.cut_to_flow_caps(&mut shares);
             shares

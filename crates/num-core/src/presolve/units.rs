@@ -10,10 +10,12 @@ use super::Presolved;
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
+use crate::paths::Paths;
 use crate::paths::parts::{self, pieces};
+use crate::paths::passes::{Pass, smaller};
 use crate::problem::{Block, Problem};
 use crate::utility::CHUNK;
-use crate::work::{Ranks, for_each};
+use crate::work::{Ranks, Workers, for_each};
 
 impl Presolved {
     /// log U' of every flow at its equal share, in the caller's units of price.
@@ -104,6 +106,19 @@ impl Presolved {
         self.ranks().sum(&mut sums)?;
         Ok(largest + (sums[0] / sums[1]).ln())
     }
+}
+
+/// The unit of every link: the largest coefficient there, over all ranks; empty where all coefficients are 1.
+pub(super) fn link_units(paths: &Paths, links: usize, workers: &dyn Workers) -> Result<Vec<f64>> {
+    if !workers.ranks().any(paths.coefficients().is_some())? {
+        return Ok(Vec::new());
+    }
+    let ranges = parts::ranges(paths.len(), parts::PATHS.max(parts::PER_LINK * links));
+    let pass = Pass { paths, links, ranges, workers };
+    let least = pass.least(vec![[0.0]; links], |_, row, least| {
+        row.entries().for_each(|(link, a)| least[link as usize][0] = smaller(-a, least[link as usize][0]));
+    })?;
+    Ok(least.into_iter().map(|[least]| -least).collect())
 }
 
 /// Σ log of some values.

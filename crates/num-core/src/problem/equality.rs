@@ -51,7 +51,12 @@ mod tests {
     #[test]
     fn a_problem_is_equal_to_what_its_text_says() {
         let capped = problem().with_flow_caps(vec![0.5, f64::INFINITY]).unwrap();
-        for one in [problem(), capped] {
+        let indptr = vec![0, 2, 3];
+        let paths = Paths::with_coefficients(indptr, vec![0, 1, 0], vec![0.1, 1.0, 3.0]).unwrap();
+        let utility = AlphaFair::new(2.0, vec![1.0, 3.0]).unwrap();
+        let with_coefficients = Problem::new(vec![1.0, 2.0], paths, utility).unwrap();
+        assert_ne!(with_coefficients, problem());
+        for one in [problem(), capped, with_coefficients] {
             assert_eq!(Problem::from_json(&one.to_json().unwrap()).unwrap(), one);
         }
     }

@@ -1,8 +1,8 @@
-//! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
+//! Problems as JSON text, with the fields `capacity`, `paths`, `coefficient`, `group`, `utility`, `cap` and `flow_cap`.
 //!
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
-//! is there only if a flow has one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
+//! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
 //! answer) are ignored when reading.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
-use crate::error::{Cause, Error, Result};
+use crate::error::{Cause, Error, Result, check_length};
 use crate::interrupt::{self, Pacer};
 use crate::interruptible_list;
 use crate::paths::Paths;
@@ -24,6 +24,8 @@ struct File {
     #[serde(alias = "capacities")]
     capacity: Column<Option<f64>>,
     paths: Paths,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    coefficient: Option<Column<Vec<f64>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Column<u32>>,
     utility: Columns,
@@ -184,9 +186,13 @@ impl File {
         let file = self;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
         let all = |caps: Column<Option<f64>>| caps.0.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
+        let paths = match file.coefficient {
+            Some(coefficients) => with_coefficients(&file.paths, &coefficients.0)?,
+            None => file.paths,
+        };
         let problem = match file.group {
-            Some(group) => Problem::grouped(all(file.capacity), file.paths, group.0, utilities)?,
-            None => Problem::new(all(file.capacity), file.paths, utilities)?,
+            Some(group) => Problem::grouped(all(file.capacity), paths, group.0, utilities)?,
+            None => Problem::new(all(file.capacity), paths, utilities)?,
         };
         let problem = match file.cap {
             None => problem,
@@ -218,10 +224,23 @@ impl File {
         Ok(Self {
             capacity: Column(problem.capacities().iter().copied().map(written).collect()),
             paths: Paths::clone(&problem.paths),
+            coefficient: problem.paths.coefficients().map(|all| {
+                let own = problem.paths.indptr().windows(2).map(|pair| all[pair[0]..pair[1]].to_vec());
+                Column(own.collect())
+            }),
             group: Some(Column(problem.group().to_vec())),
             utility,
             cap: Some(Column(caps.collect())),
             flow_cap: problem.has_flow_caps().then(|| Column(flow_caps.collect())),
         })
     }
+}
+
+/// Paths with coefficients from lists like theirs.
+fn with_coefficients(paths: &Paths, coefficients: &[Vec<f64>]) -> Result<Paths> {
+    check_length("coefficient", coefficients.len(), paths.len(), "path")?;
+    for (path, (own, links)) in coefficients.iter().zip(paths.iter()).enumerate() {
+        check_length(&format!("coefficient of path {path}"), own.len(), links.len(), "link")?;
+    }
+    Paths::with_coefficients(paths.indptr().to_vec(), paths.indices().to_vec(), coefficients.concat())
 }

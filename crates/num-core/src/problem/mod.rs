@@ -23,7 +23,7 @@ pub use mixed_alpha::Starving;
 ///
 /// Invariants, each checked on construction:
 /// 1. every capacity is a number and not negative (0: the link has failed, ∞: it has no limit);
-/// 2. every path has a link, names links that exist, and none of them twice;
+/// 2. every path has a link, names links that exist, and none of them twice, with coefficients that are finite and > 0;
 /// 3. every flow in `0..flows` owns at least one path;
 /// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
 /// 5. there is one utility for every flow.
@@ -208,7 +208,7 @@ impl Problem {
         Ok(flow_rates)
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is one rate per path.
@@ -341,6 +341,9 @@ impl Problem {
             && let Some(path) = (0..paths.len()).find(crosses_others)
         {
             return Some(format!("path {path} crosses other links there"));
+        }
+        if self.paths.coefficients() != paths.coefficients() {
+            return Some("its paths have other coefficients".into());
         }
         if Arc::ptr_eq(&self.group, group) {
             return None;

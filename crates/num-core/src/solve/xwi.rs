@@ -73,7 +73,7 @@ impl Xwi {
             let of_paths = (0..problem.flows()).flat_map(of_flow);
             limits.extend(of_paths.map(|(flow, path)| problem.bounds.caps[path].min(problem.bounds.saturations[flow])));
         }
-        let narrowest = |path: usize| problem.paths.row(path).smallest(&problem.capacities);
+        let narrowest = |path: usize| problem.paths.row(path).narrowest(&problem.capacities);
         let heaviest = (0..problem.paths.len()).map(|path| heaviest * narrowest(path)).collect();
         let links = vec![0.0; problem.capacities.len()];
         Ok(Self {

@@ -99,7 +99,7 @@ impl Part {
                     }
                     let cap =
                         if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
-                    if cap < problem.paths.row(path).smallest(&problem.capacities) {
+                    if cap < problem.paths.row(path).narrowest(&problem.capacities) {
                         caps.push((path as u32, cap));
                     }
                 }
