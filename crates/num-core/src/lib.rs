@@ -41,6 +41,7 @@
 
 mod certificate;
 mod certify;
+mod concurrent_flow;
 mod error;
 mod link_ends;
 #[cfg(feature = "ndarray")]
@@ -63,12 +64,13 @@ mod work;
 
 pub use certificate::Certificate;
 pub use certify::certify;
+pub use concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
 pub use error::{Cause, Error, Result};
 pub use max_min::{Cut, MaxMin, MaxMinBasis, max_min};
 pub use normalize::*;
 pub use paths::Paths;
 pub use power_law::PowerLaw;
-pub use presolve::Presolved;
+pub use presolve::{Infeasibility, Presolved};
 pub use problem::{Problem, Starving};
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,

@@ -14,7 +14,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::by_name::{Each, Names, dict_of_series};
 use crate::detach::EnterRust;
-use crate::error::{NumError, raise};
+use crate::error::{NumError, ProblemError, raise};
 use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::{Topology, of_network};
@@ -27,9 +27,10 @@ use crate::{hints, path_forms, utility};
 ///
 ///     maximize    Σ_f U_f(y_f)                 one utility per flow
 ///     subject to  y_f = Σ_{p ∈ f} x_p          a flow's rate is the sum over its paths
-///                 Σ_{p ∋ l} x_p <= c_l         no link above its capacity
+///                 Σ_{p ∋ l} a_lp x_p <= c_l    no link above its capacity
 ///                 0 <= x_p <= rate_cap_p       optional cap per path
 ///                 y_f <= flow_cap_f            optional cap per flow, its demand
+///                 y_f >= flow_floor_f          optional floor per flow
 ///
 /// Everything is checked and copied once, here. Units are yours: any consistent unit of capacities and rates.
 ///
@@ -42,8 +43,9 @@ use crate::{hints, path_forms, utility};
 ///     with a saturation.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
-///     and demands have no paths, and it makes them. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
+///     and demands have no paths, and it makes them. The entries of a matrix are what the path (column)
+///     uses of the link (row) per unit of its rate, the coefficient a_lp, 0 where it does not cross it; `Paths` has
+///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
 ///     path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, name, or float, or sequence of those
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. A number is the
@@ -67,6 +69,15 @@ use crate::{hints, path_forms, utility};
 ///     flow with one path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
 ///     `Solution.failed_flows`. By default the `flow_cap` of `paths`, where they are for demands and their flows are
 ///     those of `group`: the volumes; ``flow_cap=np.inf`` for none.
+/// flow_floor : array of float, shape (flows,), or float, or dict, optional
+///     The least rate of every flow over all its paths, which is guaranteed to it: finite, >= 0 and at most its cap. A
+///     dict has those of the flows that it names. Floors that do not fit end `solve` with the status ``"infeasible"``
+///     and the proof in `Solution.infeasibility`.
+/// path_cost : array of float, shape (paths,), or float, or dict, optional
+///     Utility lost per unit of rate on every path, finite and >= 0: the objective is Σ U − Σ path_cost · x.
+/// link_cost : str, or array of float, shape (links,), or float, or dict, optional
+///     Utility lost per unit of load on every link, finite and >= 0; it is added to the costs of the paths through the
+///     link, times their coefficients. A text is the name of one of the network's `link_attributes`, ``"delay"``.
 ///
 /// Warns
 /// -----
@@ -116,6 +127,8 @@ pub(crate) struct Problem {
     group: PyOnceLock<Py<PyArray1<i64>>>,
     rate_cap: PyOnceLock<Py<PyArray1<f64>>>,
     flow_cap: PyOnceLock<Py<PyArray1<f64>>>,
+    flow_floor: PyOnceLock<Py<PyArray1<f64>>>,
+    path_cost: PyOnceLock<Py<PyArray1<f64>>>,
 }
 
 impl From<Core> for Problem {
@@ -130,6 +143,8 @@ impl From<Core> for Problem {
             group: PyOnceLock::new(),
             rate_cap: PyOnceLock::new(),
             flow_cap: PyOnceLock::new(),
+            flow_floor: PyOnceLock::new(),
+            path_cost: PyOnceLock::new(),
         }
     }
 }
@@ -137,8 +152,13 @@ impl From<Core> for Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (network, paths, utility=None, *, group=None, rate_cap=None, flow_cap=None, **unknown))]
-    #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None)")]
+    #[pyo3(signature = (
+        network, paths, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
+        link_cost=None, **unknown
+    ))]
+    #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
+                             flow_floor=None, path_cost=None, link_cost=None)")]
+    #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         network: &Bound<'_, PyAny>,
         paths: &Bound<'_, PyAny>,
@@ -146,6 +166,9 @@ impl Problem {
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
         flow_cap: Option<&Bound<'_, PyAny>>,
+        flow_floor: Option<&Bound<'_, PyAny>>,
+        path_cost: Option<&Bound<'_, PyAny>>,
+        link_cost: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
@@ -188,12 +211,24 @@ impl Problem {
                 }
                 None => core,
             };
-            limited(core)
+            Ok(core)
         };
         let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         warn_of_starving(py, &core, net)?;
         let topology = topology.map(|topology| topology.clone().unbind());
-        Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
+        let mut this = Self { topology, utility: shown.into(), users, ..Self::from(core) };
+        if flow_floor.is_some() {
+            this = this.with_flow_floors(py, flow_floor)?;
+        } else {
+            py.enter_rust(|| this.core.check_limits())?;
+        }
+        if path_cost.is_some() {
+            this = this.with_path_costs(py, path_cost)?;
+        }
+        match link_cost {
+            Some(link_cost) => this.with_link_costs(py, link_cost),
+            None => Ok(this),
+        }
     }
 
     /// Read a problem from JSON text.
@@ -202,7 +237,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no limit or cap), and
+    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``, ``flow_cap``
+    ///     (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
     ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
@@ -306,6 +342,24 @@ impl Problem {
         self.core.has_flow_caps().then(array).transpose()
     }
 
+    /// The least rate of every flow over all its paths, 0 for none: array of float, shape (flows,); None if no flow has
+    /// one.
+    #[getter]
+    fn flow_floor(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let floors = || (0..self.core.flows()).map(|flow| self.core.flow_floor(flow)).collect();
+        let array = || kept(&self.flow_floor, py, || Ok(numbers::read_only(py, floors())));
+        self.core.has_flow_floors().then(array).transpose()
+    }
+
+    /// Utility lost per unit of rate on every path, those of its links included: array of float, shape (paths,); None
+    /// if no path has a cost.
+    #[getter]
+    fn path_cost(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let costs = || (0..self.core.paths().len()).map(|path| self.core.path_cost(path)).collect();
+        let array = || kept(&self.path_cost, py, || Ok(numbers::read_only(py, costs())));
+        self.core.has_path_costs().then(array).transpose()
+    }
+
     /// The utility of all flows, or a tuple with one per flow.
     #[getter]
     fn utility(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -348,7 +402,7 @@ impl Problem {
         Ok(PyArray1::from_vec(rates.py(), flow_rates))
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     ///
     /// Parameters
     /// ----------
@@ -504,6 +558,119 @@ impl Problem {
         self.with(py, py.enter_rust(|| self.core.clone().with_rate_caps(caps).and_then(limited))?)
     }
 
+    /// This problem with other floors of the rates of flows over all their paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_floor : array of float, shape (flows,), or float, or dict, or None
+    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap; None for no floors at
+    ///     all. A dict changes the flows that it names, ``{("Seattle", "Denver"): 5.0}``: by their ends, where the
+    ///     problem was made with a `Topology`, or by number.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one floor per flow, finite, >= 0 and at most its cap; for a flow that a dict names and that
+    ///     does not exist, and for two nodes with several flows, with their numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0], [0]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_flow_floors({1: 6.0})).rates.round(3)
+    /// array([2., 6., 2.])
+    #[pyo3(signature = (flow_floor))]
+    pub(crate) fn with_flow_floors(&self, py: Python<'_>, flow_floor: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let floors = match flow_floor {
+            Some(flow_floor) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.flow_floor(flow)).collect();
+                let flow_floor = self.names(py)?.filled("flow_floor", flow_floor, Each::Flow, present)?;
+                numbers::for_each("flow_floor", &flow_floor, self.core.flows())?
+            }
+            None => vec![0.0; self.core.flows()],
+        };
+        self.with(py, py.enter_rust(|| self.core.clone().with_flow_floors(floors).and_then(limited))?)
+    }
+
+    /// This problem with other costs of paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// path_cost : array of float, shape (paths,), or float, or dict, or None
+    ///     Utility lost per unit of rate on every path, or the same for all: finite and >= 0; None for no costs at all,
+    ///     of links neither. A dict changes the paths that it names: by number, or by all of their nodes.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cost per path, finite and >= 0; for a path that a dict names and that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    /// >>> netnum.solve(problem.with_path_costs([0.0, 0.4])).rates.round(3)
+    /// array([2. , 0.5])
+    #[pyo3(signature = (path_cost))]
+    pub(crate) fn with_path_costs(&self, py: Python<'_>, path_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let count = self.core.paths().len();
+        let costs = match path_cost {
+            Some(path_cost) => {
+                let present = || (0..count).map(|path| self.core.path_cost(path)).collect();
+                let path_cost = self.names(py)?.filled("path_cost", path_cost, Each::Path, present)?;
+                numbers::for_each("path_cost", &path_cost, count)?
+            }
+            None => vec![0.0; count],
+        };
+        self.with(py, py.enter_rust(|| self.core.clone().with_path_costs(costs).and_then(limited))?)
+    }
+
+    /// This problem with the costs of its links added to those of its paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// link_cost : str, or array of float, shape (links,), or float, or dict
+    ///     Utility lost per unit of load on every link, or the same for all: finite and >= 0. A text is the name of one
+    ///     of the network's `link_attributes`. A dict has those of the links that it names, the others cost nothing.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///     Its `path_cost` has them.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist, and
+    ///     for an attribute that the network does not have.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    /// >>> problem.with_link_costs([0.1, 0.4]).path_cost
+    /// array([0.1, 0.4])
+    pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let costs = match (link_cost.cast::<PyString>(), &self.topology) {
+            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map_err(raise)?.to_vec(),
+            (Ok(name), None) => {
+                let what = format!("link_cost is the name {name}, which takes a problem of a Topology");
+                return Err(ProblemError::new_err(what));
+            }
+            (Err(_), _) => {
+                let none = || vec![0.0; self.core.links()];
+                let link_cost = self.names(py)?.filled("link_cost", link_cost, Each::Link, none)?;
+                numbers::for_each("link_cost", &link_cost, self.core.links())?
+            }
+        };
+        self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
+    }
+
     /// This problem with other utilities, and all else shared.
     ///
     /// Parameters
@@ -597,7 +764,7 @@ impl Problem {
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
-    /// Whether network, paths, flows, caps and utilities are the same; utilities that are Python code are where these
+    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code are where these
     /// objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
@@ -625,6 +792,8 @@ impl Problem {
         let others = PyDict::new(py);
         others.set_item("rate_cap", self.rate_cap(py)?)?;
         others.set_item("flow_cap", self.flow_cap(py)?)?;
+        others.set_item("flow_floor", self.flow_floor(py)?)?;
+        others.set_item("path_cost", self.path_cost(py)?)?;
         Ok(((self.network(py)?, self.paths(py)?, self.utility(py)?), others))
     }
 

@@ -19,8 +19,8 @@ pub(super) struct BestResponse {
 }
 
 impl BestResponse {
-    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at
-    /// its bound.
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow may be
+    /// at a bound.
     pub(super) fn respond(
         &mut self,
         problem: &Presolved,
@@ -57,7 +57,8 @@ impl BestResponse {
                 self.rates.push(rate);
             }
         }
-        bounded || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
+        let has_floors = !problem.bounds.floors.is_empty();
+        bounded || has_floors || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
     }
 }
 

@@ -21,7 +21,8 @@
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
-//! Flows at a bound and linear flows do not count in d_l.
+//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'. Flows at a bound and linear
+//! flows do not count in d_l.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -47,7 +48,7 @@ use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::presolve::NaturalBlock;
+use crate::presolve::{NaturalBlock, ROUNDING};
 use crate::utility::Curvature;
 use crate::work::for_each;
 
@@ -137,11 +138,14 @@ impl FeasiblePoint<'_> {
                     let (demand, most) = (demands[path - paths.start], problem.bounds.saturations[flow]);
                     let demand = if demand > most { most } else { demand };
                     let price = self.path_prices[path];
+                    let at_floor = flow_rates[flow] <= problem.bounds.floors[flow] * (1.0 + ROUNDING);
                     let (rate, cap, ceiling) =
                         (self.rates[path], problem.bounds.caps[path], problem.bounds.ceilings[path]);
                     let flow_rate = flow_rates[flow];
                     let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
+                    // What a flow pays above U' at its floor is the floor's price.
                     let residual = match lost && price == 0.0 {
+                        _ if at_floor && price > marginal => 0.0,
                         true if at_bound => 0.0,
                         true => 1.0,
                         false => response.residual(),
@@ -153,8 +157,9 @@ impl FeasiblePoint<'_> {
                     }
                     // The right derivative of U, unless the path is at a bound.
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
+                    let is_held = at_bound || at_floor && price > marginal;
                     let moves =
-                        moves_with_price(rate, price, marginal) && !linear && !at_bound && !numerically_saturated;
+                        moves_with_price(rate, price, marginal) && !linear && !is_held && !numerically_saturated;
                     columns.count(path, worth, moves.then(|| moving_rate(rate, flow_rate, ceiling)));
                 }
             }

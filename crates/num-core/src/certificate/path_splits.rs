@@ -105,6 +105,6 @@ impl<'a> PathSplits<'a> {
                 smallest = if rate < smallest { rate } else { smallest };
             }
         }
-        (sums[0] - sums[1], least, smallest)
+        (sums[0] - sums[1] + problem.costs[one] - problem.costs[other], least, smallest)
     }
 }

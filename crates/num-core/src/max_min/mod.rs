@@ -57,6 +57,7 @@ mod curves;
 mod cuts;
 mod double_double;
 mod fair_shares;
+mod first_level;
 mod levels;
 mod network;
 mod one_path;
@@ -73,6 +74,7 @@ mod witness_from_cuts;
 use std::sync::Arc;
 
 pub(crate) use bottleneck::residual;
+pub(crate) use first_level::FirstLevels;
 pub use levels::Cut;
 pub(crate) use levels::Limits;
 pub(crate) use search::Search;

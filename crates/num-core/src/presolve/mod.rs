@@ -5,6 +5,7 @@
 //! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
 //! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
 //!   that nothing afterwards can depend on the caller's.
+//! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others.
 //! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
 //!   case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
@@ -14,6 +15,7 @@ mod blocks;
 mod bounds;
 mod caller;
 mod first_prices;
+mod floors;
 mod flow_paths;
 mod order;
 mod units;
@@ -26,8 +28,10 @@ pub(crate) use active::open_paths;
 use active::uses;
 pub(crate) use blocks::NaturalBlock;
 use blocks::natural_blocks;
+use bounds::Column;
 pub(crate) use bounds::{Bounds, ROUNDING};
 use caller::Caller;
+pub use floors::Infeasibility;
 use flow_paths::FlowPaths;
 use order::Order;
 use units::{link_units, log_sum, rate_unit};
@@ -57,6 +61,12 @@ pub struct Presolved {
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
     pub(crate) bounds: Bounds,
+    /// Utility lost per unit of rate on every path.
+    pub(crate) costs: Column,
+    /// Rates of all paths that carry the floors, or the largest part of them that fits; empty where there are none.
+    pub(crate) floor_rates: Vec<f64>,
+    /// Why the floors do not fit, if they do not.
+    pub(crate) infeasibility: Option<Infeasibility>,
     flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
     has_user_defined: bool,
@@ -71,7 +81,7 @@ pub struct Presolved {
 
 impl Presolved {
     /// # Errors
-    /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
+    /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Worthless`], [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         Self::by(problem, Arc::new(Ranks::alone()))
     }
@@ -85,6 +95,7 @@ impl Presolved {
         let unlimited =
             (0..problem.links() as u32).filter(|&link| problem.capacities()[link as usize] == f64::INFINITY);
         let unlimited = unlimited.collect();
+        problem.check_worth()?;
         let problem = &*problem.limited(ranks)?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
@@ -158,6 +169,9 @@ impl Presolved {
             uses,
             paths,
             bounds,
+            costs: Column::new(Vec::new(), 0.0),
+            floor_rates: Vec::new(),
+            infeasibility: None,
             flow_paths,
             has_user_defined: blocks.iter().any(|(number, _)| problem.blocks()[*number].is_user_defined()),
             blocks: Vec::new(),
@@ -165,6 +179,7 @@ impl Presolved {
             caller,
             workers,
         };
+        this.carry_floors(problem)?;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
             return Ok(this);
@@ -172,11 +187,15 @@ impl Presolved {
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
-        this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
+        this.units.log_price = match this.log_price(&flow_shares, &log_marginals)? {
+            Some(log_price) => log_price,
+            None => this.log_cost(problem)?,
+        };
         if this.ranks().any(this.has_user_defined)? {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
+        this.costs = this.natural_costs(problem);
         this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
         this.bound_by_saturation()?;
@@ -205,6 +224,12 @@ impl Presolved {
         loads
     }
 
+    /// q_p + k_p of consecutive paths: the prices of their links, times their coefficients, and their cost.
+    pub(crate) fn price_paths(&self, paths: Range<usize>, prices: &[f64], path_prices: &mut [f64]) {
+        self.paths.gather(paths.clone(), prices, path_prices);
+        path_prices.iter_mut().zip(self.costs.of(paths)).for_each(|(price, cost)| *price += cost);
+    }
+
     /// The demand of every path at prices of the links: the rate that its flow would have if it had this path alone, at
     /// most what the path can carry.
     ///
@@ -212,7 +237,7 @@ impl Presolved {
     /// [`Error::Stopped`].
     pub fn path_demands(&self, prices: &[f64]) -> Result<Vec<f64>> {
         let mut path_prices = vec![0.0; self.paths.len()];
-        self.paths.gather(0..self.paths.len(), prices, &mut path_prices);
+        self.price_paths(0..self.paths.len(), prices, &mut path_prices);
         let mut demands = vec![0.0; self.paths.len()];
         for (block, flows) in self.chunks_of(&(0..self.flows())) {
             check()?;
@@ -313,7 +338,8 @@ impl Presolved {
         Ok(out)
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the
+    /// (U')⁻¹(q_p) for every path of some flows, at least the flow's floor and at most all that it can use, and that where
+    /// a path is free; the
     /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths
     /// only.
     pub(crate) fn path_demands_into(
@@ -326,7 +352,7 @@ impl Presolved {
         let first = self.paths_of_all(flows).start;
         assert_eq!(demands.len(), self.paths_of_all(flows).len(), "one demand for every path of these flows");
         if demands.len() == flows.len() {
-            if path_prices.iter().all(|&price| price >= f64::MIN_POSITIVE) {
+            if self.bounds.floors.is_empty() && path_prices.iter().all(|&price| price >= f64::MIN_POSITIVE) {
                 return block.utility.demand_into(block.places(flows), path_prices, demands);
             }
             let prices: Vec<f64> = path_prices.iter().map(|price| price.max(f64::MIN_POSITIVE)).collect();
@@ -335,6 +361,8 @@ impl Presolved {
                 if price == 0.0 {
                     *demand = self.bounds.saturations[flow];
                 }
+                let floor = self.bounds.floors[flow];
+                *demand = if *demand < floor { floor } else { *demand };
             }
             return;
         }
@@ -352,8 +380,12 @@ impl Presolved {
             for (flow, &answer) in flows.clone().zip(&answers) {
                 let most = self.bounds.saturations[flow];
                 // min would drop a NaN.
-                let all = path_prices[path(flow)] == 0.0 || answer > most;
-                demands[path(flow)] = if all { most } else { answer };
+                let (floor, free) = (self.bounds.floors[flow], path_prices[path(flow)] == 0.0);
+                demands[path(flow)] = match () {
+                    () if free || answer > most => most,
+                    () if answer < floor => floor,
+                    () => answer,
+                };
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
-//! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
+//! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1,
+//! and `flow_floor` and `path_cost`, which are there where one is not 0. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
 //! answer) are ignored when reading.
 
 use std::collections::HashSet;
@@ -33,6 +34,10 @@ struct File {
     cap: Option<Column<Option<f64>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     flow_cap: Option<Column<Option<f64>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flow_floor: Option<Column<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path_cost: Option<Column<f64>>,
 }
 
 /// The utilities: a column for each parameter of a family that a flow has.
@@ -198,9 +203,17 @@ impl File {
             None => problem,
             Some(caps) => problem.with_rate_caps(all(caps))?,
         };
-        match file.flow_cap {
+        let problem = match file.flow_cap {
+            None => problem,
+            Some(caps) => problem.with_flow_caps(all(caps))?,
+        };
+        let problem = match file.flow_floor {
+            None => problem,
+            Some(floors) => problem.with_flow_floors(floors.0)?,
+        };
+        match file.path_cost {
             None => Ok(problem),
-            Some(caps) => problem.with_flow_caps(all(caps)),
+            Some(costs) => problem.with_path_costs(costs.0),
         }
     }
 
@@ -232,6 +245,8 @@ impl File {
             utility,
             cap: Some(Column(caps.collect())),
             flow_cap: problem.has_flow_caps().then(|| Column(flow_caps.collect())),
+            flow_floor: problem.has_flow_floors().then(|| Column(problem.flow_floors.to_vec())),
+            path_cost: problem.has_path_costs().then(|| Column(problem.path_costs.to_vec())),
         })
     }
 }

@@ -11,16 +11,36 @@ use std::sync::Arc;
 use super::Problem;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
+use crate::utility::Curvature;
 use crate::work::Ranks;
 
 impl Problem {
     /// Checks that every flow is limited: by a link of finite capacity on each of its open paths, by a cap, or by the
-    /// saturation of its utility. O(links), and O(crossings) where some link has no limit.
+    /// saturation of its utility; and that it is worth something, or has a floor or a cap. O(links + flows), and
+    /// O(crossings) where some link has no limit.
     ///
     /// # Errors
-    /// [`Error::Unlimited`] naming the first flow that is not; [`Error::Stopped`].
+    /// [`Error::Unlimited`] and [`Error::Worthless`] naming the first flow that is not; [`Error::Stopped`].
     pub fn check_limits(&self) -> Result<()> {
+        self.check_worth()?;
         self.limited(&Ranks::alone()).map(drop)
+    }
+
+    /// # Errors
+    /// [`Error::Worthless`].
+    pub(crate) fn check_worth(&self) -> Result<()> {
+        for block in self.blocks().iter().filter(|block| block.utility.curvature() == Curvature::Linear) {
+            let is_worthless = |(place, &flow): (usize, &u32)| {
+                let flow = flow as usize;
+                block.utility.marginal(place, 0.0) == 0.0
+                    && self.flow_floor(flow) == 0.0
+                    && self.flow_cap(flow) == f64::INFINITY
+            };
+            if let Some(place) = block.flows.iter().enumerate().position(is_worthless) {
+                return Err(Error::Worthless { flow: block.flows[place] as usize });
+            }
+        }
+        Ok(())
     }
 
     /// This problem with a finite capacity for every link, on all ranks the same: itself where all are.

@@ -10,6 +10,7 @@ use super::Progress;
 use crate::certificate::Certificate;
 use crate::max_min::Cut;
 use crate::non_finite;
+use crate::presolve::Infeasibility;
 use crate::problem::Problem;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) asserts a tolerance, which a certificate met.
@@ -28,6 +29,8 @@ pub enum Status {
     TimeLimit,
     /// The observer stopped it; the solution is the best one certified.
     Stopped,
+    /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
+    Infeasible,
 }
 
 impl Status {
@@ -39,13 +42,14 @@ impl Status {
             Self::MaxIterations => "max_iterations",
             Self::TimeLimit => "time_limit",
             Self::Stopped => "stopped",
+            Self::Infeasible => "infeasible",
         }
     }
 
     /// The status of that name.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
-        all.into_iter().find(|status| status.name() == name)
+        let ended = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
+        ended.into_iter().chain([Self::Infeasible]).find(|status| status.name() == name)
     }
 }
 
@@ -86,7 +90,7 @@ pub struct Solution {
     /// With one path per flow each is a link, the `bottlenecks`, and there are none here.
     #[serde(default)]
     pub cuts: Vec<Cut>,
-    /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
+    /// Σ U_f(y_f) over the flows that are not in `failed_flows`, less Σ k_p x_p over the costs of paths; for max-min problems their smallest fair share.
     #[serde(with = "non_finite::nan")]
     pub objective: f64,
     /// The proof for these rates and prices.
@@ -104,6 +108,9 @@ pub struct Solution {
     pub part: Option<(usize, usize)>,
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
+    /// Why the floors do not fit, where the status says so.
+    #[serde(default)]
+    pub infeasibility: Option<Infeasibility>,
 }
 
 impl Solution {
@@ -146,6 +153,7 @@ impl Solution {
             failed_flows: Vec::new(),
             part: None,
             trace: Vec::new(),
+            infeasibility: None,
         }
     }
 }

@@ -8,6 +8,8 @@ mod certificates;
 mod changed_problems;
 mod closed_forms;
 mod common;
+mod costs;
+mod floors;
 mod flow_caps;
 mod interior_point;
 mod k_shortest;

@@ -1,5 +1,6 @@
 //! `solve` and `methods`.
 
+mod infeasibility;
 mod keywords;
 mod many;
 mod observer;
@@ -20,6 +21,7 @@ use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
 use crate::topology::with_link_name;
 
+pub(crate) use infeasibility::Infeasibility;
 pub(crate) use keywords::{Keywords, options_of, prices_of, seconds};
 pub(crate) use many::{solve_chunk, solve_many};
 pub(crate) use observer::PythonObserver;
