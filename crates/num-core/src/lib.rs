@@ -73,7 +73,8 @@ pub use power_law::PowerLaw;
 pub use presolve::{Infeasibility, Presolved};
 pub use problem::{Problem, Starving};
 pub use solve::{
-    Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
+    Ask, Cadence, METHODS, Method, Observer, PriorityClass, Progress, Settings, Solution, Solver, State, Status, Stop,
+    solve,
 };
 pub use topology::{KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;

@@ -83,7 +83,8 @@ mod _core {
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]
     use crate::solve::{
-        Infeasibility, Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_chunk, solve_many,
+        Infeasibility, PriorityClass, Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_chunk,
+        solve_many,
     };
     #[pymodule_export]
     use crate::topology::{Topology, fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};

@@ -78,6 +78,9 @@ use crate::{hints, path_forms, utility};
 /// link_cost : str, or array of float, shape (links,), or float, or dict, optional
 ///     Utility lost per unit of load on every link, finite and >= 0; it is added to the costs of the paths through the
 ///     link, times their coefficients. A text is the name of one of the network's `link_attributes`, ``"delay"``.
+/// priority : array of float, shape (flows,), or dict, optional
+///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
+///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
 ///
 /// Warns
 /// -----
@@ -129,6 +132,7 @@ pub(crate) struct Problem {
     flow_cap: PyOnceLock<Py<PyArray1<f64>>>,
     flow_floor: PyOnceLock<Py<PyArray1<f64>>>,
     path_cost: PyOnceLock<Py<PyArray1<f64>>>,
+    priority: PyOnceLock<Py<PyArray1<f64>>>,
 }
 
 impl From<Core> for Problem {
@@ -145,6 +149,7 @@ impl From<Core> for Problem {
             flow_cap: PyOnceLock::new(),
             flow_floor: PyOnceLock::new(),
             path_cost: PyOnceLock::new(),
+            priority: PyOnceLock::new(),
         }
     }
 }
@@ -154,10 +159,10 @@ impl Problem {
     #[new]
     #[pyo3(signature = (
         network, paths, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
-        link_cost=None, **unknown
+        link_cost=None, priority=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
-                             flow_floor=None, path_cost=None, link_cost=None)")]
+                             flow_floor=None, path_cost=None, link_cost=None, priority=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         network: &Bound<'_, PyAny>,
@@ -169,6 +174,7 @@ impl Problem {
         flow_floor: Option<&Bound<'_, PyAny>>,
         path_cost: Option<&Bound<'_, PyAny>>,
         link_cost: Option<&Bound<'_, PyAny>>,
+        priority: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
@@ -225,10 +231,10 @@ impl Problem {
         if path_cost.is_some() {
             this = this.with_path_costs(py, path_cost)?;
         }
-        match link_cost {
-            Some(link_cost) => this.with_link_costs(py, link_cost),
-            None => Ok(this),
+        if let Some(link_cost) = link_cost {
+            this = this.with_link_costs(py, link_cost)?;
         }
+        if priority.is_some() { this.with_priorities(py, priority) } else { Ok(this) }
     }
 
     /// Read a problem from JSON text.
@@ -358,6 +364,14 @@ impl Problem {
         let costs = || (0..self.core.paths().len()).map(|path| self.core.path_cost(path)).collect();
         let array = || kept(&self.path_cost, py, || Ok(numbers::read_only(py, costs())));
         self.core.has_path_costs().then(array).transpose()
+    }
+
+    /// The priority of every flow, smaller first: array of float, shape (flows,); None if all are the same.
+    #[getter]
+    fn priority(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let priorities = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
+        let array = || kept(&self.priority, py, || Ok(numbers::read_only(py, priorities())));
+        self.core.has_priorities().then(array).transpose()
     }
 
     /// The utility of all flows, or a tuple with one per flow.
@@ -656,19 +670,42 @@ impl Problem {
     /// >>> problem.with_link_costs([0.1, 0.4]).path_cost
     /// array([0.1, 0.4])
     pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let costs = match (link_cost.cast::<PyString>(), &self.topology) {
-            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map_err(raise)?.to_vec(),
-            (Ok(name), None) => {
-                let what = format!("link_cost is the name {name}, which takes a problem of a Topology");
-                return Err(ProblemError::new_err(what));
-            }
-            (Err(_), _) => {
-                let none = || vec![0.0; self.core.links()];
-                let link_cost = self.names(py)?.filled("link_cost", link_cost, Each::Link, none)?;
-                numbers::for_each("link_cost", &link_cost, self.core.links())?
-            }
-        };
+        let costs = self.of_links(py, "link_cost", link_cost)?;
         self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
+    }
+
+    /// This problem with other priorities of its flows, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// priority : array of float, shape (flows,), or dict, or None
+    ///     Smaller first, finite; None for one class of all flows. A dict changes the flows that it names.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one finite priority per flow; for a flow that a dict names and that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0), flow_cap=[7.0, 7.0])
+    /// >>> netnum.solve(problem.with_priorities([1, 0])).rates.round(3)
+    /// array([3., 7.])
+    #[pyo3(signature = (priority))]
+    pub(crate) fn with_priorities(&self, py: Python<'_>, priority: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let priorities = match priority {
+            Some(priority) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
+                let priority = self.names(py)?.filled("priority", priority, Each::Flow, present)?;
+                numbers::for_each("priority", &priority, self.core.flows())?
+            }
+            None => vec![0.0; self.core.flows()],
+        };
+        self.with(py, self.core.clone().with_priorities(priorities).map_err(raise)?)
     }
 
     /// This problem with other utilities, and all else shared.
@@ -794,6 +831,7 @@ impl Problem {
         others.set_item("flow_cap", self.flow_cap(py)?)?;
         others.set_item("flow_floor", self.flow_floor(py)?)?;
         others.set_item("path_cost", self.path_cost(py)?)?;
+        others.set_item("priority", self.priority(py)?)?;
         Ok(((self.network(py)?, self.paths(py)?, self.utility(py)?), others))
     }
 
@@ -830,6 +868,32 @@ impl Problem {
     fn with(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
         let utility = self.utility(py)?.into();
         Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
+    }
+
+    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an attribute.
+    fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        match (value.cast::<PyString>(), &self.topology) {
+            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
+            (Ok(name), None) => {
+                let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
+                Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")))
+            }
+            (Err(_), _) => {
+                let none = || vec![0.0; self.core.links()];
+                let value = self.names(py)?.filled(what, value, Each::Link, none)?;
+                numbers::for_each(what, &value, self.core.links())
+            }
+        }
+    }
+
+    /// The cost of every path, of costs of links.
+    pub(crate) fn costs_of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        let (costs, paths) = (self.of_links(py, what, value)?, self.core.paths().len());
+        let of_paths = || -> netnum_core::Result<Vec<f64>> {
+            let problem = self.core.clone().with_path_costs(vec![0.0; paths])?.with_link_costs(&costs)?;
+            Ok((0..paths).map(|path| problem.path_cost(path)).collect())
+        };
+        py.enter_rust(of_paths)
     }
 
     fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {

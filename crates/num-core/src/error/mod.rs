@@ -142,6 +142,14 @@ pub enum Error {
         /// The cost that was given.
         value: f64,
     },
+    /// A priority that is not finite.
+    #[error("flow {flow} has priority {value}, expected a finite number")]
+    Priority {
+        /// Index of the flow.
+        flow: usize,
+        /// The priority that was given.
+        value: f64,
+    },
     /// A linear utility of weight 0 of a flow that need not have any rate.
     #[error("flow {flow} has weight 0, expected a number > 0, or a floor or a cap of the flow")]
     Worthless {

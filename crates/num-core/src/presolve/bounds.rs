@@ -153,6 +153,11 @@ impl Column {
         self.values.is_empty()
     }
 
+    /// Multiplies all that are kept.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|value| *value *= factor);
+    }
+
     /// Of consecutive paths or flows; nothing where all are the usual one.
     pub(crate) fn of(&self, range: std::ops::Range<usize>) -> &[f64] {
         if self.values.is_empty() { &[] } else { &self.values[range] }

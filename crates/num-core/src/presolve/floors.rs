@@ -48,6 +48,10 @@ impl Presolved {
         if !self.ranks().any(!self.bounds.floors.is_empty())? {
             return Ok(());
         }
+        if !problem.carrying().is_empty() {
+            self.floor_rates = self.natural_rates(problem.carrying());
+            return Ok(());
+        }
         let with_floor = |flow: &usize| self.bounds.floors[*flow] > 0.0;
         let mut base = vec![0.0; self.paths.len()];
         let mut are_single = true;
@@ -77,6 +81,8 @@ impl Presolved {
         self.floor_rates = self.natural_rates(&flow.rates);
         self.floor_rates.iter_mut().for_each(|rate| *rate *= part);
         if flow.bound < 1.0 - MISSED {
+            // Methods get floors that fit.
+            self.bounds.floors.scale(flow.fraction);
             self.infeasibility = Some(infeasibility(problem, flow));
         }
         Ok(())

@@ -49,12 +49,30 @@ impl Problem {
         // Invariant 5: floors are finite, not negative and at most the caps.
         check_floors(&flow_floors, |flow| self.flow_cap(flow))?;
         self.flow_floors = Arc::new(if flow_floors.iter().all(|&floor| floor == 0.0) { vec![] } else { flow_floors });
+        self.carrying = Arc::default();
+        Ok(self)
+    }
+
+    /// This problem with a priority of every flow, smaller first: each class of flows of one priority is allocated in the
+    /// best way while every class before it keeps the rates of its flows, whose splits may move. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Priority`], or [`Error::Length`] unless there is one priority per flow.
+    pub fn with_priorities(mut self, priorities: Vec<f64>) -> Result<Self> {
+        check_length("priority", priorities.len(), self.flows, "flow")?;
+        // Invariant 7: priorities are finite.
+        if let Some(flow) = priorities.iter().position(|priority| !priority.is_finite()) {
+            return Err(Error::Priority { flow, value: priorities[flow] });
+        }
+        let are_one = priorities.windows(2).all(|pair| pair[0] == pair[1]);
+        self.priorities = Arc::new(if are_one { vec![] } else { priorities });
         Ok(self)
     }
 
     /// This problem with its floors for the demands of its flows.
     pub(crate) fn with_floors_as_demands(&self) -> Self {
-        Self { flow_caps: Arc::clone(&self.flow_floors), flow_floors: Arc::default(), ..self.clone() }
+        let (flow_caps, flow_floors) = (Arc::clone(&self.flow_floors), Arc::default());
+        Self { flow_caps, flow_floors, priorities: Arc::default(), carrying: Arc::default(), ..self.clone() }
     }
 
     /// This problem with a cost of every path: utility lost per unit of rate on it. The objective is Σ U − Σ k x. All

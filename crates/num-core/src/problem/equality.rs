@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Problem;
 use crate::utility::Utility;
 
-/// Whether the answers are the same: capacities, paths, flows, caps, floors, costs and utilities. Utilities are the same where their
+/// Whether the answers are the same: capacities, paths, flows, caps, floors, costs, priorities and utilities. Utilities are the same where their
 /// kinds and parameters are, however they were given; one that exists only as code is the same as itself.
 impl PartialEq for Problem {
     fn eq(&self, other: &Self) -> bool {
@@ -14,7 +14,7 @@ impl PartialEq for Problem {
 }
 
 impl Problem {
-    /// Whether capacities, paths, flows, caps, floors and costs are the same.
+    /// Whether capacities, paths, flows, caps, floors, costs and priorities are the same.
     pub fn equals_but_for_utilities(&self, other: &Self) -> bool {
         self.capacities == other.capacities
             && self.paths == other.paths
@@ -23,6 +23,7 @@ impl Problem {
             && self.flow_caps == other.flow_caps
             && self.flow_floors == other.flow_floors
             && self.path_costs == other.path_costs
+            && self.priorities == other.priorities
     }
 
     fn has_utilities_of(&self, other: &Self) -> bool {

@@ -3,7 +3,7 @@
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
 //! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1,
-//! and `flow_floor` and `path_cost`, which are there where one is not 0. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
+//! and `flow_floor`, `path_cost` and `priority`, which are there where one is not 0 (or all are the same). `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
 //! answer) are ignored when reading.
 
 use std::collections::HashSet;
@@ -38,6 +38,8 @@ struct File {
     flow_floor: Option<Column<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path_cost: Option<Column<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    priority: Option<Column<f64>>,
 }
 
 /// The utilities: a column for each parameter of a family that a flow has.
@@ -211,9 +213,13 @@ impl File {
             None => problem,
             Some(floors) => problem.with_flow_floors(floors.0)?,
         };
-        match file.path_cost {
+        let problem = match file.path_cost {
+            None => problem,
+            Some(costs) => problem.with_path_costs(costs.0)?,
+        };
+        match file.priority {
             None => Ok(problem),
-            Some(costs) => problem.with_path_costs(costs.0),
+            Some(priorities) => problem.with_priorities(priorities.0),
         }
     }
 
@@ -247,6 +253,7 @@ impl File {
             flow_cap: problem.has_flow_caps().then(|| Column(flow_caps.collect())),
             flow_floor: problem.has_flow_floors().then(|| Column(problem.flow_floors.to_vec())),
             path_cost: problem.has_path_costs().then(|| Column(problem.path_costs.to_vec())),
+            priority: problem.has_priorities().then(|| Column(problem.priorities.to_vec())),
         })
     }
 }

@@ -6,6 +6,7 @@ mod equality;
 mod json;
 mod limited;
 mod mixed_alpha;
+mod stages;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +28,8 @@ pub use mixed_alpha::Starving;
 /// 3. every flow in `0..flows` owns at least one path;
 /// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
 /// 5. every flow floor is finite, not negative and at most the flow's cap, every cost of a path finite and not negative;
-/// 6. there is one utility for every flow.
+/// 6. there is one utility for every flow;
+/// 7. every priority is finite.
 #[derive(Debug, Clone)]
 pub struct Problem {
     // Shared, so that a copy costs nothing: every solver of a problem keeps one.
@@ -44,6 +46,10 @@ pub struct Problem {
     flow_floors: Arc<Vec<f64>>,
     /// Utility lost per unit of rate on every path; empty when there are no costs.
     path_costs: Arc<Vec<f64>>,
+    /// Of every flow, the smallest first; empty where all are the same.
+    priorities: Arc<Vec<f64>>,
+    /// Rates of all paths that are known to carry the floors; empty where none are.
+    carrying: Arc<Vec<f64>>,
     blocks: Arc<Vec<Block>>,
 }
 
@@ -94,8 +100,19 @@ impl Problem {
         interrupt::check()?;
         let blocks = blocks::of(utilities.into(), flows)?;
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
-        let [rate_caps, flow_caps, flow_floors, path_costs] = [const { Vec::new() }; 4].map(Arc::new);
-        Ok(Self { capacities, paths, group, flows, rate_caps, flow_caps, flow_floors, path_costs, blocks })
+        Ok(Self {
+            capacities,
+            paths,
+            group,
+            flows,
+            rate_caps: Arc::default(),
+            flow_caps: Arc::default(),
+            flow_floors: Arc::default(),
+            path_costs: Arc::default(),
+            priorities: Arc::default(),
+            carrying: Arc::default(),
+            blocks,
+        })
     }
 
     /// Capacity of every link.
@@ -182,6 +199,20 @@ impl Problem {
     /// Whether any path has a cost above 0.
     pub fn has_path_costs(&self) -> bool {
         !self.path_costs.is_empty()
+    }
+
+    /// The priority of a flow: those of a smaller one are served first. 0 for all unless they were given.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn priority(&self, flow: usize) -> f64 {
+        assert!(flow < self.flows, "flow {flow} of {} flows", self.flows);
+        if self.priorities.is_empty() { 0.0 } else { self.priorities[flow] }
+    }
+
+    /// Whether flows have different priorities.
+    pub fn has_priorities(&self) -> bool {
+        !self.priorities.is_empty()
     }
 
     /// Whether the path is closed: a link of it has failed (capacity 0), or the path or its flow is capped at 0.

@@ -267,6 +267,7 @@ impl Solver {
             failed_flows,
             part: self.part(),
             trace,
+            classes: Vec::new(),
             infeasibility: None,
         })
     }

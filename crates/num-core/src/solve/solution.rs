@@ -59,6 +59,26 @@ impl fmt::Display for Status {
     }
 }
 
+/// The flows of one priority, and the proof of their rates: nothing better could be had for them while those of smaller
+/// priorities keep theirs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PriorityClass {
+    /// The priority of its flows.
+    pub priority: f64,
+    /// Its flows.
+    pub flows: Vec<u32>,
+    /// How its solve ended.
+    pub status: Status,
+    /// Σ U_f(y_f) − Σ k_p x_p over its flows; the smallest fair share for max-min.
+    #[serde(with = "non_finite::nan")]
+    pub objective: f64,
+    /// The proof.
+    pub certificate: Certificate,
+    /// The prices that prove it, of every link.
+    pub prices: Vec<f64>,
+}
+
 /// Rates, prices and their proof, in the caller's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -108,6 +128,10 @@ pub struct Solution {
     pub part: Option<(usize, usize)>,
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
+    /// The flows of every priority in order, where these differ. The certificate has the largest of their gaps and
+    /// residuals, the objective is their sum (of max-min the smallest), and the prices are those of the last one.
+    #[serde(default)]
+    pub classes: Vec<PriorityClass>,
     /// Why the floors do not fit, where the status says so.
     #[serde(default)]
     pub infeasibility: Option<Infeasibility>,
@@ -153,6 +177,7 @@ impl Solution {
             failed_flows: Vec::new(),
             part: None,
             trace: Vec::new(),
+            classes: Vec::new(),
             infeasibility: None,
         }
     }
