@@ -112,6 +112,11 @@ impl Paths {
         paths
     }
 
+    /// From rows that are known to be right.
+    pub(crate) fn from_rows(indptr: Vec<usize>, indices: Vec<u32>, coefficients: Option<Vec<f64>>) -> Self {
+        Self { coefficients: coefficients.filter(|all| !are_ones(all)), ..Self::of(indptr, indices) }
+    }
+
     /// No paths yet, and room for some.
     pub(crate) fn with_capacity(paths: usize, crossings: usize) -> Self {
         let mut indptr = Vec::with_capacity(paths + 1);
@@ -367,13 +372,14 @@ mod tests {
         let paths = Paths::with_coefficients(indptr, indices, coefficients).unwrap();
         let of_links: Vec<f64> = (0..links).map(|link| 1.0 + f64::from(link)).collect();
         let of_paths: Vec<f64> = (0..40).map(|path| 2.0 + f64::from(path)).collect();
-        let (mut gathered, mut scattered) = (vec![0.0; 40], vec![0.0; links as usize]);
+        let (mut gathered, mut scattered, mut diagonal) = (vec![0.0; 40], vec![0.0; 9], vec![0.0; 9]);
         paths.gather(0..40, &of_links, &mut gathered);
         paths.scatter(0..40, &of_paths, &mut scattered);
+        paths.add_diagonal(0..40, &of_paths, &mut diagonal);
         let mut pairs: Vec<[f64; 2]> = of_links.iter().map(|&value| [value, 0.0]).collect();
         paths.multiply(0..40, &of_paths, &mut pairs);
         let transpose = paths.transpose(links as usize).unwrap();
-        let (mut sums, mut products) = (vec![0.0; links as usize], vec![0.0; links as usize]);
+        let (mut sums, mut products, mut squares) = (vec![0.0; 9], vec![0.0; 9], vec![0.0; 9]);
         for path in 0..40 {
             let row: Vec<(u32, f64)> = paths.row(path).entries().collect();
             let sum: f64 = row.iter().map(|&(link, a)| a * of_links[link as usize]).sum();
@@ -382,11 +388,12 @@ mod tests {
                 assert!(transpose.row(link as usize).entries().any(|entry| entry == (path as u32, a)));
                 sums[link as usize] += a * of_paths[path];
                 products[link as usize] += a * of_paths[path] * sum;
+                squares[link as usize] += a * (a * of_paths[path]);
             }
             let narrowest = row.iter().map(|&(link, a)| of_links[link as usize] / a).fold(f64::INFINITY, f64::min);
             assert_eq!(paths.row(path).narrowest(&of_links), narrowest);
         }
-        assert_eq!(scattered, sums);
+        assert_eq!((scattered, diagonal), (sums, squares));
         for (pair, product) in pairs.iter().zip(products) {
             assert!((pair[1] - product).abs() <= 1e-14 * product);
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! gather     q_p = Σ_{l ∈ p} a_lp v_l                        Rᵀ v
 //! scatter    y_l = Σ_{p ∋ l} a_lp v_p                        R v
+//! diagonal   y_l = Σ_{p ∋ l} a_lp² w_p                       that of R W Rᵀ
 //! multiply   y_l = Σ_{p ∋ l} a_lp w_p Σ_{m ∈ p} a_mp v_m     R W Rᵀ v
 //! each       a function of every path and its links
 //! ```
@@ -44,6 +45,12 @@ impl<'a> Row<'a> {
         self.links
     }
 
+    /// Its coefficients; none where all are 1.
+    #[inline(always)]
+    pub(crate) fn coefficients(self) -> Option<&'a [f64]> {
+        self.coefficients
+    }
+
     /// Every link, and what the path uses of it per unit of its rate.
     #[inline(always)]
     pub(crate) fn entries(self) -> impl Iterator<Item = (u32, f64)> + 'a {
@@ -54,18 +61,30 @@ impl<'a> Row<'a> {
     /// Σ_{l ∈ p} a_lp v_l.
     #[inline(always)]
     pub(crate) fn sum(self, of_links: &[f64]) -> f64 {
+        self.sum_of(|link| of_links[link])
+    }
+
+    /// The same of the values that a function has.
+    #[inline(always)]
+    pub(crate) fn sum_of(self, value: impl Fn(usize) -> f64) -> f64 {
         match self.coefficients {
-            None => self.links.iter().map(|&link| of_links[link as usize]).sum(),
-            Some(all) => self.links.iter().zip(all).map(|(&link, a)| a * of_links[link as usize]).sum(),
+            None => self.links.iter().map(|&link| value(link as usize)).sum(),
+            Some(all) => self.links.iter().zip(all).map(|(&link, a)| a * value(link as usize)).sum(),
         }
     }
 
     /// Adds what a path of a rate uses to each of its links: a_lp x.
     #[inline(always)]
     pub(crate) fn add(self, rate: f64, sums: &mut [f64]) {
+        self.each_use(rate, |link, used| sums[link] += used);
+    }
+
+    /// Calls with every link and a_lp x, what a path of a rate uses of it.
+    #[inline(always)]
+    pub(crate) fn each_use(self, rate: f64, mut visit: impl FnMut(usize, f64)) {
         match self.coefficients {
-            None => self.links.iter().for_each(|&link| sums[link as usize] += rate),
-            Some(all) => self.links.iter().zip(all).for_each(|(&link, a)| sums[link as usize] += a * rate),
+            None => self.links.iter().for_each(|&link| visit(link as usize, rate)),
+            Some(all) => self.links.iter().zip(all).for_each(|(&link, a)| visit(link as usize, a * rate)),
         }
     }
 
@@ -215,6 +234,17 @@ impl Paths {
                     self.row(path).add(value, sums);
                 }
             });
+        }
+    }
+
+    /// The diagonal of R W Rᵀ over a range of paths, added to what is there.
+    pub(crate) fn add_diagonal(&self, range: Range<usize>, weights: &[f64], sums: &mut [f64]) {
+        let Some(coefficients) = &self.coefficients else { return self.scatter(range, weights, sums) };
+        for (path, &weight) in range.zip(weights) {
+            let own = self.indptr[path]..self.indptr[path + 1];
+            for (&link, a) in self.indices[own.clone()].iter().zip(&coefficients[own]) {
+                sums[link as usize] += a * (a * weight);
+            }
         }
     }
 
@@ -391,6 +421,11 @@ impl Pass<'_> {
     /// R x, added to what is there: per link the sum of its paths' values, those of this rank.
     pub(crate) fn scatter(&self, values: &[f64], sums: &mut [f64]) {
         self.add(sums, |range, sums| self.paths.scatter(range.clone(), &values[range], sums));
+    }
+
+    /// The diagonal of R W Rᵀ, added to what is there, over the paths of this rank.
+    pub(crate) fn add_diagonal(&self, weights: &[f64], sums: &mut [f64]) {
+        self.add(sums, |range, sums| self.paths.add_diagonal(range.clone(), &weights[range], sums));
     }
 
     /// Adds to what is there, per link, what `add` adds for the paths of every part, those of this rank. The first

@@ -174,7 +174,7 @@ impl Several {
             match self.numbers[flow] {
                 ABSENT => routing.gather(own, values, sums),
                 number => {
-                    *common = system.multipath.gather(number as usize, |link| values[link as usize], sums);
+                    *common = system.multipath.gather(number as usize, |link| values[link], sums);
                 }
             }
         }
