@@ -12,6 +12,7 @@ mod costs;
 mod floors;
 mod flow_caps;
 mod interior_point;
+mod interior_point_coefficients;
 mod k_shortest;
 #[cfg(feature = "ndarray")]
 mod matrices;
