@@ -11,12 +11,17 @@ use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
 use crate::work::Workers;
 
+/// The part of a floor that rounding of sums may miss.
+const MISSED: f64 = 1e-9;
+
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {
     pub(super) problem: &'a Presolved,
     pub(crate) prices: Vec<f64>,
     /// By how much the fullest link was over its capacity before, or a flow below its floor; 0 if none was.
     pub(crate) overload: f64,
+    /// Whether a flow is below its floor, by more than rounding: nothing is proven then.
+    pub(super) misses_floors: bool,
     /// q_p + k_p of every path.
     pub(super) path_prices: Vec<f64>,
     /// x̂_p of every path.
@@ -76,10 +81,14 @@ impl<'a> FeasiblePoint<'a> {
         }
         path_prices.iter_mut().zip(problem.costs.of(0..rates.len())).for_each(|(price, cost)| *price += cost);
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
+        let flow_rates = if problem.is_single_path() { &rates } else { &totals };
+        let misses = |(rate, floor): (&f64, &f64)| *rate < floor * (1.0 - MISSED);
+        let misses_floors = flow_rates.iter().zip(problem.bounds.floors.of(0..problem.flows())).any(misses);
         Ok(Self {
             problem,
             prices: prices.to_vec(),
             overload: overload.max(violation),
+            misses_floors,
             path_prices,
             rates,
             totals,

@@ -64,7 +64,7 @@ impl FeasiblePoint<'_> {
             free.add(own);
             bound_limited.extend(limited);
         }
-        if problem.ranks().any(free.is_lost)? {
+        if problem.ranks().any(free.is_lost || self.misses_floors)? {
             return Ok(f64::INFINITY);
         }
         self.add_idle_revenue(&mut free, &mut bound_limited)?;
