@@ -21,7 +21,8 @@
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
-//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'. Flows at a bound and linear
+//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands what
+//! its dearest path in use costs, at least 10⁻⁹ of a mean price. Flows at a bound and linear
 //! flows do not count in d_l.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
@@ -132,13 +133,14 @@ impl FeasiblePoint<'_> {
                 let (rounding, numerically_saturated) =
                     (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
+                let price_at_floor = self.price_at_floor(flow);
                 for path in problem.paths_of(flow) {
                     let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
                     let (demand, most) = (demands[path - paths.start], problem.bounds.saturations[flow]);
                     let demand = if demand > most { most } else { demand };
                     let price = self.path_prices[path];
-                    let at_floor = flow_rates[flow] <= problem.bounds.floors[flow] * (1.0 + ROUNDING);
+                    let at_floor = price_at_floor > 0.0;
                     let (rate, cap, ceiling) =
                         (self.rates[path], problem.bounds.caps[path], problem.bounds.ceilings[path]);
                     let flow_rate = flow_rates[flow];
@@ -157,6 +159,7 @@ impl FeasiblePoint<'_> {
                     }
                     // The right derivative of U, unless the path is at a bound.
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
+                    let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
                     let moves =
                         moves_with_price(rate, price, marginal) && !linear && !is_held && !numerically_saturated;
@@ -165,6 +168,17 @@ impl FeasiblePoint<'_> {
             }
         }
         Ok((residual, surplus))
+    }
+
+    /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least the
+    /// part 10⁻⁹ of a mean price, below which it pays nothing. 0 for others.
+    pub(super) fn price_at_floor(&self, flow: usize) -> f64 {
+        let (problem, floor) = (self.problem, self.problem.bounds.floors[flow]);
+        if floor == 0.0 || self.flow_rates()[flow] > floor * (1.0 + ROUNDING) {
+            return 0.0;
+        }
+        let used = problem.paths_of(flow).filter(|&path| self.rates[path] > 0.0);
+        used.map(|path| self.path_prices[path]).fold(TINY, larger)
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

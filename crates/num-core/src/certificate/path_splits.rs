@@ -14,7 +14,8 @@ pub(super) struct PathSplits<'a> {
     point: &'a FeasiblePoint<'a>,
     /// U' of every flow, just below its saturation where it is there.
     pub(super) marginals: Vec<f64>,
-    numerical_saturation: &'a [NumericalSaturation],
+    /// The most that a path of every flow may pay: U', or more at its floor.
+    worths: Vec<f64>,
     /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
 }
@@ -40,8 +41,11 @@ impl<'a> PathSplits<'a> {
             Ok(())
         })?;
         let mut paid = path_prices.clone();
+        let mut worths = Vec::with_capacity(marginals.len());
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
+            let worth = larger(worth, point.price_at_floor(flow));
+            worths.push(worth);
             // A path at a bound, or of rate 0, may pay up to its marginal.
             let raise = |paid: &mut f64| *paid = if worth > *paid { worth } else { *paid };
             paid[problem.paths_of(flow)].iter_mut().for_each(raise);
@@ -54,7 +58,7 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, numerical_saturation, least_paid }))
+        Ok(Some(Self { point, marginals, worths, least_paid }))
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
@@ -68,7 +72,7 @@ impl<'a> PathSplits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
-        let worth = larger(self.marginals[flow], numerical_saturation_of(self.numerical_saturation, flow).rounding);
+        let worth = self.worths[flow];
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Block, Problem};
 use crate::error::Result;
 use crate::utility::families::{AlphaFair, Linear};
-use crate::utility::{Curvature, Rescaled, Units, Utility};
+use crate::utility::{Curvature, FAMILIES, Rescaled, Spec, Units, Utility};
 
 impl Problem {
     /// The priorities that there are, in order.
@@ -47,12 +47,12 @@ impl Problem {
             if utility.curvature() == Curvature::MaxMin {
                 curvature = Some(Curvature::MaxMin);
             }
-            let rescaled = || Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), Units::NONE);
-            let utility: Arc<dyn Utility> = match utility.in_units(&places, Units::NONE) {
-                _ if own.len() == flows.len() => Arc::clone(utility),
-                Some(part) => part.into(),
-                None => Arc::new(rescaled()),
-            };
+            let utility: Arc<dyn Utility> =
+                match places.iter().map(|&place| utility.spec(place as usize)).collect::<Option<Vec<_>>>() {
+                    _ if own.len() == flows.len() => Arc::clone(utility),
+                    Some(specs) => made(&specs)?,
+                    None => Arc::new(Rescaled::new(Arc::clone(utility), places, flows.len(), Units::NONE)),
+                };
             blocks.push(Block { utility, flows: own });
         }
         let others: Vec<u32> = (0..self.flows as u32).filter(|&flow| !is_in(flow as usize)).collect();
@@ -73,4 +73,10 @@ impl Problem {
         let stage = Self { flow_floors: Arc::default(), ..stage }.with_flow_caps(caps)?.with_flow_floors(floors)?;
         Ok(Self { carrying: Arc::new(carrying), ..stage.with_path_costs(costs)? })
     }
+}
+
+/// The utility of flows of one family.
+fn made(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
+    let family = FAMILIES.get(&specs[0].kind)?;
+    (family.make)(specs)
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod cases;
 mod certificates;
 mod changed_problems;
+mod classes;
 mod closed_forms;
 mod common;
 mod costs;
