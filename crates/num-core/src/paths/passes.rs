@@ -33,9 +33,9 @@ use crate::work::{Workers, for_each};
 /// The links of a path and its coefficients there: what a pass does with them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
-    links: &'a [u32],
+    pub(crate) links: &'a [u32],
     /// One per link; none where all are 1.
-    coefficients: Option<&'a [f64]>,
+    pub(crate) coefficients: Option<&'a [f64]>,
 }
 
 impl<'a> Row<'a> {
@@ -56,6 +56,12 @@ impl<'a> Row<'a> {
     pub(crate) fn entries(self) -> impl Iterator<Item = (u32, f64)> + 'a {
         let coefficient = move |place: usize| self.coefficients.map_or(1.0, |all| all[place]);
         self.links.iter().enumerate().map(move |(place, &link)| (link, coefficient(place)))
+    }
+
+    /// Σ_{l ∈ p} a_lp, the number of links where all are 1.
+    #[inline(always)]
+    pub(crate) fn total(self) -> f64 {
+        self.coefficients.map_or(self.links.len() as f64, |all| all.iter().sum())
     }
 
     /// Σ_{l ∈ p} a_lp v_l.

@@ -26,6 +26,7 @@ mod mixed_alpha;
 mod newton;
 mod normalizers;
 mod path_split;
+mod price_coefficients;
 mod price_rules;
 mod prices;
 mod ranks;
