@@ -45,16 +45,19 @@ from ._core import (
     __version__,
     certify,
     check_utility,
+    concurrent_flow,
     f_norm,
     fill,
     max_min,
     methods,
+    min_utilization,
     solve,
     solve_many,
     u_norm,
 )
 from ._fairness import jain, price_of_fairness, relative_rates
 from ._max_min_rates import MaxMinRates
+from ._multicommodity_flow import MulticommodityFlow
 from ._saved import load
 from ._show.frames import to_pandas
 from ._studies.failures import FailureStudy, failure_study
@@ -72,6 +75,7 @@ __all__ = [
     "MaxMinRates",
     "MethodError",
     "MinFct",
+    "MulticommodityFlow",
     "NumError",
     "Paths",
     "Problem",
@@ -90,6 +94,7 @@ __all__ = [
     "__version__",
     "certify",
     "check_utility",
+    "concurrent_flow",
     "demands",
     "distributed",
     "f_norm",
@@ -99,6 +104,7 @@ __all__ = [
     "load",
     "max_min",
     "methods",
+    "min_utilization",
     "price_of_fairness",
     "relative_rates",
     "sim",

@@ -41,6 +41,7 @@
 
 mod certificate;
 mod certify;
+mod concurrent_flow;
 mod error;
 mod link_ends;
 #[cfg(feature = "ndarray")]
@@ -63,6 +64,7 @@ mod work;
 
 pub use certificate::Certificate;
 pub use certify::certify;
+pub use concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
 pub use error::{Cause, Error, Result};
 pub use max_min::{Cut, MaxMin, MaxMinBasis, max_min};
 pub use normalize::*;

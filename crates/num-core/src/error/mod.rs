@@ -128,6 +128,22 @@ pub enum Error {
         /// Index of the flow.
         flow: usize,
     },
+    /// A flow without a demand, where the demands are to be carried.
+    #[error("flow {flow} has no demand, expected a finite flow cap of every flow")]
+    NoDemand {
+        /// Index of the flow.
+        flow: usize,
+    },
+    /// A demand that the caps of the flow's open paths do not let through.
+    #[error("flow {flow} has demand {demand}, expected at most {caps}, the sum of the caps of its open paths")]
+    DemandAboveCaps {
+        /// Index of the flow.
+        flow: usize,
+        /// Its demand.
+        demand: f64,
+        /// The sum of the caps of its open paths.
+        caps: f64,
+    },
     /// A utility parameter out of its range.
     #[error("flow {flow} has {name} {value}, expected {expected}")]
     Parameter {

@@ -8,6 +8,7 @@ mod certificates;
 mod changed_problems;
 mod closed_forms;
 mod common;
+mod concurrent_flow;
 mod flow_caps;
 mod interior_point;
 mod k_shortest;
