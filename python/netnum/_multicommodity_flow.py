@@ -1,4 +1,4 @@
-"""The result of `concurrent_flow` and `min_utilization`: demands that are carried, and the cut of links as the proof."""
+"""The result of `concurrent_flow` and `min_utilization`: rates that carry demands, and the cut that proves them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class MulticommodityFlow:
-    """Rates that carry the same fraction of every demand, and the links that prove that it cannot be better.
+    r"""Rates that carry the same fraction of every demand, and the links that prove that it cannot be better.
 
     `concurrent_flow` and `min_utilization` return it. With the demands d, capacities c, caps r of paths (`rate_cap`),
     `prices` p, `flow_prices` v and the path prices q, sums of p over the links of a path, the proof is
@@ -32,7 +32,7 @@ class MulticommodityFlow:
 
     Examples
     --------
-    >>> net = netnum.topology.from_edges("A B 10\\nB C 6\\nA C 4")
+    >>> net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
     >>> problem = netnum.Problem(net, net.k_shortest_paths({("A", "C"): 20.0, ("B", "A"): 3.0}, 2))
     >>> flow = netnum.concurrent_flow(problem)
     >>> flow.status, round(flow.fraction, 9), flow.cut
@@ -87,7 +87,7 @@ class MulticommodityFlow:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """The names of the links in the cut, as in `Topology.link_names`; empty where only caps of paths limit flows."""
+        """The names of the links in the cut, as in `Topology.link_names`; none where only caps of paths limit flows."""
         net = self.problem.network if isinstance(self.problem.network, Topology) else None
         names = net.link_names if net is not None else [f"link {link}" for link in range(self.problem.links)]
         return tuple(names[link] for link in self.cut_links)

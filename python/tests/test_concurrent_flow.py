@@ -60,7 +60,7 @@ def program(problem, kind):
 
 def bound(problem, kind, flow):
     """What the prices prove, by weak duality; nothing of it is taken from the library but the prices."""
-    routing, sums, caps, is_open = parts(problem)
+    routing, _, caps, is_open = parts(problem)
     limited = np.isfinite(problem.capacities)
     prices, of_flows = flow.prices, flow.flow_prices
     assert (prices >= 0).all()
@@ -118,7 +118,7 @@ ANY = st.floats(0.05, 20.0)
 
 @st.composite
 def problems(draw):
-    """Small networks: equal capacities and whole demands as often as any, copies of paths, failed and unlimited links."""
+    """Small networks, with equal capacities and whole demands as often as any; links that have failed or no limit."""
     number = draw(st.sampled_from([TIED, ANY]))
     links = draw(st.integers(1, 7))
     capacities = draw(

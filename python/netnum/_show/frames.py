@@ -101,8 +101,10 @@ def _rates(
     pairs: NDArray[np.int64],
     held: list[list[int]],
 ) -> pandas.DataFrame:
-    """Rates, prices and loads as a table of flows, paths or links. `pairs` are a flow and a link that limits it, flow by
-    flow; `held` are the links that limit every path."""
+    """Rates, prices and loads as a table of flows, paths or links.
+
+    `pairs` are a flow and a link that limits it, flow by flow; `held` are the links that limit every path.
+    """
     if of not in ("flows", "paths", "links"):
         raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
     net = problem.network if isinstance(problem.network, Topology) else None
