@@ -37,12 +37,11 @@ class MulticommodityFlow:
     >>> flow = netnum.concurrent_flow(problem)
     >>> flow.status, round(flow.fraction, 9), flow.cut
     ('optimal', 0.5, ('B -> C', 'A -> C'))
-    >>> flow.to_pandas("links")[["link", "utilization", "price"]].round(3).head(3)
+    >>> flow.to_pandas("links").loc[flow.cut_links, ["link", "utilization", "price"]].round(3)
               link  utilization  price
     number
-    0       A -> B          0.6   0.00
-    1       B -> A          0.0   0.00
     2       B -> C          1.0   0.05
+    4       A -> C          1.0   0.05
     """
 
     status: Literal["optimal", "stalled"]

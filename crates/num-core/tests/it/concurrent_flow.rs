@@ -113,9 +113,11 @@ fn a_missing_demand_and_one_beyond_the_caps_of_its_paths_are_errors() {
 
 #[test]
 fn it_stops_when_asked() {
-    let token = StopToken::new();
+    let (token, problem) = (StopToken::new(), two([6.0, 4.0]));
     token.stop();
-    assert_eq!(token.scope(|| concurrent_flow(&two([6.0, 4.0]))).unwrap_err(), Error::Stopped);
+    for flow in [concurrent_flow, min_utilization] {
+        assert_eq!(token.scope(|| flow(&problem)).unwrap_err(), Error::Stopped);
+    }
 }
 
 #[test]

@@ -142,13 +142,14 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
     label = OF_FAILURES[of]
     if of == "throughput":
         values, scale = 100 * study.throughput_change / max(whole.flow_rates.sum(), 1e-300), 100.0
-    elif of == "utility" and not isinstance(whole, Solution):
-        values, scale = study.after - study.before, float(np.nanmax(study.before, initial=0.0))
-        label = OF_OBJECTIVES[study.objective]
     elif of == "utility":
-        values, scale = study.after - study.before, abs(whole.objective)
-        if whole.method == "max-min":
-            label = label.replace("utility", "the smallest fair share")
+        values = study.after - study.before
+        if isinstance(whole, Solution):
+            scale = abs(whole.objective)
+            if whole.method == "max-min":
+                label = label.replace("utility", "the smallest fair share")
+        else:
+            scale, label = float(np.nanmax(study.before, initial=0.0)), OF_OBJECTIVES[study.objective]
     else:
         values, scale = study.worst_ratio, 1.0
         if len(values) and np.isnan(values).all():
