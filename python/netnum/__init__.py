@@ -47,16 +47,19 @@ from ._core import (
     __version__,
     certify,
     check_utility,
+    concurrent_flow,
     f_norm,
     fill,
     max_min,
     methods,
+    min_utilization,
     solve,
     solve_many,
     u_norm,
 )
 from ._fairness import jain, price_of_fairness, relative_rates
 from ._max_min_rates import MaxMinRates
+from ._multicommodity_flow import MulticommodityFlow
 from ._saved import load
 from ._show.frames import to_pandas
 from ._studies.failures import FailureStudy, failure_study
@@ -75,6 +78,7 @@ __all__ = [
     "MaxMinRates",
     "MethodError",
     "MinFct",
+    "MulticommodityFlow",
     "NumError",
     "Paths",
     "PriorityClass",
@@ -94,6 +98,7 @@ __all__ = [
     "__version__",
     "certify",
     "check_utility",
+    "concurrent_flow",
     "demands",
     "distributed",
     "f_norm",
@@ -103,6 +108,7 @@ __all__ = [
     "load",
     "max_min",
     "methods",
+    "min_utilization",
     "price_of_fairness",
     "relative_rates",
     "sim",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
 from ._max_min_rates import MaxMinRates
+from ._multicommodity_flow import MulticommodityFlow
 from .demands import Demands
 
 __version__: Final[str]
@@ -689,6 +690,8 @@ def max_min(
     accuracy: float | None = None,
     threads: int | None = None,
 ) -> MaxMinRates: ...
+def concurrent_flow(problem: Problem) -> MulticommodityFlow: ...
+def min_utilization(problem: Problem) -> MulticommodityFlow: ...
 
 # --- networks ---
 

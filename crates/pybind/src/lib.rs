@@ -10,6 +10,7 @@
 //! | `by_name.rs` | dicts by the names of nodes → one number per link, flow or path |
 //! | `path_forms.rs` | lists, matrices and names of nodes as paths |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
+//! | `concurrent_flow.rs` | demands that are carried: the common fraction and the least utilization |
 //! | `sensitivity.rs` | derivatives of the optimum |
 //! | `ranks.rs` | solves over the ranks of a communicator |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
@@ -21,6 +22,7 @@
 mod allocator;
 mod by_name;
 mod certificate;
+mod concurrent_flow;
 mod detach;
 mod error;
 mod hints;
@@ -63,6 +65,8 @@ mod _core {
     use crate::allocator::Allocator;
     #[pymodule_export]
     use crate::certificate::{Certificate, certify};
+    #[pymodule_export]
+    use crate::concurrent_flow::{concurrent_flow, min_utilization};
     #[pymodule_export]
     use crate::error::{MethodError, NumError, ProblemError, SensitivityError, UtilityError};
     #[pymodule_export]

@@ -9,6 +9,7 @@ mod changed_problems;
 mod classes;
 mod closed_forms;
 mod common;
+mod concurrent_flow;
 mod costs;
 mod floors;
 mod flow_caps;

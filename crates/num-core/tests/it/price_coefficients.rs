@@ -218,9 +218,8 @@ fn drawn(most_paths: usize) -> impl Strategy<Value = Drawn> {
         let path = (prop::sample::subsequence(links.clone(), 1..=links.len()), prop::collection::vec(coefficient, 8))
             .prop_map(|(links, own)| links.into_iter().zip(own).collect::<Vec<_>>());
         let flow = prop::collection::vec(path, 1..=most_paths);
-        (prop::collection::vec(flow, flows), prop::collection::vec(0.3f64..3.0, flows)).prop_map(
-            move |(flows, weights)| Drawn { capacities: capacities.clone(), flows, alpha, weights },
-        )
+        (prop::collection::vec(flow, flows), prop::collection::vec(0.3f64..3.0, flows))
+            .prop_map(move |(flows, weights)| Drawn { capacities: capacities.clone(), flows, alpha, weights })
     })
 }
 
@@ -265,7 +264,9 @@ fn coefficients_by_link_and_by_flow_are_units() {
         for alpha in [0.5, 1.0, 2.0] {
             let (s, t) = (|link: u32| 0.2 + f64::from(link * 7 % 5), |flow: usize| 0.3 + (flow * 3 % 7) as f64 / 4.0);
             let lists: Vec<Vec<Vec<u32>>> = (0..8u32)
-                .map(|flow| (0..several).map(|path| vec![(flow + path) % 5, (flow + path + 1 + flow / 3) % 5]).collect())
+                .map(|flow| {
+                    (0..several).map(|path| vec![(flow + path) % 5, (flow + path + 1 + flow / 3) % 5]).collect()
+                })
                 .collect();
             let own = |unit: &dyn Fn(u32, usize) -> f64, weight: &dyn Fn(usize) -> f64, scale: &dyn Fn(u32) -> f64| {
                 let flows = lists.iter().enumerate().map(|(flow, paths)| {
