@@ -64,6 +64,11 @@ impl<'a> Row<'a> {
         self.coefficients.map_or(self.links.len() as f64, |all| all.iter().sum())
     }
 
+    /// What the path uses of a link per unit of its rate: 0 where it does not cross it.
+    pub(crate) fn coefficient(self, link: u32) -> f64 {
+        self.entries().find(|&(crossed, _)| crossed == link).map_or(0.0, |(_, a)| a)
+    }
+
     /// Σ_{l ∈ p} a_lp v_l.
     #[inline(always)]
     pub(crate) fn sum(self, of_links: &[f64]) -> f64 {

@@ -34,7 +34,8 @@ use caller::Caller;
 pub use floors::Infeasibility;
 use flow_paths::FlowPaths;
 use order::Order;
-use units::{link_units, log_sum, rate_unit};
+pub(crate) use units::link_units;
+use units::{log_sum, rate_unit};
 
 #[cfg(doc)]
 use crate::error::Error;

@@ -127,7 +127,7 @@ impl Presolved {
 }
 
 /// The unit of every link: the largest coefficient there, over all ranks; empty where all coefficients are 1.
-pub(super) fn link_units(paths: &Paths, links: usize, workers: &dyn Workers) -> Result<Vec<f64>> {
+pub(crate) fn link_units(paths: &Paths, links: usize, workers: &dyn Workers) -> Result<Vec<f64>> {
     if !workers.ranks().any(paths.coefficients().is_some())? {
         return Ok(Vec::new());
     }
