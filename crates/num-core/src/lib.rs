@@ -75,7 +75,7 @@ pub use problem::{Problem, Starving};
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, solve,
 };
-pub use topology::{KShortest, Link, LinkAttribute, Node, Topology};
+pub use topology::{EcmpSplit, KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;
 pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]

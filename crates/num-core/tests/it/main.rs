@@ -9,6 +9,7 @@ mod changed_problems;
 mod closed_forms;
 mod common;
 mod costs;
+mod ecmp_split;
 mod floors;
 mod flow_caps;
 mod interior_point;

@@ -127,6 +127,23 @@ impl Topology {
         })
     }
 
+    /// Nodes of every pair, by name or by number.
+    pub(crate) fn visits_of(&self, what: &str, lists: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<usize>>> {
+        let mut pacer = Pacer::new(lists.py());
+        let each = |list: &Bound<'_, PyAny>| list.try_iter().ok().filter(|_| !list.is_instance_of::<PyString>());
+        let pairs = each(lists).ok_or_else(|| wrong_type(what, "a sequence of nodes per pair", lists))?;
+        let visits = |(pair, list): (usize, PyResult<Bound<'_, PyAny>>)| {
+            let (what, list) = (format!("{what}[{pair}]"), list?);
+            let nodes = each(&list).ok_or_else(|| wrong_type(&what, "a sequence of nodes", &list))?;
+            let node = |(place, node): (usize, PyResult<Bound<'_, PyAny>>)| {
+                pacer.did(1)?;
+                self.node_of(&format!("{what}[{place}]"), &node?)
+            };
+            nodes.enumerate().map(node).collect()
+        };
+        pairs.enumerate().map(visits).collect()
+    }
+
     /// Links by number, or by the two nodes that they join.
     pub(crate) fn links_of(&self, what: &str, links: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         let expected = "a sequence of link numbers or pairs of nodes";
