@@ -24,7 +24,7 @@ pub struct EcmpSplit<'a> {
     /// link.
     pub weight: Option<&'a [f64]>,
     /// By pair, the nodes that its traffic visits on the way, in this order: it takes the shortest paths from one to
-    /// the next. `None` is no such node for any pair.
+    /// the next. A node that it is at already changes nothing. `None` is no such node for any pair.
     pub via: Option<&'a [Vec<usize>]>,
     /// What every link carries of a node's traffic relative to the other links by which shortest paths leave the node:
     /// >= 0 and finite. `None` is as much as the others.
