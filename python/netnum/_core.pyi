@@ -733,13 +733,49 @@ class Topology:
     @property
     def integer_names(self) -> bool: ...
     @overload
-    def ecmp(self, sources: _Ends | int | str, destinations: _Ends | int | str, seed: int = 0) -> Paths: ...
+    def ecmp(
+        self,
+        sources: _Ends | int | str,
+        destinations: _Ends | int | str,
+        seed: int = 0,
+        weight: str | ArrayLike | None = None,
+    ) -> Paths: ...
     @overload
-    def ecmp(self, sources: _PairsOrDemands, destinations: None = None, seed: int = 0) -> Paths: ...
+    def ecmp(
+        self,
+        sources: _PairsOrDemands,
+        destinations: None = None,
+        seed: int = 0,
+        weight: str | ArrayLike | None = None,
+    ) -> Paths: ...
     @overload
-    def paths(self, source: _Ends | int | str, destination: _Ends | int | str) -> Paths: ...
+    def ecmp_split(
+        self,
+        sources: _Ends | int | str,
+        destinations: _Ends | int | str,
+        weight: str | ArrayLike | None = None,
+        *,
+        via: Iterable[_Ends] | None = None,
+        shares: str | ArrayLike | _ByName | None = None,
+    ) -> Paths: ...
     @overload
-    def paths(self, source: _PairsOrDemands, destination: None = None) -> Paths: ...
+    def ecmp_split(
+        self,
+        sources: _PairsOrDemands,
+        destinations: None = None,
+        weight: str | ArrayLike | None = None,
+        *,
+        via: Iterable[_Ends] | None = None,
+        shares: str | ArrayLike | _ByName | None = None,
+    ) -> Paths: ...
+    @overload
+    def paths(
+        self, source: _Ends | int | str, destination: _Ends | int | str, weight: str | ArrayLike | None = None
+    ) -> Paths: ...
+    @overload
+    def paths(
+        self, source: _PairsOrDemands, destination: None = None, weight: str | ArrayLike | None = None
+    ) -> Paths: ...
     def random_pairs(self, count: int, seed: int = 0) -> tuple[_Integers, _Integers]: ...
     def all_pairs(self) -> tuple[_Integers, _Integers]: ...
     @overload

@@ -329,13 +329,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("source", "destination", "demand", "volume"),
                 "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
             ),
-            **(
-                {"weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths'}
-                if function == "Topology.ecmp"
-                else {}
-            ),
         }
-        for function in ("Topology.ecmp", "Topology.k_shortest_paths")
+        for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
     "solve": {
         "verbose": "`progress=True` shows a bar",

@@ -76,7 +76,7 @@ pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, PriorityClass, Progress, Settings, Solution, Solver, State, Status, Stop,
     solve,
 };
-pub use topology::{KShortest, Link, LinkAttribute, Node, Topology};
+pub use topology::{EcmpSplit, KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;
 pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]

@@ -11,6 +11,7 @@ mod closed_forms;
 mod common;
 mod concurrent_flow;
 mod costs;
+mod ecmp_split;
 mod floors;
 mod flow_caps;
 mod interior_point;
