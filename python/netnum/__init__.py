@@ -19,40 +19,9 @@ import importlib as _importlib
 import sys as _sys
 import typing as _typing
 
-from . import _hints, demands, distributed, sim, topology
-from ._core import (
-    Allocator,
-    AlphaFair,
-    BandwidthFunction,
-    Certificate,
-    Linear,
-    MethodError,
-    MinFct,
-    NumError,
-    Paths,
-    Problem,
-    ProblemError,
-    Progress,
-    Sensitivity,
-    SensitivityError,
-    Solution,
-    Solutions,
-    Solver,
-    Topology,
-    Trace,
-    Utility,
-    UtilityError,
-    __version__,
-    certify,
-    check_utility,
-    f_norm,
-    fill,
-    max_min,
-    methods,
-    solve,
-    solve_many,
-    u_norm,
-)
+from . import _core, _hints, demands, distributed, sim, topology
+from ._core import *  # noqa: F403 (the classes, which `_core.__all__` lists)
+from ._core import __version__, certify, check_utility, f_norm, fill, max_min, methods, solve, solve_many, u_norm
 from ._fairness import jain, price_of_fairness, relative_rates
 from ._max_min_rates import MaxMinRates
 from ._saved import load
@@ -62,31 +31,10 @@ from ._studies.upgrades import UpgradeStudy, upgrade_study
 from .demands import Demands
 
 __all__ = [
-    "Allocator",
-    "AlphaFair",
-    "BandwidthFunction",
-    "Certificate",
     "Demands",
     "FailureStudy",
-    "Linear",
     "MaxMinRates",
-    "MethodError",
-    "MinFct",
-    "NumError",
-    "Paths",
-    "Problem",
-    "ProblemError",
-    "Progress",
-    "Sensitivity",
-    "SensitivityError",
-    "Solution",
-    "Solutions",
-    "Solver",
-    "Topology",
-    "Trace",
     "UpgradeStudy",
-    "Utility",
-    "UtilityError",
     "__version__",
     "certify",
     "check_utility",
@@ -109,6 +57,7 @@ __all__ = [
     "u_norm",
     "upgrade_study",
 ]
+__all__ += _core.__all__
 
 #: Imported when they are first used: both take seconds.
 _LAYERS = ("torch", "jax")
