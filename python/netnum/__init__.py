@@ -19,31 +19,9 @@ import importlib as _importlib
 import sys as _sys
 import typing as _typing
 
-from . import _hints, demands, distributed, sim, topology
+from . import _core, _hints, demands, distributed, sim, topology
+from ._core import *  # noqa: F403 (the classes, which `_core.__all__` lists)
 from ._core import (
-    Allocator,
-    AlphaFair,
-    BandwidthFunction,
-    Certificate,
-    Infeasibility,
-    Linear,
-    MethodError,
-    MinFct,
-    NumError,
-    Paths,
-    PriorityClass,
-    Problem,
-    ProblemError,
-    Progress,
-    Sensitivity,
-    SensitivityError,
-    Solution,
-    Solutions,
-    Solver,
-    Topology,
-    Trace,
-    Utility,
-    UtilityError,
     __version__,
     certify,
     check_utility,
@@ -67,34 +45,11 @@ from ._studies.upgrades import UpgradeStudy, upgrade_study
 from .demands import Demands
 
 __all__ = [
-    "Allocator",
-    "AlphaFair",
-    "BandwidthFunction",
-    "Certificate",
     "Demands",
     "FailureStudy",
-    "Infeasibility",
-    "Linear",
     "MaxMinRates",
-    "MethodError",
-    "MinFct",
     "MulticommodityFlow",
-    "NumError",
-    "Paths",
-    "PriorityClass",
-    "Problem",
-    "ProblemError",
-    "Progress",
-    "Sensitivity",
-    "SensitivityError",
-    "Solution",
-    "Solutions",
-    "Solver",
-    "Topology",
-    "Trace",
     "UpgradeStudy",
-    "Utility",
-    "UtilityError",
     "__version__",
     "certify",
     "check_utility",
@@ -119,6 +74,7 @@ __all__ = [
     "u_norm",
     "upgrade_study",
 ]
+__all__ += _core.__all__
 
 #: Imported when they are first used: both take seconds.
 _LAYERS = ("torch", "jax")

@@ -15,6 +15,31 @@ from ._max_min_rates import MaxMinRates
 from ._multicommodity_flow import MulticommodityFlow
 from .demands import Demands
 
+# The classes that `netnum` has by these names.
+__all__ = [
+    "Allocator",
+    "AlphaFair",
+    "BandwidthFunction",
+    "Certificate",
+    "Linear",
+    "MethodError",
+    "MinFct",
+    "NumError",
+    "Paths",
+    "Problem",
+    "ProblemError",
+    "Progress",
+    "Sensitivity",
+    "SensitivityError",
+    "Solution",
+    "Solutions",
+    "Solver",
+    "Topology",
+    "Trace",
+    "Utility",
+    "UtilityError",
+]
+
 __version__: Final[str]
 
 _Floats: TypeAlias = NDArray[np.float64]

@@ -82,7 +82,7 @@ pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, U
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
 pub use work::interrupt::Tokens;
-pub use work::{AllReduce, Call, Ranks, StopToken, Workers};
+pub use work::{AllReduce, Ranks, StopToken, Workers};
 use work::{interrupt, interruptible_list};
 
 /// Rules by which the price of a link moves, for [`Ask::by_rule`] and allocators.
@@ -102,7 +102,7 @@ pub mod internal {
     };
     pub use crate::solve::solve_on;
     pub use crate::utility::{cancels, inverse};
-    pub use crate::work::{for_each, interruptible_list, memory, on_ranks, thread_ranks};
+    pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod interrupt {
         pub use crate::work::interrupt::{Pacer, check};
@@ -111,7 +111,7 @@ pub mod internal {
         pub use crate::numerics::{exp, ln, vectorized};
     }
     pub mod options {
-        pub use crate::registry::options::{defaults, json, options_of, read_form};
+        pub use crate::registry::options::{Given, defaults, json, options_of, read_form};
     }
 }
 
