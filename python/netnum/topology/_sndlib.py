@@ -85,7 +85,7 @@ def from_sndlib(
         raise ProblemError(f"no link of {file.stem} has a capacity: give capacity=, that of all links")
     positions = None if any(place is None for place in places) else places
     names = [name for name, *_ in file.nodes]
-    return Topology(names, **links_of(edges, ways), name=file.stem, positions=positions)
+    return Topology(names, **links_of(edges, ways), name=file.stem, positions=positions, directed=directed)
 
 
 def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:
