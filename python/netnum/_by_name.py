@@ -106,7 +106,7 @@ class Joined:
     def __init__(self, net: Topology, paths: Paths | None = None) -> None:
         """The flows of some paths, or the links."""
         self._each: Each = "link" if paths is None else "flow"
-        self._ends, self._is_directed = (net.links, ~net.shared) if paths is None else _directed_ends(net, paths)
+        self._ends, self._is_directed = _directed_ends(net, paths) if paths is not None else (net.links, ~net.shared)
         # Of flows whose direction is not known, the others that join the two nodes decide.
         self._is_listed = paths is None or bool(self._is_directed.all())
         self._places: dict[tuple[int, int], list[int]] = {}

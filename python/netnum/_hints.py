@@ -492,7 +492,7 @@ def answer_in(modules: Iterable[ModuleType]) -> None:
         return __getattr__
 
     for module in modules:
-        module.__getattr__ = answer(module)  # type: ignore[method-assign]
+        module.__getattr__ = answer(module)  # type: ignore[assignment, method-assign]
 
 
 def answer_for(classes: Iterable[type]) -> None:
@@ -519,7 +519,7 @@ def answer_for(classes: Iterable[type]) -> None:
             continue
         one.__setattr__ = __setattr__  # type: ignore[method-assign, assignment]
         if one.__name__ in ENTRIES:
-            one.__getitem__ = __getitem__  # type: ignore[attr-defined]
+            one.__getitem__ = __getitem__  # type: ignore[attr-defined, index]
             # A class with entries would be iterable by them.
             one.__iter__ = None  # type: ignore[attr-defined]
 

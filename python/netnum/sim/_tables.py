@@ -43,7 +43,10 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
     if "buffer" in found and "production" not in found:
         raise ProblemError("the table has a column 'buffer' and no column 'production', expected both")
     return Workload(
-        *(found[role] for role in NEEDED),
+        found["arrival"],
+        found["source"],
+        found["destination"],
+        found["size"],
         found.get("production"),
         buffer[0] if len(buffer) else np.inf,
         weights=found.get("weight"),

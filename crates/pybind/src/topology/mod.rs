@@ -546,7 +546,7 @@ impl Topology {
     ///
     /// Examples
     /// --------
-    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without([("A", "B")])
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without("A -> B")
     /// >>> net.has_path(["A", "B"], ["C", "A"])
     /// array([False,  True])
     #[pyo3(signature = (sources, destinations=None))]
