@@ -115,6 +115,8 @@ lint: $(TESTS)
 	$(call say,Python: ruff)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
+	$(call say,Python: types)
+	$(PY) -m mypy python/netnum
 	$(call say,Lines of at most 120 characters)
 	@! LC_ALL=C.UTF-8 git grep -nP '$(overlong)' -- $(handwritten)
 	$(call say,Dependencies: deny.toml)

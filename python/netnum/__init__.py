@@ -19,7 +19,7 @@ import importlib as _importlib
 import sys as _sys
 import typing as _typing
 
-from . import _core, _hints, demands, distributed, sim, topology
+from . import _arguments, _core, _hints, demands, distributed, sim, topology
 from ._core import *  # noqa: F403 (the classes, which `_core.__all__` lists)
 from ._core import (
     __version__,
@@ -84,7 +84,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in _LAYERS if name in globals())])
 
 
-_hints.answer_keywords((_sys.modules[__name__], demands, sim, topology))
+_arguments.answer_in((_sys.modules[__name__], demands, sim, topology))
 _hints.answer_in((demands, sim, topology))
 _hints.answer_for(
     thing
@@ -99,4 +99,4 @@ if not _typing.TYPE_CHECKING:
     def __getattr__(name):
         if name in _LAYERS:
             return _importlib.import_module(f".{name}", __name__)
-        raise _hints.missing(_sys.modules[__name__], "netnum", name, __all__)
+        raise _hints.MissingAttribute(_sys.modules[__name__], "netnum", name, lambda: __all__)

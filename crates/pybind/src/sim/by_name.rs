@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyString};
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
 use super::{Split, Workload};
-use crate::error::{MethodError, raise};
+use crate::error::{MethodError, raise, wrong_type};
+use crate::hints;
 use crate::plain::{dict, fields, object};
 use crate::topology::Topology;
 
@@ -23,8 +24,14 @@ macro_rules! class_by_name {
         #[pymethods]
         impl $class {
             #[new]
-            #[pyo3(signature = (name, /, **options))]
-            fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+            #[pyo3(signature = (name=None, /, **options), text_signature = "(name, /, **options)")]
+            fn new(
+                py: Python<'_>,
+                name: Option<&Bound<'_, PyAny>>,
+                options: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Self> {
+                let name = hints::needed(py, stringify!($class), "name", name)?;
+                let name = name.extract().map_err(|_| wrong_type("name", "a str", name))?;
                 let this = Self(ByName::new($kind, name, options)?);
                 ($check)(&this)?;
                 Ok(this)

@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyString, PyTuple};
+use pyo3::types::{PyIterator, PyString};
 
 use super::Topology;
 use crate::detach::Pacer;
@@ -145,12 +145,6 @@ impl Topology {
         let expected = "a sequence of link numbers or pairs of nodes";
         let listed = links.try_iter().map_err(|_| wrong_type(what, expected, links))?;
         let count = self.core.links().len();
-        if let (true, Ok((one, other))) = (links.is_instance_of::<PyTuple>(), links.extract::<(i64, i64)>()) {
-            return Err(ProblemError::new_err(format!(
-                "{what} is ({one}, {other}), which may be links {one} and {other} or the link from node {one} to node \
-                 {other}: give [{one}, {other}] or [({one}, {other})]"
-            )));
-        }
         let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
             let (place, link) = (format!("{what}[{place}]"), link?);
             if numbers::is_truth(&link)? {
