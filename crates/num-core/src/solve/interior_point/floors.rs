@@ -13,9 +13,11 @@ use super::chunk::Chunk;
 use super::part::{Part, Several};
 use super::variables::FlowVariables;
 use super::{InteriorPoint, LEAST};
+use crate::error::Result;
 use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, System};
+use crate::utility::Curvature;
 
 /// What of a flow's rates is given by its floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,19 @@ impl Given {
             false => Self::Nothing,
         }
     }
+}
+
+/// Whether a linear flow with this λ, which is kept above 0, has a weight of 0.
+pub(super) fn is_worthless(marginal: f64) -> bool {
+    marginal <= LEAST
+}
+
+/// Whether no rates are better than others: nothing is worth anything, and nothing costs.
+pub(super) fn is_nothing_to_gain(problem: &Presolved) -> Result<bool> {
+    if !problem.costs.is_empty() || problem.blocks.iter().any(|block| block.utility.curvature() != Curvature::Linear) {
+        return Ok(false);
+    }
+    Ok(problem.marginals(&vec![1.0; problem.flows()])?.into_iter().all(is_worthless))
 }
 
 impl Part {

@@ -45,6 +45,7 @@ mod residuals;
 mod variables;
 mod warm_start;
 
+use floors::is_worthless;
 use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
@@ -143,6 +144,11 @@ impl Method for InteriorPoint {
         (self.progress, self.start) = (ProgressWatch::new(), Start::Cold);
         self.variables.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(problem.equal_shares());
+        if floors::is_nothing_to_gain(problem)? {
+            state.prices.fill(0.0);
+            state.rates.iter_mut().zip(&problem.floor_rates).for_each(|(rate, &given)| *rate = given);
+            return Ok(0.0);
+        }
         Ok(f64::MAX)
     }
 
@@ -246,6 +252,10 @@ impl Part {
                     self.variables.levels[flow].max(0.0)
                 };
                 if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
+                    return;
+                }
+                if chunk.linear && is_worthless(self.variables.marginals[flow]) && problem.bounds.floors[flow] == 0.0 {
+                    *rate = 0.0;
                     return;
                 }
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
