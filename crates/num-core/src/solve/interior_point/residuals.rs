@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
-use super::floors::{Given, revenue, set_given_levels};
+use super::floors::{Given, is_worthless, revenue, set_given_levels};
 use super::part::Part;
 use super::{InteriorPoint, LEAST};
 use crate::numerics::{ln, vectorized};
@@ -278,7 +278,7 @@ impl Part {
         };
         // A linear flow that is worth nothing has no λ of its own.
         let marginals =
-            now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || marginal > LEAST);
+            now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || !is_worthless(marginal));
         sums.least_marginal = marginals.fold(sums.least_marginal, f64::min);
     }
 }
