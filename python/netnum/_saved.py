@@ -50,10 +50,10 @@ OTHERS = {
 
 
 OTHER_WRITERS = {
-    ".graphml": "networkx.write_graphml(net.to_networkx(), path) writes GraphML",
+    ".graphml": "net.to_graphml(path) writes GraphML",
     ".gml": "networkx.write_gml(net.to_networkx(), path) writes GML",
     ".xml": "end it in .json",
-    ".csv": "to_pandas().to_csv(path) writes tables, and Workload.to_csv traces",
+    ".csv": "to_pandas().to_csv(path) writes tables, and workload.to_csv(path) traces",
     ".pickle": "pickle.dump writes pickles",
     ".pkl": "pickle.dump writes pickles",
     ".npz": "numpy.savez(path, rates=solution.rates) writes arrays",
@@ -66,7 +66,12 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a problem, solution, network, demands or workload to a file."""
     if (ending := Path(path).suffix.lower()) in OTHER_WRITERS:
         raise NumError(f"save writes JSON, and {os.fspath(path)} ends in {ending}: {OTHER_WRITERS[ending]}")
-    Path(path).write_text(_text(thing), encoding="utf-8", newline="\n")
+    write(path, _text(thing))
+
+
+def write(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file, in UTF-8 and with the same ends of lines everywhere."""
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def load(path: str | os.PathLike[str]) -> Problem | Solution | Topology | Demands | Workload:

@@ -361,11 +361,11 @@ def test_what_is_given_in_place_of_arrays_is_named():
         ),
         (
             lambda: net.without(mask),
-            f"links[0] must be a link's number or a pair of nodes, not bool: {flat}",
+            f"links[0]: a link must be a number, a name or a pair of nodes, not bool: {flat}",
         ),
         (
             lambda: net.without(mask.tolist()),
-            f"links[0] must be a link's number or a pair of nodes, not bool: {flat}",
+            f"links[0]: a link must be a number, a name or a pair of nodes, not bool: {flat}",
         ),
     ]:
         with pytest.raises(TypeError) as caught:

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use netnum_core::Call;
-use netnum_core::internal::check_length;
+use netnum_core::internal::{Call, check_length};
 use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
 use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;
@@ -20,7 +19,7 @@ use crate::numbers::threads_of;
 use crate::ranks::{self, fail};
 use crate::solve::options_of;
 use crate::topology::{Topology, of_network, seed_of, with_link_name};
-use crate::{path_forms, paths};
+use crate::{hints, path_forms, paths};
 
 /// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
 ///
@@ -114,7 +113,7 @@ type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 impl Allocator {
     #[new]
     #[pyo3(signature = (
-        network, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
+        network=None, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
         update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
         **options
     ))]
@@ -122,7 +121,8 @@ impl Allocator {
                              headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
-        network: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        network: Option<&Bound<'_, PyAny>>,
         others: &Bound<'_, PyTuple>,
         method: Given<String>,
         normalizer: Given<Option<String>>,
@@ -133,7 +133,6 @@ impl Allocator {
         comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let py = network.py();
         if !others.is_empty() {
             let message = "Allocator takes one argument by position, the network, and others by name: \
                            Allocator(network, method=\"ned\"), over ranks Allocator(network, comm=comm)";
@@ -149,6 +148,7 @@ impl Allocator {
         let made = || {
             let (method, normalizer, dtype) =
                 (method.get("method")?, normalizer.get("normalizer")?, dtype.get("dtype")?);
+            let network = hints::needed(py, "Allocator", "network", network)?;
             let topology = of_network(network)?;
             let topology = topology.as_ref();
             let capacities = match topology {

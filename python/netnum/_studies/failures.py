@@ -195,9 +195,10 @@ def failure_study(
         The links that fail per scenario, whose capacity becomes 0: every link alone; every fiber, which is all links
         between the same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of
         links. By default every fiber where the problem has a `Topology` made of fibers, in which every link has one
-        back, else every link. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs
-        from and to, a pair; the name of a fiber, ``"Denver - Kansas City"``, is all its links. A flat pair of numbers
-        is two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
+        back, else every link. A link is its number or its name as in `Topology.link_names`; the name of a fiber,
+        ``"Denver - Kansas City"``, is all its links. A pair of nodes is the fiber that joins them, where edges work
+        both ways; where the `Topology` is `directed`, the link from the first to the second. A flat pair of numbers is
+        two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
     objective : {"utility", "concurrent_flow", "min_utilization"}, default "utility"
         What scenarios are compared by: the utility that `solve` finds; or how much of all demands is left, as
         `netnum.concurrent_flow` finds, or how full links get, as `netnum.min_utilization` does. These are exact, one
@@ -258,7 +259,7 @@ def failure_study(
     Kansas City - Indianapolis 1.065 2.13
     """
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
-    names, scenarios = link_sets(problem, given, "failures", "scenario")
+    names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     if objective not in OBJECTIVES:
         near = did_you_mean(str(objective), OBJECTIVES)

@@ -57,7 +57,7 @@ impl<'a> Demands<'a> {
 
     /// Whether a path crosses no link of finite capacity.
     pub(super) fn is_off_all_links(&self, path: usize) -> bool {
-        self.problem.paths().row(path).smallest(self.problem.capacities()) == f64::INFINITY
+        self.problem.paths().row(path).narrowest(self.problem.capacities()) == f64::INFINITY
     }
 
     /// Whether the caps of paths leave room for every demand.

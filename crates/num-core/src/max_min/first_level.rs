@@ -30,7 +30,7 @@ pub(crate) struct FirstLevels {
 pub(crate) struct FirstLevel {
     /// The rate of every path, in the caller's units; to rounding in proportion to the weights of flows, and feasible.
     pub(crate) rates: Vec<f64>,
-    /// The price of every link in the cut, in units of the largest, and of the cap of every path. Where the simplex
+    /// The price of every link in the cut, in any common unit, and of the cap of every path. Where the simplex
     /// method was broken off by rounding all are 0.
     pub(crate) prices: Vec<f64>,
     pub(crate) cap_prices: Vec<f64>,
@@ -66,7 +66,7 @@ impl FirstLevels {
         if let Some(cut) = run.cuts().first() {
             let largest = cut.prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
             for &(link, price) in cut.prices.iter().filter(|(_, price)| *price > ZERO * largest) {
-                let price = price / largest;
+                let price = network.caller_price(link, price / largest);
                 match prices.get_mut(link as usize) {
                     Some(of_link) => *of_link = price,
                     // A link that stands for a cap has one path.

@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::Trace;
+use super::{Infeasibility, PriorityClass, Trace};
 use crate::certificate::Certificate;
 use crate::error::NumError;
 use crate::numbers::{self, threads_of};
 use crate::problem::Problem;
 use crate::sensitivity::Sensitivity;
+use crate::topology::pairs::two_nodes;
 
 /// Rates, prices and their proof, in the units of the problem.
 ///
@@ -34,19 +35,21 @@ pub(crate) struct Solution {
     /// - ``"stalled"``: more iterations would change nothing, because of rounding or because the method is done. The
     ///   gap bounds the error of the rates;
     /// - ``"max_iterations"``, ``"time_limit"``: this limit came first;
-    /// - ``"stopped"``: the callback returned False.
+    /// - ``"stopped"``: the callback returned False;
+    /// - ``"infeasible"``: the floors of the flows do not fit, as `infeasibility` proves. The rates carry the largest
+    ///   part of all of them.
     #[pyo3(get)]
     status: String,
     /// The method that ran.
     #[pyo3(get)]
     method: String,
-    /// Rate of every path; feasible. Array of float, shape (paths,).
+    /// Rate of every path; feasible. Array of float, shape (paths,), by the number of the path: `rate` is by name.
     #[pyo3(get)]
     rates: Py<PyArray1<f64>>,
-    /// Rate of every flow, the sum over its paths: array of float, shape (flows,).
+    /// Rate of every flow, the sum over its paths: array of float, shape (flows,). `rate` has that between two nodes.
     #[pyo3(get)]
     flow_rates: Py<PyArray1<f64>>,
-    /// Price of every link, utility gained per unit of capacity: array of float, shape (links,).
+    /// Price of every link, utility gained per unit of capacity: array of float, shape (links,). `price` is by name.
     ///
     /// The slope of the best objective in the link's capacity (where that has a kink, between the slopes on its two
     /// sides), good for a small change of it. A link of price 0 is large enough.
@@ -56,7 +59,7 @@ pub(crate) struct Solution {
     /// 1/n.
     #[pyo3(get)]
     prices: Py<PyArray1<f64>>,
-    /// Load of every link: array of float, shape (links,).
+    /// Load of every link: array of float, shape (links,). `load` is by name.
     #[pyo3(get)]
     loads: Py<PyArray1<f64>>,
     /// The link that limits every path, or -1 for none: array of int, shape (paths,).
@@ -108,6 +111,14 @@ pub(crate) struct Solution {
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
+    /// The flows of every priority in order, where the problem has priorities: a tuple of `PriorityClass`. The gap and
+    /// the KKT residual of the solution are the largest of theirs, its objective is their sum (of max-min the
+    /// smallest), and its prices are those of the last.
+    #[pyo3(get)]
+    classes: Py<PyTuple>,
+    /// Why the floors of the flows do not fit, where the status is ``"infeasible"``: `Infeasibility`; None otherwise.
+    #[pyo3(get)]
+    infeasibility: Option<Py<Infeasibility>>,
     /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle.
     #[pyo3(get)]
     problem: Option<Py<Problem>>,
@@ -145,6 +156,8 @@ impl Solution {
             failed_flows: numbers::indices(py, &core.failed_flows).unbind(),
             part: core.part,
             trace,
+            classes: PyTuple::new(py, core.classes.into_iter().map(|core| PriorityClass { core }))?.unbind(),
+            infeasibility: core.infeasibility.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: Some(problem.clone().unbind()),
             summary,
         })
@@ -171,9 +184,10 @@ impl Solution {
         slf: &Bound<'py, Self>,
         function: &str,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let [source, destination] = two_nodes(&format!("Solution.{function}"), source, destination)?;
         let problem = Self::problem_or(slf, problem)?;
         slf.py().import("netnum._by_name")?.call_method1(function, (slf, problem, source, destination))
     }
@@ -307,7 +321,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     Where flows start and stop, as the network takes its nodes.
+    ///     Where flows start and stop, as the network takes its nodes, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -329,11 +343,11 @@ impl Solution {
     /// >>> solution = netnum.solve(netnum.Problem(net, [["A", "B"], ["A", "B", "C"]], netnum.AlphaFair(1.0)))
     /// >>> round(solution.rate("A", "C"), 3), round(solution.price("A", "B"), 3), round(solution.load("A", "B"), 3)
     /// (5.0, 0.2, 10.0)
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn rate<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "rate", source, destination, problem)
@@ -344,7 +358,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to.
+    ///     The nodes that the link runs from and to, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -359,11 +373,11 @@ impl Solution {
     ///     prices; for a problem that was made from capacities only, whose links have numbers, and one of another size.
     /// NumError
     ///     For a solution that is without its problem, when none is given.
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn price<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "price", source, destination, problem)
@@ -374,7 +388,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to.
+    ///     The nodes that the link runs from and to, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -386,11 +400,11 @@ impl Solution {
     /// ------
     /// ProblemError, NumError
     ///     As `price`.
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn load<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "load", source, destination, problem)
@@ -478,6 +492,8 @@ impl Solution {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("cuts", &this.cuts)?;
+        state.set_item("classes", &this.classes)?;
+        state.set_item("infeasibility", &this.infeasibility)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -515,6 +531,14 @@ impl Solution {
             failed_flows: integers("failed_flows")?,
             part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
+            classes: match state.get_item("classes")? {
+                Some(classes) => classes.cast_into::<PyTuple>()?.unbind(),
+                None => PyTuple::empty(py).unbind(),
+            },
+            infeasibility: match state.get_item("infeasibility")? {
+                Some(found) => found.extract::<Option<Py<Infeasibility>>>()?,
+                None => None,
+            },
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,
         })

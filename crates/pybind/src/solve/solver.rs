@@ -12,6 +12,7 @@ use super::observer::PythonObserver;
 use super::{Keywords, Solution, last_state, solve_bar};
 use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
+use crate::error::wrong_type;
 use crate::hints;
 use crate::numbers;
 use crate::problem::Problem;
@@ -77,18 +78,25 @@ impl Solver {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (problem, method="auto", **keywords))]
+    #[pyo3(signature = (problem=None, method="auto", **keywords))]
     #[pyo3(text_signature = "(problem, method=\"auto\", *, warm_start=None, threads=1, **options)")]
-    fn new<'py>(problem: &Bound<'py, Problem>, method: &str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+    fn new<'py>(
+        py: Python<'py>,
+        problem: Option<&Bound<'py, PyAny>>,
+        method: &str,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let problem = hints::needed(py, "Solver", "problem", problem)?;
+        let problem = problem.cast::<Problem>().map_err(|_| wrong_type("problem", "a Problem", problem))?;
         let of_runs = ["tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"];
         for name in of_runs {
             if keywords.is_some_and(|given| given.contains(name).unwrap_or(false)) {
-                return Err(hints::unexpected(problem.py(), "Solver", name)?);
+                return Err(hints::unexpected(py, "Solver", name)?);
             }
         }
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let core_problem = &problem.get().core;
-        let core = problem.py().enter_rust(|| Core::new(core_problem, &ask))?;
+        let core = py.enter_rust(|| Core::new(core_problem, &ask))?;
         let described = Described { problem: problem.clone().unbind(), method: core.method() };
         Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }
@@ -146,6 +154,8 @@ impl Solver {
     /// ----------
     /// flow_caps : array of float, shape (flows,), or float, optional
     ///     The demand of every flow, or the same for all: >= 0, inf for none.
+    /// flow_floors : array of float, shape (flows,), or float, optional
+    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap.
     /// capacities : array of float, shape (links,), or float, optional
     ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
     /// utility : utility, or sequence of utilities, optional
@@ -154,7 +164,7 @@ impl Solver {
     /// Raises
     /// ------
     /// ProblemError, UtilityError
-    ///     As `Problem.with_flow_caps`, `with_capacities` and `with_utility` do.
+    ///     As `Problem.with_flow_caps`, `with_flow_floors`, `with_capacities` and `with_utility` do.
     /// MethodError
     ///     For utilities that the method cannot take.
     ///
@@ -167,11 +177,12 @@ impl Solver {
     /// >>> solver.update(flow_caps=[4.0, np.inf])
     /// >>> solver.solve().rates.round(3)
     /// array([4., 6.])
-    #[pyo3(signature = (*, flow_caps=None, capacities=None, utility=None))]
+    #[pyo3(signature = (*, flow_caps=None, flow_floors=None, capacities=None, utility=None))]
     fn update(
         &self,
         py: Python<'_>,
         flow_caps: Option<&Bound<'_, PyAny>>,
+        flow_floors: Option<&Bound<'_, PyAny>>,
         capacities: Option<&Bound<'_, PyAny>>,
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
@@ -180,8 +191,15 @@ impl Solver {
         if let Some(capacities) = capacities {
             problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
         }
+        if flow_floors.is_some() && flow_caps.is_some() {
+            // New caps need not be above old floors.
+            problem = Py::new(py, problem.get().with_flow_floors(py, None)?)?;
+        }
         if let Some(flow_caps) = flow_caps {
             problem = Py::new(py, problem.get().with_flow_caps(py, Some(flow_caps))?)?;
+        }
+        if flow_floors.is_some() {
+            problem = Py::new(py, problem.get().with_flow_floors(py, flow_floors)?)?;
         }
         if let Some(utility) = utility {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
