@@ -155,7 +155,7 @@ reproductions: $(BUILT)
 # Every notebook runs, every warning is an error, and links between pages are checked.
 docs: $(BUILT) $(DOCS)
 	$(call say,Rust reference)
-	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(call say,Site: notebooks run$(,) links are checked)
 	rm -rf target/site target/doctrees
 	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \

@@ -19,42 +19,25 @@ import importlib as _importlib
 import sys as _sys
 import typing as _typing
 
-from . import _arguments, _hints, demands, distributed, sim, topology
+from . import _arguments, _core, _hints, demands, distributed, sim, topology
+from ._core import *  # noqa: F403 (the classes, which `_core.__all__` lists)
 from ._core import (
-    Allocator,
-    AlphaFair,
-    BandwidthFunction,
-    Certificate,
-    Linear,
-    MethodError,
-    MinFct,
-    NumError,
-    Paths,
-    Problem,
-    ProblemError,
-    Progress,
-    Sensitivity,
-    SensitivityError,
-    Solution,
-    Solutions,
-    Solver,
-    Topology,
-    Trace,
-    Utility,
-    UtilityError,
     __version__,
     certify,
     check_utility,
+    concurrent_flow,
     f_norm,
     fill,
     max_min,
     methods,
+    min_utilization,
     solve,
     solve_many,
     u_norm,
 )
 from ._fairness import jain, price_of_fairness, relative_rates
 from ._max_min_rates import MaxMinRates
+from ._multicommodity_flow import MulticommodityFlow
 from ._saved import load
 from ._show.frames import to_pandas
 from ._studies.failures import FailureStudy, failure_study
@@ -62,34 +45,15 @@ from ._studies.upgrades import UpgradeStudy, upgrade_study
 from .demands import Demands
 
 __all__ = [
-    "Allocator",
-    "AlphaFair",
-    "BandwidthFunction",
-    "Certificate",
     "Demands",
     "FailureStudy",
-    "Linear",
     "MaxMinRates",
-    "MethodError",
-    "MinFct",
-    "NumError",
-    "Paths",
-    "Problem",
-    "ProblemError",
-    "Progress",
-    "Sensitivity",
-    "SensitivityError",
-    "Solution",
-    "Solutions",
-    "Solver",
-    "Topology",
-    "Trace",
+    "MulticommodityFlow",
     "UpgradeStudy",
-    "Utility",
-    "UtilityError",
     "__version__",
     "certify",
     "check_utility",
+    "concurrent_flow",
     "demands",
     "distributed",
     "f_norm",
@@ -99,6 +63,7 @@ __all__ = [
     "load",
     "max_min",
     "methods",
+    "min_utilization",
     "price_of_fairness",
     "relative_rates",
     "sim",
@@ -109,6 +74,7 @@ __all__ = [
     "u_norm",
     "upgrade_study",
 ]
+__all__ += _core.__all__
 
 #: Imported when they are first used: both take seconds.
 _LAYERS = ("torch", "jax")

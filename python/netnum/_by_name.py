@@ -171,6 +171,12 @@ def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDAr
         links, shared = net.links, net.shared
         walked = [_walked_by(links, shared, (paths[path].tolist() for path in of_one)) for of_one in of_flow]
         return np.array([one[0] for one in walked]).reshape(-1, 2), np.array([one[1] for one in walked], dtype=bool)
+    if paths.coefficients is not None:
+        # Those of traffic that divides; where they are none, those of the links.
+        carried = _ends_of_traffic(net, paths, paths.coefficients)
+        walked = _ends_of_traffic(net, paths, np.ones(len(paths.indices)))
+        ends = np.where((carried < 0).any(axis=1, keepdims=True), walked, carried)[first]
+        return ends, np.ones(len(ends), dtype=bool)
     sums = []
     for nodes in (net.links, net.links**2):
         changes = (nodes[:, 0] - nodes[:, 1])[paths.indices]
@@ -181,6 +187,24 @@ def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDAr
     ends = np.column_stack([total + difference, total - difference]) // 2
     ends[is_closed] = -1
     return ends, np.ones(len(ends), dtype=bool)
+
+
+def _ends_of_traffic(net: Topology, paths: Paths, amounts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The node that more leaves than enters, and the one that more enters, of every path; -1 unless it has one each."""
+    nodes = len(net.node_names)
+    of_path = nodes * np.repeat(np.arange(len(paths)), np.diff(paths.indptr))
+    places = np.concatenate([of_path + net.links[paths.indices, end] for end in (0, 1)])
+    places, where = np.unique(places, return_inverse=True)
+    excess = np.bincount(where, np.concatenate([amounts, -amounts]))
+    # Sums of parts are rounded.
+    open_ended = np.abs(excess) > 1e-9 * np.bincount(where, np.concatenate([amounts, amounts]))
+    places, excess = places[open_ended], excess[open_ended]
+    ends = np.full((len(paths), 2), -1)
+    counts = np.bincount(places // nodes, minlength=len(paths))
+    for end, has_sign in enumerate((excess > 0, excess < 0)):
+        ends[places[has_sign] // nodes, end] = places[has_sign] % nodes
+    ends[counts != 2] = -1
+    return ends
 
 
 def _walked_by(

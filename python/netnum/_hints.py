@@ -42,6 +42,14 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "MaxMinFair": 'it is the utility "max-min", netnum.AlphaFair(np.inf), or netnum.max_min(problem)',
         "WaterFilling": "max-min fairness is netnum.max_min(problem)",
         "water_filling": "max-min fairness is netnum.max_min(problem)",
+        **dict.fromkeys(
+            ("mlu", "min_mlu", "max_link_utilization", "minimize_max_utilization", "congestion"),
+            "the least utilization of the fullest link is netnum.min_utilization(problem)",
+        ),
+        **dict.fromkeys(
+            ("max_concurrent_flow", "maximum_concurrent_flow", "multicommodity_flow"),
+            "the largest fraction of all demands is netnum.concurrent_flow(problem)",
+        ),
         "Throughput": 'it is the utility "throughput", netnum.Linear()',
         "FCT": "the utility of completion times is netnum.MinFct(size)",
         "Simulator": "netnum.sim.simulate(net, workload) runs a simulation",
@@ -356,13 +364,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("source", "destination", "demand", "volume"),
                 "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
             ),
-            **(
-                {"weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths'}
-                if function == "Topology.ecmp"
-                else {}
-            ),
         }
-        for function in ("Topology.ecmp", "Topology.k_shortest_paths")
+        for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
     "solve": {
         "verbose": "`progress=True` shows a bar",

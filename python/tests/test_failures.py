@@ -325,3 +325,59 @@ def test_a_study_without_time_is_an_error():
         assert "the time was up before there was an answer to the network as it is" in str(error)
     else:
         assert (study.solutions[0].method == "none") <= np.isnan(study.throughput[0])
+
+
+# --- demands that are carried ---
+
+
+@pytest.fixture
+def carried():
+    """The first flow has link 0 only, the second links 0 and 1, the third link 1 only."""
+    return netnum.Problem([2.0, 3.0], [[0], [0], [1], [1]], group=[0, 1, 1, 2], flow_cap=[1.0, 2.0, 1.0])
+
+
+def test_failures_cost_a_part_of_every_demand(carried):
+    study = netnum.failure_study(carried, [0, 1, (0, 1)], objective="concurrent_flow")
+    assert [flows.tolist() for flows in study.cut_off] == [[0], [2], [0, 1, 2]]
+    assert study.before == pytest.approx([1.25, 1.25, np.nan], nan_ok=True)
+    # Without link 0 demands of 3 share link 1, without link 1 demands of 3 share link 0.
+    assert study.after == pytest.approx([1.0, 2 / 3, np.nan], nan_ok=True)
+    assert study.worst_ratio == pytest.approx(study.after, nan_ok=True)
+    assert study.throughput == pytest.approx([3.0, 2.0, 0.0])
+    assert study.status == ["optimal"] * 3
+    assert isinstance(study.solutions[0], netnum.MulticommodityFlow)
+    assert study.solutions[1].cut == ("link 0",)
+    assert "down to 0.0 % of throughput by link 0, link 1" in repr(study)
+
+
+def test_failures_make_links_fuller(carried):
+    study = netnum.failure_study(carried, [0, 1, (0, 1)], objective="min_utilization")
+    assert study.before == pytest.approx([0.8, 0.8, np.nan], nan_ok=True)
+    assert study.after == pytest.approx([1.0, 1.5, np.nan], nan_ok=True)
+    assert study.objective == "min_utilization"
+    assert repr(study) == (
+        "FailureStudy(3 scenarios, 3 optimal; up to 3 flows cut off by link 0, link 1; utilization up to 1.5 by link 1)"
+    )
+    frame = study.to_pandas()
+    assert frame["change"].to_numpy() == pytest.approx([0.2, 0.7, np.nan], nan_ok=True)
+
+
+def test_an_objective_and_what_it_does_not_take_are_named(carried):
+    with pytest.raises(netnum.NumError, match=r"objective is 'min_utilisation', .* did you mean 'min_utilization'\?"):
+        netnum.failure_study(carried, [0], objective="min_utilisation")
+    for given in (
+        *({"tol": 1e-3}, {"stop": "kkt"}, {"time_limit": 1.0}, {"method": "ned"}, {"threads": 2}, {"gamma": 0.5}),
+        {"warm_start": [0.0, 0.0]},
+    ):
+        (name,) = given
+        expected = f"{name} is a setting of solve, and 'min_utilization' is found exactly, without it"
+        with pytest.raises(netnum.NumError, match=expected):
+            netnum.failure_study(carried, [0], objective="min_utilization", **given)
+    caps = netnum.Problem([2.0, 3.0], [[0], [1]], group=[0, 0], flow_cap=[2.0], rate_cap=[1.0, 1.0])
+    with pytest.raises(netnum.ProblemError, match="scenario 1: flow 0 has demand 2, expected at most 1"):
+        netnum.failure_study(caps, [[], 0], objective="min_utilization")
+
+
+def test_progress_counts_the_scenarios_that_are_carried(carried, capsys):
+    netnum.failure_study(carried, [0, 1, (0, 1)], objective="concurrent_flow", progress=True)
+    assert "3 of 3 problems" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Max-min over several paths that is stopped: by Ctrl-C, a time limit or a callback; and input that it refuses."""
+"""Max-min over several paths, and its first level, stopped by Ctrl-C, a time limit or a callback; bad input."""
 
 import numpy as np
 import pytest
@@ -23,6 +23,8 @@ def problem():
 CALLS = {
     "max_min": netnum.max_min,
     "max_min, accuracy": lambda problem: netnum.max_min(problem, accuracy=1e-6),
+    "concurrent_flow": lambda problem: netnum.concurrent_flow(problem.with_flow_caps(1.0)),
+    "min_utilization": lambda problem: netnum.min_utilization(problem.with_flow_caps(1.0)),
     "solve": netnum.solve,
     "solve, progress": lambda problem: netnum.solve(problem, progress=True),
     "step": lambda problem: netnum.Solver(problem, "max-min").step(10**9),

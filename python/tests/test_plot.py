@@ -340,6 +340,18 @@ def test_max_min_failures_change_the_smallest_fair_share(backbone):
     assert ax.get_xlabel() == "change of the smallest fair share of the flows still served"
 
 
+def test_what_failures_make_of_links_is_drawn_with_the_fullest_first(backbone):
+    study = netnum.failure_study(backbone, "fibers", objective="min_utilization")
+    ax = study.plot()
+    worst = np.argsort(-study.after, kind="stable")
+    assert bar_names(ax) == [study.names[scenario] for scenario in worst]
+    assert ax.get_xlabel() == "change of the least utilization"
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx((study.after - study.before)[worst].tolist())
+    fraction = netnum.failure_study(backbone, "fibers", objective="concurrent_flow").plot()
+    assert fraction.get_xlabel() == "change of the fraction of every demand that fits"
+    assert bar_names(fraction)[0] == bar_names(ax)[0]
+
+
 def test_what_a_study_cannot_draw_is_named(backbone):
     study = netnum.failure_study(backbone.with_flow_caps(None), [0])
     with pytest.raises(netnum.NumError, match="of is 'rates', expected 'throughput', 'utility', 'worst_ratio'"):

@@ -54,6 +54,13 @@ pub(crate) fn certify_presolved(
     prices: &[f64],
     witness: &[Inequality],
 ) -> Result<Certificate> {
+    if presolved.infeasibility.is_some() {
+        return Ok(Certificate {
+            relative_gap: f64::INFINITY,
+            overload: overload(problem, rates),
+            kkt_residual: f64::INFINITY,
+        });
+    }
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
     let point = FeasiblePoint::new(presolved, &natural, &prices)?;

@@ -1,5 +1,6 @@
 //! Paths and problems from arrays of ndarray (feature `ndarray`), where a matrix is a matrix: R of shape (links,
-//! paths), 1 where a path crosses a link.
+//! paths), whose entries are the coefficients: what a path uses of a link per unit of its rate, 0 where it does not
+//! cross it.
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
@@ -10,37 +11,36 @@ use crate::problem::Problem;
 use crate::utility::Utilities;
 
 impl Paths {
-    /// The paths of a routing matrix of shape (links, paths), whose entries are 0 or 1. O(links · paths).
+    /// The paths of a routing matrix of shape (links, paths), whose entries are coefficients, 0 where a path does not
+    /// cross a link. O(links · paths).
     ///
     /// # Errors
-    /// [`Error::RoutingMatrix`] naming the first other entry of the first path that has one; [`Error::Stopped`].
+    /// [`Error::Coefficient`] naming the first entry that is negative or not finite of the first path that has one;
+    /// [`Error::Stopped`].
     pub fn from_matrix(matrix: ArrayView2<'_, f64>) -> Result<Self> {
-        let (mut paths, mut links, mut pacer) = (Self::from_lists([[0; 0]; 0]), Vec::new(), Pacer::new());
-        for (path, column) in matrix.columns().into_iter().enumerate() {
+        let (mut indptr, mut indices, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+        let mut pacer = Pacer::new();
+        for column in matrix.columns() {
             pacer.did(column.len())?;
-            links.clear();
-            for (link, &value) in column.iter().enumerate() {
-                if value == 1.0 {
-                    links.push(link as u32);
-                } else if value != 0.0 {
-                    return Err(Error::RoutingMatrix { link, path, value });
-                }
+            for (link, &value) in column.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                indices.push(link as u32);
+                coefficients.push(value);
             }
-            paths.push(&links);
+            indptr.push(indices.len());
         }
-        Ok(paths)
+        Self::with_coefficients(indptr, indices, coefficients)
     }
 
-    /// The routing matrix over so many links, of shape (links, paths), with entries 0 and 1.
+    /// The routing matrix over so many links, of shape (links, paths), with the coefficients for entries.
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] for a path with a link that is not in `0..links`.
     pub fn to_matrix(&self, links: usize) -> Result<Array2<f64>> {
         let mut matrix = Array2::zeros((links, self.len()));
-        for (path, row) in self.iter().enumerate() {
-            for &link in row {
+        for path in 0..self.len() {
+            for (link, coefficient) in self.row(path).entries() {
                 let entry = matrix.get_mut((link as usize, path));
-                *entry.ok_or(Error::LinkOutOfRange { path, link: i64::from(link), links })? = 1.0;
+                *entry.ok_or(Error::LinkOutOfRange { path, link: i64::from(link), links })? = coefficient;
             }
         }
         Ok(matrix)

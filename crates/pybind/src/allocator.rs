@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use netnum_core::Call;
-use netnum_core::internal::check_length;
+use netnum_core::internal::{Call, check_length};
 use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
 use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;

@@ -10,6 +10,7 @@
 //! | `by_name.rs` | dicts by the names of nodes → one number per link, flow or path |
 //! | `path_forms.rs` | lists, matrices and names of nodes as paths |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
+//! | `concurrent_flow.rs` | demands that are carried: the common fraction and the least utilization |
 //! | `sensitivity.rs` | derivatives of the optimum |
 //! | `ranks.rs` | solves over the ranks of a communicator |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
@@ -21,6 +22,7 @@
 mod allocator;
 mod by_name;
 mod certificate;
+mod concurrent_flow;
 mod detach;
 mod error;
 mod hints;
@@ -47,22 +49,28 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The part of netnum that is written in Rust. Use it as `netnum`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
-    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::numbers::load_numpy(module.py())?;
         crate::utility::add_classes(module)?;
-        // Made by PyO3; the stub would have to repeat it.
-        pyo3::types::PyAnyMethods::delattr(module.as_any(), "__all__")
+        // `from ._core import *` takes the classes of `netnum`, and none of those of `netnum.sim`.
+        let module_of = |thing: &Bound<'_, PyAny>| thing.getattr("__module__")?.extract::<String>();
+        let all = module.dict().iter().filter(|(_, thing)| module_of(thing).is_ok_and(|of| of == "netnum"));
+        module.setattr("__all__", all.map(|(name, _)| name).collect::<Vec<_>>())
     }
 
     #[pymodule_export]
     use crate::allocator::Allocator;
     #[pymodule_export]
     use crate::certificate::{Certificate, certify};
+    #[pymodule_export]
+    use crate::concurrent_flow::{concurrent_flow, min_utilization};
     #[pymodule_export]
     use crate::error::{MethodError, NumError, ProblemError, SensitivityError, UtilityError};
     #[pymodule_export]
@@ -82,7 +90,10 @@ mod _core {
     #[pymodule_export]
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]
-    use crate::solve::{Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_chunk, solve_many};
+    use crate::solve::{
+        Infeasibility, PriorityClass, Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_chunk,
+        solve_many,
+    };
     #[pymodule_export]
     use crate::topology::{Topology, fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
     #[pymodule_export]

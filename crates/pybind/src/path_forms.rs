@@ -258,7 +258,7 @@ pub(crate) fn names_nodes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(value.hasattr("dtype")? && kind(value).is_ok_and(|kind| matches!(kind, 'U' | 'O')))
 }
 
-/// The columns of a routing matrix (links × paths) of ones.
+/// The columns of a routing matrix (links × paths), whose entries are coefficients.
 fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
     let shape = matrix.getattr("shape")?;
     let (rows, paths) = shape
@@ -280,12 +280,7 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
     let indptr = numbers::integers("indptr", &matrix.getattr("indptr")?)?;
     let rows = numbers::integers("indices", &matrix.getattr("indices")?)?;
     let entries = numbers::floats("the routing matrix", &matrix.getattr("data")?.call_method1("astype", ("f8",))?)?;
-    if let Some(at) = entries.iter().position(|&entry| entry != 1.0) {
-        let path = indptr.partition_point(|&start| start <= at as i64) - 1;
-        let what = format!("path {path} has entry {} at link {} of the routing matrix", entries[at], rows[at]);
-        return Err(ProblemError::new_err(format!("{what}, expected 1 where the path crosses the link")));
-    }
     let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
     let links = rows.into_iter().map(|row| row as u32).collect();
-    matrix.py().enter_rust(|| Core::new(indptr, links))
+    matrix.py().enter_rust(|| Core::with_coefficients(indptr, links, entries))
 }

@@ -29,6 +29,9 @@ use crate::{hints, path_forms};
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
 ///     flow p.
+/// coefficients : array of float, optional
+///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link that
+///     a path names twice has their sum.
 /// flow_cap : array of float, shape (flows,), optional
 ///     The cap on the rate of every flow, which a `Problem` takes unless it is given another. Paths that a `Topology`
 ///     makes for demands have their volumes.
@@ -37,7 +40,7 @@ use crate::{hints, path_forms};
 /// ------
 /// ProblemError
 ///     When `indptr` does not describe rows of `indices`, a link index is negative, `group` is not of one flow per
-///     path, or `flow_cap` not of one cap >= 0 per flow.
+///     path, `coefficients` not of one finite number > 0 per entry, or `flow_cap` not of one cap >= 0 per flow.
 ///
 /// Examples
 /// --------
@@ -52,6 +55,7 @@ pub(crate) struct Paths {
     flow_cap: Option<Arc<[f64]>>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
+    coefficients: PyOnceLock<Py<PyArray1<f64>>>,
 }
 
 impl PartialEq for Paths {
@@ -68,7 +72,8 @@ impl From<Core> for Paths {
 
 impl From<Arc<Core>> for Paths {
     fn from(core: Arc<Core>) -> Self {
-        Self { core, group: None, flow_cap: None, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
+        let (indptr, indices, coefficients) = (PyOnceLock::new(), PyOnceLock::new(), PyOnceLock::new());
+        Self { core, group: None, flow_cap: None, indptr, indices, coefficients }
     }
 }
 
@@ -97,13 +102,14 @@ impl Paths {
 #[pymethods]
 impl Paths {
     #[new]
-    #[pyo3(signature = (indptr=None, indices=None, group=None, flow_cap=None, **unknown))]
-    #[pyo3(text_signature = "(indptr, indices, group=None, flow_cap=None)")]
+    #[pyo3(signature = (indptr=None, indices=None, group=None, coefficients=None, flow_cap=None, **unknown))]
+    #[pyo3(text_signature = "(indptr, indices, group=None, coefficients=None, flow_cap=None)")]
     fn new(
         py: Python<'_>,
         indptr: Option<&Bound<'_, PyAny>>,
         indices: Option<&Bound<'_, PyAny>>,
         group: Option<&Bound<'_, PyAny>>,
+        coefficients: Option<&Bound<'_, PyAny>>,
         flow_cap: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -127,7 +133,12 @@ impl Paths {
             return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: numbers }));
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
-        let core = Arc::new(py.enter_rust(|| Core::new(offsets, links))?);
+        let coefficients = coefficients.map(|all| numbers::floats("coefficients", all)).transpose()?;
+        let core = py.enter_rust(|| match coefficients {
+            None => Core::new(offsets, links),
+            Some(coefficients) => Core::with_coefficients(offsets, links, coefficients),
+        })?;
+        let core = Arc::new(core);
         let this = match group {
             None => Self::from(core),
             Some(group) => {
@@ -236,6 +247,14 @@ impl Paths {
         kept(&self.indices, py, || numbers::long_indices(py, self.core.indices()))
     }
 
+    /// What every path uses of its links per unit of its rate, one per entry of `indices`: array of float; None where
+    /// all are 1.
+    #[getter]
+    fn coefficients(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let of = |all: &[f64]| kept(&self.coefficients, py, || Ok(numbers::read_only(py, all.to_vec())));
+        self.core.coefficients().map(of).transpose()
+    }
+
     /// The flow of every path: array of int, shape (paths,). Path p is flow p unless `Topology.k_shortest_paths` or a
     /// `Problem`, whose `paths` they are, has another assignment.
     #[getter]
@@ -274,10 +293,11 @@ impl Paths {
         Py<PyArray1<i64>>,
         Py<PyArray1<i64>>,
         Option<Bound<'py, PyArray1<i64>>>,
+        Option<Py<PyArray1<f64>>>,
         Option<Bound<'py, PyArray1<f64>>>,
     )> {
         let group = self.group.is_some().then(|| self.group(py)).transpose()?;
-        Ok((self.indptr(py)?, self.indices(py)?, group, self.flow_cap(py)))
+        Ok((self.indptr(py)?, self.indices(py)?, group, self.coefficients(py)?, self.flow_cap(py)))
     }
 
     fn __repr__(&self) -> String {
@@ -285,8 +305,9 @@ impl Paths {
         let mean = crossings as f64 / paths.max(1) as f64;
         let is_grouped = self.group.as_ref().is_some_and(|group| !group.is_empty());
         let flows = if is_grouped { format!(" of {}", counted(self.flows(), "flow")) } else { String::new() };
+        let coefficients = if self.core.coefficients().is_some() { ", with coefficients" } else { "" };
         let caps = if self.flow_cap.is_some() { ", capped by demands" } else { "" };
-        format!("Paths({}{flows}, {mean:.1} links each{caps})", counted(paths, "path"))
+        format!("Paths({}{flows}, {mean:.1} links each{coefficients}{caps})", counted(paths, "path"))
     }
 }
 

@@ -15,7 +15,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::by_name::{Each, Names, dict_of_series};
 use crate::detach::EnterRust;
-use crate::error::{NumError, raise};
+use crate::error::{NumError, ProblemError, raise};
 use crate::numbers::{self, counted, kept};
 use crate::paths::{self, Paths};
 use crate::topology::{Topology, of_network};
@@ -28,9 +28,10 @@ use crate::{hints, path_forms, utility};
 ///
 ///     maximize    Σ_f U_f(y_f)                 one utility per flow
 ///     subject to  y_f = Σ_{p ∈ f} x_p          a flow's rate is the sum over its paths
-///                 Σ_{p ∋ l} x_p <= c_l         no link above its capacity
+///                 Σ_{p ∋ l} a_lp x_p <= c_l    no link above its capacity
 ///                 0 <= x_p <= rate_cap_p       optional cap per path
 ///                 y_f <= flow_cap_f            optional cap per flow, its demand
+///                 y_f >= flow_floor_f          optional floor per flow
 ///
 /// Everything is checked and copied once, here. Units are yours: any consistent unit of capacities and rates.
 ///
@@ -43,8 +44,9 @@ use crate::{hints, path_forms, utility};
 ///     with a saturation.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
-///     and demands have no paths, and it makes them. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
+///     and demands have no paths, and it makes them. The entries of a matrix are what the path (column)
+///     uses of the link (row) per unit of its rate, the coefficient a_lp, 0 where it does not cross it; `Paths` has
+///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
 ///     path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, name, or float, or sequence of those
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. A number is the
@@ -70,6 +72,18 @@ use crate::{hints, path_forms, utility};
 ///     path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
 ///     `Solution.failed_flows`. By default the `flow_cap` of `paths`, where they are for demands and their flows are
 ///     those of `group`: the volumes; ``flow_cap=np.inf`` for none.
+/// flow_floor : array of float, shape (flows,), or float, or dict, optional
+///     The least rate of every flow over all its paths, which is guaranteed to it: finite, >= 0 and at most its cap. A
+///     dict has those of the flows that it names. Floors that do not fit end `solve` with the status ``"infeasible"``
+///     and the proof in `Solution.infeasibility`.
+/// path_cost : array of float, shape (paths,), or float, or dict, optional
+///     Utility lost per unit of rate on every path, finite and >= 0: the objective is Σ U − Σ path_cost · x.
+/// link_cost : str, or array of float, shape (links,), or float, or dict, optional
+///     Utility lost per unit of load on every link, finite and >= 0; it is added to the costs of the paths through the
+///     link, times their coefficients. A text is the name of one of the network's `link_attributes`, ``"delay"``.
+/// priority : array of float, shape (flows,), or dict, optional
+///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
+///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
 ///
 /// Warns
 /// -----
@@ -119,6 +133,9 @@ pub(crate) struct Problem {
     group: PyOnceLock<Py<PyArray1<i64>>>,
     rate_cap: PyOnceLock<Py<PyArray1<f64>>>,
     flow_cap: PyOnceLock<Py<PyArray1<f64>>>,
+    flow_floor: PyOnceLock<Py<PyArray1<f64>>>,
+    path_cost: PyOnceLock<Py<PyArray1<f64>>>,
+    priority: PyOnceLock<Py<PyArray1<f64>>>,
     /// The ends of its flows, as `netnum._by_name` looks them up.
     flow_ends: PyOnceLock<Py<PyAny>>,
 }
@@ -135,6 +152,9 @@ impl From<Core> for Problem {
             group: PyOnceLock::new(),
             rate_cap: PyOnceLock::new(),
             flow_cap: PyOnceLock::new(),
+            flow_floor: PyOnceLock::new(),
+            path_cost: PyOnceLock::new(),
+            priority: PyOnceLock::new(),
             flow_ends: PyOnceLock::new(),
         }
     }
@@ -144,10 +164,12 @@ impl From<Core> for Problem {
 impl Problem {
     #[new]
     #[pyo3(signature = (
-        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, **unknown
+        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
+        link_cost=None, priority=None, **unknown
     ))]
-    #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None)")]
-    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets what is optional")]
+    #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
+                             flow_floor=None, path_cost=None, link_cost=None, priority=None)")]
+    #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         py: Python<'_>,
         network: Option<&Bound<'_, PyAny>>,
@@ -156,6 +178,10 @@ impl Problem {
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
         flow_cap: Option<&Bound<'_, PyAny>>,
+        flow_floor: Option<&Bound<'_, PyAny>>,
+        path_cost: Option<&Bound<'_, PyAny>>,
+        link_cost: Option<&Bound<'_, PyAny>>,
+        priority: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
@@ -217,12 +243,24 @@ impl Problem {
                 }
                 None => core,
             };
-            limited(core)
+            Ok(core)
         };
         let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         warn_of_starving(py, &core, net)?;
         let topology = topology.map(|topology| topology.clone().unbind());
-        Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
+        let mut this = Self { topology, utility: shown.into(), users, ..Self::from(core) };
+        if flow_floor.is_some() {
+            this = this.with_flow_floors(py, flow_floor)?;
+        } else {
+            py.enter_rust(|| this.core.check_limits())?;
+        }
+        if path_cost.is_some() {
+            this = this.with_path_costs(py, path_cost)?;
+        }
+        if let Some(link_cost) = link_cost {
+            this = this.with_link_costs(py, link_cost)?;
+        }
+        if priority.is_some() { this.with_priorities(py, priority) } else { Ok(this) }
     }
 
     /// Read a problem from JSON text.
@@ -231,7 +269,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no limit or cap), and
+    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``, ``flow_cap``
+    ///     (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
     ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
@@ -335,6 +374,32 @@ impl Problem {
         self.core.has_flow_caps().then(array).transpose()
     }
 
+    /// The least rate of every flow over all its paths, 0 for none: array of float, shape (flows,); None if no flow has
+    /// one.
+    #[getter]
+    fn flow_floor(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let floors = || (0..self.core.flows()).map(|flow| self.core.flow_floor(flow)).collect();
+        let array = || kept(&self.flow_floor, py, || Ok(numbers::read_only(py, floors())));
+        self.core.has_flow_floors().then(array).transpose()
+    }
+
+    /// Utility lost per unit of rate on every path, those of its links included: array of float, shape (paths,); None
+    /// if no path has a cost.
+    #[getter]
+    fn path_cost(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let costs = || (0..self.core.paths().len()).map(|path| self.core.path_cost(path)).collect();
+        let array = || kept(&self.path_cost, py, || Ok(numbers::read_only(py, costs())));
+        self.core.has_path_costs().then(array).transpose()
+    }
+
+    /// The priority of every flow, smaller first: array of float, shape (flows,); None if all are the same.
+    #[getter]
+    fn priority(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
+        let priorities = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
+        let array = || kept(&self.priority, py, || Ok(numbers::read_only(py, priorities())));
+        self.core.has_priorities().then(array).transpose()
+    }
+
     #[getter]
     fn _flow_ends(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
@@ -385,7 +450,7 @@ impl Problem {
         Ok(PyArray1::from_vec(rates.py(), flow_rates))
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     ///
     /// Parameters
     /// ----------
@@ -541,6 +606,142 @@ impl Problem {
         self.with(py, py.enter_rust(|| self.core.clone().with_rate_caps(caps).and_then(limited))?)
     }
 
+    /// This problem with other floors of the rates of flows over all their paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_floor : array of float, shape (flows,), or float, or dict, or None
+    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap; None for no floors at
+    ///     all. A dict changes the flows that it names, ``{("Seattle", "Denver"): 5.0}``: by their ends, where the
+    ///     problem was made with a `Topology`, or by number.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one floor per flow, finite, >= 0 and at most its cap; for a flow that a dict names and that
+    ///     does not exist, and for two nodes with several flows, with their numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0], [0]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_flow_floors({1: 6.0})).rates.round(3)
+    /// array([2., 6., 2.])
+    #[pyo3(signature = (flow_floor))]
+    pub(crate) fn with_flow_floors(&self, py: Python<'_>, flow_floor: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let floors = match flow_floor {
+            Some(flow_floor) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.flow_floor(flow)).collect();
+                let flow_floor = self.names(py)?.filled("flow_floor", flow_floor, Each::Flow, present)?;
+                numbers::for_each("flow_floor", &flow_floor, self.core.flows())?
+            }
+            None => vec![0.0; self.core.flows()],
+        };
+        self.with(py, py.enter_rust(|| self.core.clone().with_flow_floors(floors).and_then(limited))?)
+    }
+
+    /// This problem with other costs of paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// path_cost : array of float, shape (paths,), or float, or dict, or None
+    ///     Utility lost per unit of rate on every path, or the same for all: finite and >= 0; None for no costs at all,
+    ///     of links neither. A dict changes the paths that it names: by number, or by all of their nodes.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cost per path, finite and >= 0; for a path that a dict names and that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    /// >>> netnum.solve(problem.with_path_costs([0.0, 0.4])).rates.round(3)
+    /// array([2. , 0.5])
+    #[pyo3(signature = (path_cost))]
+    pub(crate) fn with_path_costs(&self, py: Python<'_>, path_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let count = self.core.paths().len();
+        let costs = match path_cost {
+            Some(path_cost) => {
+                let present = || (0..count).map(|path| self.core.path_cost(path)).collect();
+                let path_cost = self.names(py)?.filled("path_cost", path_cost, Each::Path, present)?;
+                numbers::for_each("path_cost", &path_cost, count)?
+            }
+            None => vec![0.0; count],
+        };
+        self.with(py, py.enter_rust(|| self.core.clone().with_path_costs(costs).and_then(limited))?)
+    }
+
+    /// This problem with the costs of its links added to those of its paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// link_cost : str, or array of float, shape (links,), or float, or dict
+    ///     Utility lost per unit of load on every link, or the same for all: finite and >= 0. A text is the name of one
+    ///     of the network's `link_attributes`. A dict has those of the links that it names, the others cost nothing.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///     Its `path_cost` has them.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist, and
+    ///     for an attribute that the network does not have.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    /// >>> problem.with_link_costs([0.1, 0.4]).path_cost
+    /// array([0.1, 0.4])
+    pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let costs = self.of_links(py, "link_cost", link_cost)?;
+        self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
+    }
+
+    /// This problem with other priorities of its flows, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// priority : array of float, shape (flows,), or dict, or None
+    ///     Smaller first, finite; None for one class of all flows. A dict changes the flows that it names.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one finite priority per flow; for a flow that a dict names and that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0), flow_cap=[7.0, 7.0])
+    /// >>> netnum.solve(problem.with_priorities([1, 0])).rates.round(3)
+    /// array([3., 7.])
+    #[pyo3(signature = (priority))]
+    pub(crate) fn with_priorities(&self, py: Python<'_>, priority: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let priorities = match priority {
+            Some(priority) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
+                let priority = self.names(py)?.filled("priority", priority, Each::Flow, present)?;
+                numbers::for_each("priority", &priority, self.core.flows())?
+            }
+            None => vec![0.0; self.core.flows()],
+        };
+        self.with(py, self.core.clone().with_priorities(priorities).map_err(raise)?)
+    }
+
     /// This problem with other utilities, and all else shared.
     ///
     /// Parameters
@@ -634,7 +835,7 @@ impl Problem {
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
-    /// Whether network, paths, flows, caps and utilities are the same; utilities that are Python code are where these
+    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code are where these
     /// objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
@@ -662,6 +863,9 @@ impl Problem {
         let others = PyDict::new(py);
         others.set_item("rate_cap", self.rate_cap(py)?)?;
         others.set_item("flow_cap", self.flow_cap(py)?)?;
+        others.set_item("flow_floor", self.flow_floor(py)?)?;
+        others.set_item("path_cost", self.path_cost(py)?)?;
+        others.set_item("priority", self.priority(py)?)?;
         Ok(((self.network(py)?, self.paths(py)?, self.utility(py)?), others))
     }
 
@@ -722,6 +926,32 @@ impl Problem {
     fn with(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
         let utility = self.utility(py)?.into();
         Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
+    }
+
+    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an attribute.
+    fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        match (value.cast::<PyString>(), &self.topology) {
+            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
+            (Ok(name), None) => {
+                let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
+                Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")))
+            }
+            (Err(_), _) => {
+                let none = || vec![0.0; self.core.links()];
+                let value = self.names(py)?.filled(what, value, Each::Link, none)?;
+                numbers::for_each(what, &value, self.core.links())
+            }
+        }
+    }
+
+    /// The cost of every path, of costs of links.
+    pub(crate) fn costs_of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        let (costs, paths) = (self.of_links(py, what, value)?, self.core.paths().len());
+        let of_paths = || -> netnum_core::Result<Vec<f64>> {
+            let problem = self.core.clone().with_path_costs(vec![0.0; paths])?.with_link_costs(&costs)?;
+            Ok((0..paths).map(|path| problem.path_cost(path)).collect())
+        };
+        py.enter_rust(of_paths)
     }
 
     fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
+    from .._multicommodity_flow import MulticommodityFlow
+
 
 def table(data: Any, index: str | None = None, columns: list[str] | None = None) -> pandas.DataFrame:
     """A frame of columns by name, or of rows, with the name of its index."""
@@ -70,10 +72,6 @@ def to_pandas(
     1          B           A     3.0   3.0    1.0    True
     """
     expect_solution_of(problem, solution)
-    if of not in ("flows", "paths", "links"):
-        raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
-    net = problem.network if isinstance(problem.network, Topology) else None
-    names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     held = solution.bottlenecks
     # Every pair of a flow and a link that limits it, once, flow by flow.
     of_paths = np.column_stack([problem.group, held])[held >= 0]
@@ -81,15 +79,45 @@ def to_pandas(
         np.column_stack([np.repeat(flows, len(links)), np.tile(links, len(flows))]) for _, links, flows in solution.cuts
     ]
     pairs = np.unique(np.concatenate([of_paths, *of_cuts]), axis=0)
+    return _rates(problem, solution, of, pairs, [[link] if link >= 0 else [] for link in held])
+
+
+def multicommodity_flow(flow: MulticommodityFlow, of: str) -> pandas.DataFrame:
+    """The same of demands that are carried: the cut holds its flows back."""
+    problem, links, flows = flow.problem, flow.cut_links, flow.cut_flows
+    pairs = np.column_stack([np.repeat(flows, len(links)), np.tile(links, len(flows))])
+    is_held, is_cut = np.isin(problem.group, flows), np.isin(np.arange(problem.links), links)
+    held = [
+        [link for link in path if is_cut[link]] if holds else []
+        for path, holds in zip(problem.paths, is_held, strict=True)
+    ]
+    return _rates(problem, flow, of, pairs, held)
+
+
+def _rates(
+    problem: Problem,
+    found: Solution | MulticommodityFlow,
+    of: str,
+    pairs: NDArray[np.int64],
+    held: list[list[int]],
+) -> pandas.DataFrame:
+    """Rates, prices and loads as a table of flows, paths or links.
+
+    `pairs` are a flow and a link that limits it, flow by flow; `held` are the links that limit every path.
+    """
+    if of not in ("flows", "paths", "links"):
+        raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
+    net = problem.network if isinstance(problem.network, Topology) else None
+    names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     columns: dict[str, Any] = {}
     if of == "links":
         if net is not None:
             columns = {"link": names} | dict(zip(("source", "destination"), _named(net, net.links), strict=True))
         columns |= {
             "capacity": problem.capacities,
-            "load": solution.loads,
-            "utilization": ratio(solution.loads, problem.capacities),
-            "price": solution.prices,
+            "load": found.loads,
+            "utilization": ratio(found.loads, problem.capacities),
+            "price": found.prices,
             "holds_back": np.bincount(pairs[:, 1], minlength=problem.links),
         }
         return table(columns, "link" if net is None else "number")
@@ -97,20 +125,20 @@ def to_pandas(
         columns = {
             "flow": problem.group,
             "links": [", ".join(names[link] for link in path) for path in problem.paths],
-            "rate": solution.rates,
-            "share": ratio(solution.rates, solution.flow_rates[problem.group]),
-            "held_back_by": [names[link] if link >= 0 else "" for link in held],
+            "rate": found.rates,
+            "share": ratio(found.rates, found.flow_rates[problem.group]),
+            "held_back_by": [", ".join(names[link] for link in links) for links in held],
         }
         return table(columns, "path")
     if net is not None:
         columns = dict(zip(("source", "destination"), _named(net, flow_ends(net, problem.paths)), strict=True))
     if problem.flow_cap is not None:
         columns["demand"] = problem.flow_cap
-    columns["rate"] = solution.flow_rates
+    columns["rate"] = found.flow_rates
     if problem.flow_cap is not None:
-        columns["ratio"] = ratio(solution.flow_rates, problem.flow_cap)
+        columns["ratio"] = ratio(found.flow_rates, problem.flow_cap)
     served = np.ones(problem.flows, dtype=bool)
-    served[solution.failed_flows] = False
+    served[found.failed_flows] = False
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
     columns |= {"served": served, "held_back_by": of_flows}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._core import Topology
+from .._link_sets import NAMED
 from .._messages import counted
 from . import layout
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Allocator, Problem, Report, Sensitivity, Solution, Solutions
+    from .._multicommodity_flow import MulticommodityFlow
 
 BORDER = "border: 1px solid color-mix(in lab, currentColor 40%, transparent); border-collapse: collapse"
 STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text-align: left"
@@ -77,6 +79,23 @@ def solutions(solutions: Solutions) -> str:
         ("time each", _seconds(solutions.seconds.sum() / max(count, 1))),
     ]
     return _table("Solutions", rows)
+
+
+def multicommodity_flow(flow: MulticommodityFlow) -> str:
+    """The table of demands that are carried."""
+    named, more = flow.cut[:NAMED], len(flow.cut) - NAMED
+    rows = [
+        ("status", flow.status),
+        ("of every demand", f"{flow.fraction:.6g}"),
+        ("utilization", f"{flow.utilization:.6g}"),
+        ("gap", _power(flow.gap)),
+        ("cut", ", ".join([*named, f"{more} more"] if more > 0 else named) or "caps of paths"),
+        ("size", _size(len(flow.flow_rates), len(flow.rates), len(flow.prices))),
+        ("time", _seconds(flow.seconds)),
+    ]
+    if len(flow.failed_flows):
+        rows.append(("failed flows", str(len(flow.failed_flows))))
+    return _table("MulticommodityFlow", rows)
 
 
 def sensitivity(sensitivity: Sensitivity) -> str:

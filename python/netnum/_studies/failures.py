@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._core import Problem, Solution
+from .._core import NumError, Problem, Solution
 from .._link_sets import LinkSets, is_made_of_fibers, link_sets
-from .._messages import counted
+from .._messages import counted, did_you_mean
+from .._multicommodity_flow import MulticommodityFlow
 from .._show import frames, plots
-from .study import Cases, Study, has_answer
+from .study import CarriedCases, Cases, SolvedCases, Study, has_answer
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+
+OBJECTIVES = ("utility", "concurrent_flow", "min_utilization")
+"""What scenarios are compared by."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -41,19 +46,23 @@ class FailureStudy(Study):
 
     failures: tuple[tuple[int, ...], ...]
     """The links that fail, per scenario."""
-    before_failures: Solution
+    objective: Literal["utility", "concurrent_flow", "min_utilization"]
+    """What scenarios are compared by."""
+    before_failures: Solution | MulticommodityFlow
     """Of the network as it is."""
-    solutions: tuple[Solution, ...]
-    """Of every scenario."""
+    solutions: tuple[Solution | MulticommodityFlow, ...]
+    """Of every scenario: a `MulticommodityFlow` each, where the objective is not the utility."""
     cut_off: tuple[NDArray[np.int64], ...]
     """The flows that a scenario no longer serves, per scenario."""
     common_flows: NDArray[np.int64]
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
     """Utility, in the network as it is, of the flows that it and the scenario both serve: shape (scenarios,). For
-    max-min problems the smallest fair share, nan where there are no such flows."""
+    max-min problems the smallest fair share, nan where there are no such flows. With another `objective` the fraction
+    of all demands, or the utilization."""
     after: NDArray[np.float64]
-    """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
+    """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share. With
+    another `objective` the fraction or the utilization of the demands that are served there."""
     worst_ratio_before: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it and the
     scenario both serve: shape (scenarios,), nan where none of them has a demand."""
@@ -61,7 +70,7 @@ class FailureStudy(Study):
     """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
 
     @property
-    def _before(self) -> Solution:
+    def _before(self) -> Solution | MulticommodityFlow:
         return self.before_failures
 
     @property
@@ -105,7 +114,7 @@ class FailureStudy(Study):
         self,
         ax: Axes | None = None,
         *,
-        of: Literal["throughput", "utility", "worst_ratio"] = "throughput",
+        of: Literal["throughput", "utility", "worst_ratio"] | None = None,
         most: int = 20,
     ) -> Axes:
         """Draw the worst scenarios as bars, the worst at the top, with the number of flows that each cuts off.
@@ -117,9 +126,10 @@ class FailureStudy(Study):
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
-        of : {"throughput", "utility", "worst_ratio"}
+        of : {"throughput", "utility", "worst_ratio"}, optional
             The quantity to draw: the change of the sum of all rates, that of the utility of the flows still served, or
-            their worst ratio of rate to demand.
+            their worst ratio of rate to demand. With another `objective` its change stands in the place of the utility,
+            and is drawn by default; otherwise the throughput is.
         most : int
             The largest number of scenarios that are drawn.
 
@@ -148,6 +158,11 @@ class FailureStudy(Study):
             parts.append(f"up to {counted(cut_off[most], 'flow')} cut off by {self.names[most]}")
         else:
             parts.append("no flow cut off")
+        if self.objective == "min_utilization":
+            if not np.isnan(self.after).all():
+                worst = int(np.nanargmax(self.after))
+                parts.append(f"utilization up to {self.after[worst]:.4g} by {self.names[worst]}")
+            return f"FailureStudy({'; '.join(parts)})"
         whole = self.before_failures.flow_rates.sum()
         if whole > 0 and not np.isnan(self.throughput).all():
             worst = int(np.nanargmin(self.throughput))
@@ -160,6 +175,7 @@ def failure_study(
     failures: LinkSets | None = None,
     method: str = "auto",
     *,
+    objective: Literal["utility", "concurrent_flow", "min_utilization"] = "utility",
     tol: float = 1e-6,
     stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
@@ -183,6 +199,10 @@ def failure_study(
         ``"Denver - Kansas City"``, is all its links. A pair of nodes is the fiber that joins them, where edges work
         both ways; where the `Topology` is `directed`, the link from the first to the second. A flat pair of numbers is
         two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
+    objective : {"utility", "concurrent_flow", "min_utilization"}, default "utility"
+        What scenarios are compared by: the utility that `solve` finds; or how much of all demands is left, as
+        `netnum.concurrent_flow` finds, or how full links get, as `netnum.min_utilization` does. These are exact, one
+        after the other, and take `progress` only.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -196,7 +216,8 @@ def failure_study(
     ------
     NumError
         For a link or a node that does not exist, naming the scenario; when the time limit came before there was an
-        answer to the network as it is; and the errors of `solve_many`.
+        answer to the network as it is; for another `objective`, and one with a setting of `solve`; and the errors of
+        `solve_many`, `concurrent_flow` and `min_utilization`.
 
     Notes
     -----
@@ -229,19 +250,39 @@ def failure_study(
     >>> study = netnum.failure_study(problem)
     >>> len(study.names), study.names[study.throughput.argmin()]
     (14, 'Kansas City - Indianapolis')
+
+    The fiber without which the links get fullest, if all demands are carried:
+
+    >>> study = netnum.failure_study(problem, objective="min_utilization")
+    >>> worst = study.after.argmax()
+    >>> print(study.names[worst], study.before[worst].round(3), study.after[worst].round(3))
+    Kansas City - Indianapolis 1.065 2.13
     """
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
-    settings |= options
-    cases = Cases(problem, method, warm_start, settings)
+    if objective not in OBJECTIVES:
+        near = did_you_mean(str(objective), OBJECTIVES)
+        expected = ", ".join(map(repr, OBJECTIVES))
+        raise NumError(f"objective is {objective!r}, expected {expected}{f', {near}' if near else ''}")
 
     def without(links: tuple[int, ...]) -> NDArray[np.float64]:
         left = problem.capacities.copy()
         left[list(links)] = 0.0
         return left
 
-    solutions = cases.solve(map(without, scenarios), progress, threads)
+    cases: Cases
+    solutions: list[Solution] | list[MulticommodityFlow]
+    if objective == "utility":
+        cases = SolvedCases(problem, method, warm_start, settings | options)
+        solutions = cases.solve(map(without, scenarios), progress, threads)
+    else:
+        others = {"method": method != "auto", "warm_start": warm_start is not None, "threads": threads is not None}
+        others |= {name: value != failure_study.__kwdefaults__[name] for name, value in settings.items()}
+        for name in [name for name, is_given in others.items() if is_given] + list(options):
+            raise NumError(f"{name} is a setting of solve, and {objective!r} is found exactly, without it")
+        cases = CarriedCases(problem, objective)
+        solutions = cases.solve(map(without, scenarios), progress)
 
     serves = cases.served(cases.before)
     still = [cases.served(solution) for solution in solutions]
@@ -255,12 +296,13 @@ def failure_study(
     return FailureStudy(
         names=names,
         failures=scenarios,
+        objective=objective,
         before_failures=cases.before,
         solutions=tuple(solutions),
         cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
-        before=np.array([cases.utility(cases.before, flows) for flows in both]),
-        after=known([cases.utility(solution, flows) for solution, flows in compared]),
+        before=np.array([cases.value(cases.before, flows) for flows in both]),
+        after=known([cases.value(solution, flows) for solution, flows in compared]),
         throughput=known([float(np.sum(solution.flow_rates)) for solution in solutions]),
         worst_ratio_before=np.array([cases.worst_ratio(cases.before, flows) for flows in both]),
         worst_ratio=known([cases.worst_ratio(solution, flows) for solution, flows in compared]),

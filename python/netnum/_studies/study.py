@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import NumError, Problem, Solution, solve, solve_many
+from .._core import NumError, Problem, Solution, concurrent_flow, min_utilization, solve, solve_many
+from .._multicommodity_flow import MulticommodityFlow
+from .._show.progress import bar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +28,7 @@ class Study(ABC):
 
     @property
     @abstractmethod
-    def _before(self) -> Solution:
+    def _before(self) -> Solution | MulticommodityFlow:
         """Of the network as it is."""
 
     @property
@@ -35,13 +37,46 @@ class Study(ABC):
         return self.throughput - self._before.flow_rates.sum()
 
 
-class Cases:
-    """A problem, how it is solved, and its solution, with which those of the cases are compared."""
+class Cases(ABC):
+    """A problem, and what was found of it, with which the cases are compared."""
+
+    before: Any
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def _problems(self, capacities: Iterable[NDArray[np.float64]]) -> list[Problem]:
+        return [self._problem.with_capacities(each) for each in capacities]
+
+    def served(self, found: Solution | MulticommodityFlow) -> NDArray[np.bool_]:
+        """Whether the network serves each flow."""
+        flows = np.ones(self._problem.flows, dtype=bool)
+        flows[found.failed_flows] = False
+        return flows
+
+    @abstractmethod
+    def value(self, found: Any, flows: NDArray[np.bool_]) -> float:
+        """The worth of the rates of some flows."""
+
+    def worst_ratio(self, found: Solution | MulticommodityFlow, flows: NDArray[np.bool_]) -> float:
+        """The smallest ratio of rate to demand among some flows; nan where none of them has a demand above 0."""
+        demands = self._problem.flow_cap
+        if demands is None:
+            return float("nan")
+        flows = flows & (demands > 0) & np.isfinite(demands)
+        return float(np.min(found.flow_rates[flows] / demands[flows])) if flows.any() else float("nan")
+
+
+class SolvedCases(Cases):
+    """A problem, how it is solved, and its solution."""
+
+    before: Solution
 
     def __init__(
         self, problem: Problem, method: str, warm_start: Solution | ArrayLike | None, settings: dict[str, Any]
     ) -> None:
-        self._problem, self._method, self._settings = problem, method, settings
+        super().__init__(problem)
+        self._method, self._settings = method, settings
         self.before = solve(problem, method, warm_start=warm_start, **settings)
         if not has_answer(self.before):
             what = "the time was up before there was an answer to the network as it is"
@@ -49,34 +84,55 @@ class Cases:
 
     def solve(self, capacities: Iterable[NDArray[np.float64]], progress: bool, threads: int | None) -> list[Solution]:
         """The solution of every case, from the prices of the network as it is."""
-        problems = [self._problem.with_capacities(each) for each in capacities]
         more: dict[str, Any] = {"progress": progress, "threads": threads}
-        return solve_many(problems, self._method, warm_start=self.before, **more, **self._settings)
+        return solve_many(self._problems(capacities), self._method, warm_start=self.before, **more, **self._settings)
 
-    def served(self, solution: Solution) -> NDArray[np.bool_]:
-        """Whether the network serves each flow."""
-        flows = np.ones(self._problem.flows, dtype=bool)
-        flows[solution.failed_flows] = False
-        return flows
-
-    def utility(self, solution: Solution, flows: NDArray[np.bool_]) -> float:
+    def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
         """Utility of some flows; for max-min problems their smallest fair share, nan for no flows."""
-        values = self._problem.values(solution.flow_rates)[flows]
-        if solution.method == "max-min":
+        values = self._problem.values(found.flow_rates)[flows]
+        if found.method == "max-min":
             return float(values.min()) if len(values) else float("nan")
         return float(values.sum())
 
-    def worst_ratio(self, solution: Solution, flows: NDArray[np.bool_]) -> float:
-        """The smallest ratio of rate to demand among some flows; nan where none of them has a demand above 0."""
-        demands = self._problem.flow_cap
-        if demands is None:
-            return float("nan")
-        flows = flows & (demands > 0) & np.isfinite(demands)
-        return float(np.min(solution.flow_rates[flows] / demands[flows])) if flows.any() else float("nan")
+
+class CarriedCases(Cases):
+    """A problem whose demands are carried, by the common fraction or at the least utilization."""
+
+    before: MulticommodityFlow
+
+    def __init__(self, problem: Problem, objective: str) -> None:
+        super().__init__(problem)
+        self._is_fraction = objective == "concurrent_flow"
+        self._carry = concurrent_flow if self._is_fraction else min_utilization
+        self.before = self._carry(problem)
+
+    def solve(self, capacities: Iterable[NDArray[np.float64]], progress: bool) -> list[MulticommodityFlow]:
+        """What every case carries."""
+        problems, found = self._problems(capacities), []
+        shown = bar("solve_many", (len(problems),)) if progress else None
+        try:
+            for number, problem in enumerate(problems):
+                try:
+                    found.append(self._carry(problem))
+                except NumError as error:
+                    raise type(error)(f"scenario {number}: {error}") from None
+                if shown is not None:
+                    shown.show(len(found))
+        finally:
+            if shown is not None:
+                shown.close()
+        return found
+
+    def value(self, found: MulticommodityFlow, flows: NDArray[np.bool_]) -> float:
+        """The fraction or the utilization; nan for no flows."""
+        value = found.fraction if self._is_fraction else found.utilization
+        return value if flows.any() else float("nan")
 
 
-def has_answer(solution: Solution) -> bool:
+def has_answer(solution: Solution | MulticommodityFlow) -> bool:
     """Whether there were rates with a bound of their gap before the time was up."""
+    if isinstance(solution, MulticommodityFlow):
+        return True
     return solution.method != "none" and not (solution.status == "time_limit" and np.isinf(solution.gap))
 
 

@@ -12,7 +12,7 @@ from .._core import NumError, Problem, ProblemError, Solution
 from .._link_sets import LinkSets, link_sets
 from .._messages import counted
 from .._show import frames, plots
-from .study import Cases, Study, has_answer, is_finished
+from .study import SolvedCases, Study, has_answer, is_finished
 
 if TYPE_CHECKING:
     import pandas
@@ -230,7 +230,7 @@ def upgrade_study(
     more = _added(problem, added)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
-    cases = Cases(problem, method, warm_start, settings)
+    cases = SolvedCases(problem, method, warm_start, settings)
     whole = cases.before
     if whole.method == "max-min":
         # Of rates that were cut short any link may still become full.
@@ -252,14 +252,14 @@ def upgrade_study(
     again = cases.solve(map(upgraded, checked), progress, threads)
 
     flows = cases.served(whole)
-    before = cases.utility(whole, flows)
+    before = cases.value(whole, flows)
     solutions: list[Solution | None] = [None] * len(sets)
     gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
         if not has_answer(solution):
             continue
-        after = cases.utility(solution, flows)
+        after = cases.value(solution, flows)
         # Equal fair shares may differ by rounding.
         same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
         if is_finished(whole) and is_finished(solution):

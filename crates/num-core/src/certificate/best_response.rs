@@ -19,8 +19,8 @@ pub(super) struct BestResponse {
 }
 
 impl BestResponse {
-    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at
-    /// its bound.
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow may be
+    /// at a bound.
     pub(super) fn respond(
         &mut self,
         problem: &Presolved,
@@ -57,7 +57,8 @@ impl BestResponse {
                 self.rates.push(rate);
             }
         }
-        bounded || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
+        let has_floors = !problem.bounds.floors.is_empty();
+        bounded || has_floors || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
     }
 }
 
@@ -88,7 +89,8 @@ impl FeasiblePoint<'_> {
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
-                    let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND);
+                    let is_held = best.rates[place] <= problem.bounds.floors[flow];
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND) && !is_held;
                     let has_room =
                         rate < problem.bounds.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
                     let too_little = has_room && after[place] > price * (1.0 + AT_DEMAND);

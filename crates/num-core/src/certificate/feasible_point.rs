@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::floors;
 use super::numerical_saturation::{self, NumericalSaturation};
 use crate::error::Result;
 use crate::interrupt::check;
@@ -10,13 +11,18 @@ use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
 use crate::work::Workers;
 
+/// The part of a floor that rounding of sums may miss.
+const MISSED: f64 = 1e-9;
+
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {
     pub(super) problem: &'a Presolved,
     pub(crate) prices: Vec<f64>,
-    /// By how much the fullest link was over its capacity before; 0 if none was.
+    /// By how much the fullest link was over its capacity before, or a flow below its floor; 0 if none was.
     pub(crate) overload: f64,
-    /// q_p of every path.
+    /// Whether a flow is below its floor, by more than rounding: nothing is proven then.
+    pub(super) misses_floors: bool,
+    /// q_p + k_p of every path.
     pub(super) path_prices: Vec<f64>,
     /// x̂_p of every path.
     pub(crate) rates: Vec<f64>,
@@ -38,6 +44,8 @@ impl<'a> FeasiblePoint<'a> {
         }
         problem.cut_to_flow_caps(&mut rates);
         check()?;
+        // What was over a capacity, or below a floor, before.
+        let violation = if problem.floor_rates.is_empty() { 0.0 } else { floors::keep(problem, &mut rates)? };
         let pass = problem.pass();
         let mut loads = pass.sums(
             #[inline(always)]
@@ -45,10 +53,12 @@ impl<'a> FeasiblePoint<'a> {
         )?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
+        // Rates that keep floors fit but for rounding, and are not scaled.
+        let fits = !problem.floor_rates.is_empty();
         // [price, load/c] of every link, side by side: every path reads both.
         let quoted: Vec<[f64; 2]> = prices.iter().zip(&relative_loads).map(|(&price, &load)| [price, load]).collect();
         let mut path_prices = vec![0.0; rates.len()];
-        if overload > 0.0 {
+        if overload > 0.0 && !fits {
             let both = split_mut(&mut path_prices, &pass.ranges).zip(pieces(&mut rates, &pass.ranges));
             loads = pass.sums_with(
                 both,
@@ -69,11 +79,16 @@ impl<'a> FeasiblePoint<'a> {
                 |row| row.sum_and_largest(&quoted).0,
             )?;
         }
+        path_prices.iter_mut().zip(problem.costs.of(0..rates.len())).for_each(|(price, cost)| *price += cost);
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
+        let flow_rates = if problem.is_single_path() { &rates } else { &totals };
+        let misses = |(rate, floor): (&f64, &f64)| *rate < floor * (1.0 - MISSED);
+        let misses_floors = flow_rates.iter().zip(problem.bounds.floors.of(0..problem.flows())).any(misses);
         Ok(Self {
             problem,
             prices: prices.to_vec(),
-            overload,
+            overload: overload.max(violation),
+            misses_floors,
             path_prices,
             rates,
             totals,
@@ -114,6 +129,6 @@ impl<'a> FeasiblePoint<'a> {
 }
 
 /// max(v) − 1, at least 0.
-fn most_over_one(values: &[f64]) -> f64 {
+pub(super) fn most_over_one(values: &[f64]) -> f64 {
     (values.iter().copied().fold(0.0, f64::max) - 1.0).max(0.0)
 }

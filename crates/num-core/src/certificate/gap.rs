@@ -3,17 +3,19 @@
 //! For any prices p ≥ 0 and any feasible rates x̂,
 //!
 //! ```text
-//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, Σ x ≤ r_f }
+//! Σ U_f(ŷ_f) − Σ k_p x̂_p ≤ D(p) = c·p + Σ_f V_f(p)
+//! V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, m_f ≤ Σ x ≤ r_f },     q_p = Σ_l a_lp p_l + k_p
 //! ```
 //!
-//! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p
-//! and min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow
+//! where k_p is the path's cost, m_f the flow's floor, r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p
+//! and min_{l ∈ p} c_l/a_lp; so D(p) − Σ U(ŷ) + Σ k x̂ is at least the utility that is still missing. V_f fills the paths of a flow
 //! in order of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite
 //! when a path is free. With y, x where V_f is attained, the missing utility is a sum over flows of terms that are not
 //! negative, so that rounding cannot push it below 0:
 //!
 //! ```text
-//! D(p) − Σ U(ŷ) = Σ_f Δ_f,    Δ_f = U_f(y_f) − U_f(ŷ_f) − Σ_p q_p (x_p − x̂_p) + Σ_p Σ_{l ∈ p} x̂_p p_l (c_l/load_l − 1)
+//! D(p) − Σ U(ŷ) + Σ k x̂ = Σ_f Δ_f
+//! Δ_f = U_f(y_f) − U_f(ŷ_f) − Σ_p q_p (x_p − x̂_p) + Σ_p Σ_{l ∈ p} a_lp x̂_p p_l (c_l/load_l − 1)
 //! ```
 //!
 //! The last term is the idle capacity of the links at their prices, each path with its part of the load (every path
@@ -25,13 +27,17 @@
 //! R_f = Σ x_p (U'(y_f) − q_p)₊ exceeds its payment Σ q_p x_p. Over the other flows
 //!
 //! ```text
-//! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
+//! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p (Σ_{l ∈ p} a_lp p_l c_l/load_l + k_p)),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
 //! ```
 //!
 //! (the first of the two where nothing is paid). The maximum on the right is over the bound-limited flows with R_f > S,
 //! the sum on the left over all other flows. At a gap ε the missing utility is at most ε (S + Σ R_f). A large R_f is
 //! not part of S, so that it cannot make the loss of the other flows look small. The gap does not change with the
 //! units, with a scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
+//!
+//! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it pays, Σ x̂_p q_p (the value of the
+//! floor alone, Σ x̂_p (q_p − U'), is rounding where q_p and U' are nearly equal). All of these flows count as one, with
+//! the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -59,7 +65,7 @@ impl FeasiblePoint<'_> {
             free.add(own);
             bound_limited.extend(limited);
         }
-        if problem.ranks().any(free.is_lost)? {
+        if problem.ranks().any(free.is_lost || self.misses_floors)? {
             return Ok(f64::INFINITY);
         }
         self.add_idle_revenue(&mut free, &mut bound_limited)?;
@@ -100,6 +106,7 @@ impl FeasiblePoint<'_> {
             }
             for (number, flow) in flows.enumerate() {
                 let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
+                let mut pays_more = false;
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
@@ -108,6 +115,7 @@ impl FeasiblePoint<'_> {
                     if bounded && then > 0.0 && best.marginals[number] > price {
                         bound_value += then * (best.marginals[number] - price);
                     }
+                    pays_more |= bounded && then > 0.0 && best.marginals[number] < price;
                 }
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
@@ -116,9 +124,11 @@ impl FeasiblePoint<'_> {
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                 if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
-                    bound_limited.push(BoundLimited { flow, missing, value });
+                    bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
+                } else if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
+                    bound_limited.push(BoundLimited { flow, missing, value: paid, is_at_floor: true });
                 } else if bound_value > would_pay {
-                    bound_limited.push(BoundLimited { flow, missing, value: bound_value });
+                    bound_limited.push(BoundLimited { flow, missing, value: bound_value, is_at_floor: false });
                 } else {
                     free.missing += missing;
                     free.revenue += revenue(rates[number], marginals[number]);
@@ -146,9 +156,9 @@ impl FeasiblePoint<'_> {
         for flow in 0..problem.flows() {
             let mut idled = 0.0;
             for path in problem.paths_of(flow) {
-                let (links, rate) = (problem.paths.links(path), self.rates[path]);
-                pacer.did(links.len())?;
-                idled += links.iter().map(|&link| idle.of(link as usize, rate)).sum::<f64>();
+                let (row, rate) = (problem.paths.row(path), self.rates[path]);
+                pacer.did(row.links().len())?;
+                idled += row.entries().map(|(link, a)| idle.of(link as usize, a * rate)).sum::<f64>();
             }
             match limited.next_if(|limited| limited.flow == flow) {
                 Some(limited) => limited.missing += idled,
@@ -164,11 +174,11 @@ impl FeasiblePoint<'_> {
     /// The idle capacity of the links, at their prices.
     fn idle_revenue(&self) -> IdleRevenue {
         let problem = self.problem;
-        let mut this = IdleRevenue { per_rate: vec![0.0; self.prices.len()], even: Vec::new() };
+        let mut this = IdleRevenue { per_load: vec![0.0; self.prices.len()], even: Vec::new() };
         let links = self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads);
         for (link, ((price, capacity), &load)) in links.enumerate() {
             if load > f64::MIN_POSITIVE {
-                this.per_rate[link] = price * (1.0 / load - 1.0).max(0.0);
+                this.per_load[link] = price * (1.0 / load - 1.0).max(0.0);
             } else if *price > 0.0 {
                 this.even.resize(self.prices.len(), 0.0);
                 this.even[link] = price * capacity;
@@ -182,15 +192,15 @@ impl FeasiblePoint<'_> {
 /// The idle capacity of the links, at their prices.
 struct IdleRevenue {
     /// Per unit of load.
-    per_rate: Vec<f64>,
+    per_load: Vec<f64>,
     /// Of links without load, for each path through them; empty where there are none.
     even: Vec<f64>,
 }
 
 impl IdleRevenue {
-    /// The part of a path with this rate.
-    fn of(&self, link: usize, rate: f64) -> f64 {
-        let loaded = if rate > 0.0 { rate * self.per_rate[link] } else { 0.0 };
+    /// The part of a path with this load.
+    fn of(&self, link: usize, load: f64) -> f64 {
+        let loaded = if load > 0.0 { load * self.per_load[link] } else { 0.0 };
         loaded + if self.even.is_empty() { 0.0 } else { self.even[link] }
     }
 }
@@ -200,6 +210,7 @@ struct BoundLimited {
     flow: usize,
     missing: f64,
     value: f64,
+    is_at_floor: bool,
 }
 
 /// Sums over the flows that are not bound-limited.
@@ -258,10 +269,21 @@ impl Free {
     fn relative_gap(self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let (mut missing, mut alone) = (0.0, 0.0f64);
-        for &BoundLimited { missing: own, value, .. } in bound_limited {
+        let at_floor = || bound_limited.iter().filter(|limited| limited.is_at_floor);
+        let mut floors = [at_floor().map(|flow| flow.missing).sum::<f64>(), at_floor().map(|flow| flow.value).sum()];
+        ranks.sum(&mut floors)?;
+        let [missing_at_floors, value] = floors;
+        let of_floors = match value > scale {
+            true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],
+            false => [missing_at_floors, 0.0],
+        };
+        for &BoundLimited { missing: own, value, is_at_floor, .. } in bound_limited {
             if own == f64::INFINITY {
                 missing = own;
                 break;
+            }
+            if is_at_floor {
+                continue;
             }
             if value > scale {
                 alone = larger(alone, if value.is_finite() { own / value } else { f64::NAN });
@@ -272,7 +294,7 @@ impl Free {
         let (mut limited, mut most) = ([missing], [alone]);
         ranks.sum(&mut limited)?;
         ranks.max(&mut most)?;
-        let (missing, alone) = (self.missing + limited[0], most[0]);
+        let (missing, alone) = (self.missing + limited[0] + of_floors[0], larger(most[0], of_floors[1]));
         if limited[0] == f64::INFINITY {
             return Ok(f64::INFINITY);
         }

@@ -10,15 +10,20 @@
 //!   q_p − q_r ≤ m_L ε/10;
 //! - for every link with a price: c_l − load_l ≤ ε d_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p through it.
 //!
-//! Here L is the set of links that exactly one of p and r crosses, and
+//! Here L is the set of links of which p and r use unlike amounts, a_lp ≠ a_lr, and
 //!
 //! ```text
-//! d_l = min(c_l, y_g : flow g shares a priced link with a flow through l)     the adjacent rate of a link
-//! d_L = min_{l ∈ L} d_l
-//! m_L = min max(q_s, U'(y_g)) over the paths s (of flow g) through a priced link of L, and p itself
+//! d_l = min(c_l, a_ls a_kg y_g / a_ks : flow g shares a priced link k with a path s through l)
+//!                                                                    the adjacent rate of a link, in its unit
+//! d_L = min_{l ∈ L} d_l / |a_lp − a_lr|
+//! m_L = min |a_lp − a_lr| max(q_s, U'(y_g)) / a_ls over the paths s (of flow g) through a priced link l of L, and p
 //! ```
 //!
-//! Flows at a bound and linear flows do not count in d_l.
+//! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
+//!
+//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands what
+//! its dearest path in use costs, at least 10⁻⁹ of a mean price. Flows at a bound and linear
+//! flows do not count in d_l.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -44,7 +49,7 @@ use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
-use crate::presolve::NaturalBlock;
+use crate::presolve::{NaturalBlock, ROUNDING};
 use crate::utility::Curvature;
 use crate::work::for_each;
 
@@ -67,10 +72,10 @@ impl FeasiblePoint<'_> {
         let adjacent = links.adjacent_rates()?;
         if let Some(splits) = &splits {
             let of_ranges = for_each(&*problem.workers, problem.flow_ranges(), |flows| {
-                let (mut residual, mut crossed, mut pacer) = (0.0f64, vec![0; adjacent.len()], Pacer::new());
+                let (mut residual, mut differences, mut pacer) = (0.0f64, vec![0.0; adjacent.len()], Pacer::new());
                 for flow in flows {
                     pacer.did(problem.paths_of(flow).len())?;
-                    residual = larger(residual, splits.residual(flow, &adjacent, &mut crossed));
+                    residual = larger(residual, splits.residual(flow, &adjacent, &mut differences));
                 }
                 Ok(residual)
             })?;
@@ -128,17 +133,21 @@ impl FeasiblePoint<'_> {
                 let (rounding, numerically_saturated) =
                     (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
+                let price_at_floor = self.price_at_floor(flow);
                 for path in problem.paths_of(flow) {
                     let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
                     let (demand, most) = (demands[path - paths.start], problem.bounds.saturations[flow]);
                     let demand = if demand > most { most } else { demand };
                     let price = self.path_prices[path];
+                    let at_floor = price_at_floor > 0.0;
                     let (rate, cap, ceiling) =
                         (self.rates[path], problem.bounds.caps[path], problem.bounds.ceilings[path]);
                     let flow_rate = flow_rates[flow];
                     let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
+                    // What a flow pays above U' at its floor is the floor's price.
                     let residual = match lost && price == 0.0 {
+                        _ if at_floor && price > marginal => 0.0,
                         true if at_bound => 0.0,
                         true => 1.0,
                         false => response.residual(),
@@ -150,13 +159,26 @@ impl FeasiblePoint<'_> {
                     }
                     // The right derivative of U, unless the path is at a bound.
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
+                    let worth = larger(worth, price_at_floor);
+                    let is_held = at_bound || at_floor && price > marginal;
                     let moves =
-                        moves_with_price(rate, price, marginal) && !linear && !at_bound && !numerically_saturated;
+                        moves_with_price(rate, price, marginal) && !linear && !is_held && !numerically_saturated;
                     columns.count(path, worth, moves.then(|| moving_rate(rate, flow_rate, ceiling)));
                 }
             }
         }
         Ok((residual, surplus))
+    }
+
+    /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least the
+    /// part 10⁻⁹ of a mean price, below which it pays nothing. 0 for others.
+    pub(super) fn price_at_floor(&self, flow: usize) -> f64 {
+        let (problem, floor) = (self.problem, self.problem.bounds.floors[flow]);
+        if floor == 0.0 || self.flow_rates()[flow] > floor * (1.0 + ROUNDING) {
+            return 0.0;
+        }
+        let used = problem.paths_of(flow).filter(|&path| self.rates[path] > 0.0);
+        used.map(|path| self.path_prices[path]).fold(TINY, larger)
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

@@ -9,6 +9,7 @@
 
 mod best_response;
 mod feasible_point;
+mod floors;
 mod gap;
 mod kkt;
 mod numerical_saturation;

@@ -14,8 +14,9 @@ pub(super) struct PathSplits<'a> {
     point: &'a FeasiblePoint<'a>,
     /// U' of every flow, just below its saturation where it is there.
     pub(super) marginals: Vec<f64>,
-    numerical_saturation: &'a [NumericalSaturation],
-    /// By link: min max(q_s, U'(y_g)) over the paths s through it of whose price it is a part.
+    /// The most that a path of every flow may pay: U', or more at its floor.
+    worths: Vec<f64>,
+    /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
 }
 
@@ -40,26 +41,29 @@ impl<'a> PathSplits<'a> {
             Ok(())
         })?;
         let mut paid = path_prices.clone();
+        let mut worths = Vec::with_capacity(marginals.len());
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
+            let worth = larger(worth, point.price_at_floor(flow));
+            worths.push(worth);
             // A path at a bound, or of rate 0, may pay up to its marginal.
             let raise = |paid: &mut f64| *paid = if worth > *paid { worth } else { *paid };
             paid[problem.paths_of(flow)].iter_mut().for_each(raise);
         }
         let least_paid = problem.pass().least(vec![[f64::INFINITY]; prices.len()], |path, row, least| {
             let paid = paid[path];
-            for &link in row.links().iter().filter(|&&link| prices[link as usize] > TINY * paid) {
+            for (link, a) in row.entries().filter(|&(link, a)| a * prices[link as usize] > TINY * paid) {
                 let [least] = &mut least[link as usize];
-                *least = smaller(paid, *least);
+                *least = smaller(paid / a, *least);
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, numerical_saturation, least_paid }))
+        Ok(Some(Self { point, marginals, worths, least_paid }))
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
-    /// links L that only one of the two crosses (`kkt.rs`). `crossed` is room: 0 for every link, before and after.
-    pub(super) fn residual(&self, flow: usize, adjacent: &[f64], crossed: &mut [u8]) -> f64 {
+    /// links L of which one of the two uses more (`kkt.rs`). `differences` is room: 0 for every link, before and after.
+    pub(super) fn residual(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
@@ -68,14 +72,14 @@ impl<'a> PathSplits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
-        let worth = larger(self.marginals[flow], numerical_saturation_of(self.numerical_saturation, flow).rounding);
+        let worth = self.worths[flow];
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, crossed);
+                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, differences);
                 if excess <= 0.0 {
                     continue;
                 }
@@ -86,24 +90,25 @@ impl<'a> PathSplits<'a> {
         residual
     }
 
-    /// Over the links that exactly one of two paths crosses: the excess price q_one − q_other, the least payment m_L
-    /// and the least adjacent rate d_L. Links that both cross, whose prices may be many decades larger, are left out.
-    fn compare(&self, one: usize, other: usize, adjacent: &[f64], crossed: &mut [u8]) -> (f64, f64, f64) {
+    /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and
+    /// the least adjacent rate d_L. Links that both use alike, whose prices may be many decades larger, are left out.
+    fn compare(&self, one: usize, other: usize, adjacent: &[f64], differences: &mut [f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
-        let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
-        // Which of the two cross a link.
-        links(one).for_each(|link| crossed[link] |= 1);
-        links(other).for_each(|link| crossed[link] |= 2);
+        let entries = |path: usize| problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
+        // What the first uses of a link more than the other.
+        entries(one).for_each(|(link, a)| differences[link] += a);
+        entries(other).for_each(|(link, a)| differences[link] -= a);
         let (mut sums, mut least, mut smallest) = ([0.0; 2], f64::INFINITY, f64::INFINITY);
-        for link in links(one).chain(links(other)) {
-            let crossing = std::mem::take(&mut crossed[link]);
-            if matches!(crossing, 1 | 2) {
-                sums[crossing as usize - 1] += prices[link];
-                let (paid, rate) = (self.least_paid[link], adjacent[link]);
+        for (link, _) in entries(one).chain(entries(other)) {
+            let difference = std::mem::take(&mut differences[link]);
+            if difference != 0.0 {
+                let used = difference.abs();
+                sums[usize::from(difference < 0.0)] += used * prices[link];
+                let (paid, rate) = (self.least_paid[link] * used, adjacent[link] / used);
                 least = if paid < least { paid } else { least };
                 smallest = if rate < smallest { rate } else { smallest };
             }
         }
-        (sums[0] - sums[1], least, smallest)
+        (sums[0] - sums[1] + problem.costs[one] - problem.costs[other], least, smallest)
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Slackness<'a> {
     moving: Vec<f64>,
     /// By path: max(q_p, U'(y_f)).
     worths: Vec<f64>,
-    /// By link: the smallest rate that moves, and the least worth.
+    /// By link, in its unit: the smallest a_lp y_f that moves, and the least worth/a_lp.
     smallest: Vec<[f64; 2]>,
     /// Paths of numerically saturated flows, and their residuals: a rate is too large only on links with a price to
     /// others.
@@ -44,7 +44,7 @@ impl<'a> Slackness<'a> {
         self.smallest = point.problem.pass().least(
             unknown,
             #[inline(always)]
-            |path, row, smallest| row.lower([moving[path], worths[path]], smallest),
+            |path, row, smallest| row.lower(|a| [a * moving[path], worths[path] / a], smallest),
         )?;
         Ok(())
     }
@@ -63,11 +63,12 @@ impl<'a> Slackness<'a> {
                     return;
                 }
                 let (free, mut smallest) = (TINY * path_prices[path], f64::INFINITY);
-                for &link in row.links() {
+                for (link, a) in row.entries() {
                     let [price, rate] = of_links[link as usize];
-                    smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
+                    let rate = rate / a;
+                    smallest = if (a * price > free) & (rate < smallest) { rate } else { smallest };
                 }
-                row.lower([smallest], adjacent);
+                row.lower(|a| [a * smallest], adjacent);
             },
         )?;
         Ok(adjacent.into_flattened())

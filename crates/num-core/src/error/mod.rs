@@ -26,16 +26,6 @@ pub enum Error {
         /// The capacity that was given.
         value: f64,
     },
-    /// An entry of a routing matrix that is neither 0 nor 1.
-    #[error("the routing matrix is {value} at link {link}, path {path}, expected 0 or 1")]
-    RoutingMatrix {
-        /// Row of the entry.
-        link: usize,
-        /// Column of the entry.
-        path: usize,
-        /// The entry.
-        value: f64,
-    },
     /// A path without links.
     #[error("path {path} is empty, expected at least one link")]
     EmptyPath {
@@ -67,6 +57,16 @@ pub enum Error {
         path: usize,
         /// The link it repeats.
         link: usize,
+    },
+    /// A coefficient that is not finite and > 0: what a path uses of a link per unit of its rate.
+    #[error("path {path} has coefficient {value} at link {link}, expected a finite number > 0")]
+    Coefficient {
+        /// Index of the path.
+        path: usize,
+        /// The link.
+        link: usize,
+        /// The coefficient that was given.
+        value: f64,
     },
     /// Offsets of a compressed row structure that do not describe one.
     #[error("indptr[{position}] is {value}, expected {expected}")]
@@ -122,11 +122,61 @@ pub enum Error {
         /// The cap that was given.
         value: f64,
     },
+    /// A flow floor that is negative, not finite, or above the flow's cap.
+    #[error("flow {flow} has flow floor {value}, expected {}", expected_floor(*cap))]
+    FlowFloor {
+        /// Index of the flow.
+        flow: usize,
+        /// The floor that was given.
+        value: f64,
+        /// The flow's cap.
+        cap: f64,
+    },
+    /// A cost of a path or a link that is negative or not finite.
+    #[error("{per} {number} has cost {value}, expected a finite number >= 0")]
+    Cost {
+        /// `path` or `link`.
+        per: &'static str,
+        /// Its index.
+        number: usize,
+        /// The cost that was given.
+        value: f64,
+    },
+    /// A priority that is not finite.
+    #[error("flow {flow} has priority {value}, expected a finite number")]
+    Priority {
+        /// Index of the flow.
+        flow: usize,
+        /// The priority that was given.
+        value: f64,
+    },
+    /// A linear utility of weight 0 of a flow that need not have any rate.
+    #[error("flow {flow} has weight 0, expected a number > 0, or a floor or a cap of the flow")]
+    Worthless {
+        /// Index of the flow.
+        flow: usize,
+    },
     /// A flow that may have any rate.
     #[error("flow {flow} has no limit, expected a link of finite capacity on every path of it, a cap or a saturation")]
     Unlimited {
         /// Index of the flow.
         flow: usize,
+    },
+    /// A flow without a demand, where the demands are to be carried.
+    #[error("flow {flow} has no demand, expected a finite flow cap of every flow")]
+    NoDemand {
+        /// Index of the flow.
+        flow: usize,
+    },
+    /// A demand that the caps of the flow's open paths do not let through.
+    #[error("flow {flow} has demand {demand}, expected at most {caps}, the sum of the caps of its open paths")]
+    DemandAboveCaps {
+        /// Index of the flow.
+        flow: usize,
+        /// Its demand.
+        demand: f64,
+        /// The sum of the caps of its open paths.
+        caps: f64,
     },
     /// A utility parameter out of its range.
     #[error("flow {flow} has {name} {value}, expected {expected}")]
@@ -361,6 +411,12 @@ pub enum Error {
         /// The system's refusal.
         source: Cause,
     },
+}
+
+/// What a floor may be, in words.
+fn expected_floor(cap: f64) -> String {
+    let most = if cap.is_finite() { format!(", at most its cap of {cap}") } else { String::new() };
+    format!("a finite number >= 0{most}")
 }
 
 /// The indices that exist, in words: `expected a link from 0 to 7`.

@@ -6,10 +6,11 @@
 //!                                                            one column per extra path of E, |T| = |E|
 //! ```
 //!
-//! Everything else (rates of key paths, slacks of the other links) follows from x_E. W has small whole entries and
-//! depends on neither capacities nor weights, so its inverse is as good as the network's structure, whatever decades
-//! these span. Of W⁻¹ the entries that are not 0 are kept, row by row: on networks some 4 to 10 in a row, whether 100
-//! or 2000 links are full. Cost: O(nonzeros) per change and per product, O(n³) to compute it afresh.
+//! with the coefficients in R. Everything else (rates of key paths, slacks of the other links) follows from x_E. W
+//! depends on neither capacities nor weights, and without coefficients it has small whole entries, so its inverse is as
+//! good as the network's structure, whatever decades these span. Of W⁻¹ the entries that are not 0 are kept, row by row:
+//! on networks some 4 to 10 in a row, whether 100 or 2000 links are full. Cost: O(nonzeros) per change and per product,
+//! O(n³) to compute it afresh.
 
 use std::mem;
 
@@ -72,21 +73,12 @@ impl Basis {
 
     /// The column of W that a path has or would have, as (row, entry).
     pub(super) fn column(&self, network: &Network, path: u32) -> Vec<(u32, f64)> {
-        let links = network.paths.links(path as usize);
-        let key = network.paths.links(self.keys[network.owners[path as usize] as usize] as usize);
-        let part = |links: &[u32], others: &[u32], sign: f64| -> Vec<(u32, f64)> {
-            let row = |&link: &u32| self.row_of[link as usize];
-            links
-                .iter()
-                .filter(|link| !others.contains(link))
-                .map(row)
-                .filter(|&row| row != NONE)
-                .map(|row| (row, sign))
-                .collect()
-        };
-        let mut column = part(links, key, 1.0);
-        column.extend(part(key, links, -1.0));
-        column
+        let own = network.paths.row(path as usize);
+        let key = network.paths.row(self.keys[network.owners[path as usize] as usize] as usize);
+        let above_key = own.entries().map(|(link, a)| (link, a - key.coefficient(link)));
+        let of_key = key.entries().filter(|(link, _)| !own.links().contains(link)).map(|(link, a)| (link, -a));
+        let in_rows = above_key.chain(of_key).map(|(link, entry)| (self.row_of[link as usize], entry));
+        in_rows.filter(|&(row, entry)| row != NONE && entry != 0.0).collect()
     }
 
     /// W⁻¹ d.

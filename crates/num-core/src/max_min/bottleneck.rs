@@ -89,9 +89,9 @@ pub(super) fn residual_at_levels(
             #[inline(always)]
             |path, row| {
                 let (rate, mut lowest) = (rates[path], f64::INFINITY);
-                for &link in row.links() {
+                for (link, a) in row.entries() {
                     let [load, level] = &mut links[link as usize];
-                    *load += rate;
+                    *load += a * rate;
                     lowest = if *level < lowest { *level } else { lowest };
                 }
                 // Fair shares that are this near to a level are as near to each other as ROUNDING.
@@ -129,10 +129,10 @@ pub(super) fn limits_by_links(problem: &Problem, rates: &[f64], near: f64, worke
     };
     let of_paths = nearest_of_each(problem, rates, workers, rise)?;
     let (mut bottlenecks, mut rises) = (vec![None; rates.len()], vec![0.0; problem.links()]);
-    for (bottleneck, found) in bottlenecks.iter_mut().zip(of_paths) {
+    for (path, (bottleneck, found)) in bottlenecks.iter_mut().zip(of_paths).enumerate() {
         if let Some((link, slope)) = found.flatten() {
             *bottleneck = Some(link);
-            rises[link as usize] += slope;
+            rises[link as usize] += problem.paths().row(path).coefficient(link) * slope;
         }
     }
     // Of weights as small as numbers get, the fair share rises by more than there are numbers.
@@ -183,9 +183,9 @@ impl Links {
                 #[inline(always)]
                 |path, row| {
                     let (rate, fair_share) = (rates[path], fair_share(path, rates[path] * (1.0 - ROUNDING)));
-                    for &link in row.links() {
+                    for (link, a) in row.entries() {
                         let [load, largest] = &mut links[link as usize];
-                        *load += rate;
+                        *load += a * rate;
                         *largest = if fair_share > *largest { fair_share } else { *largest };
                     }
                 },

@@ -1,8 +1,13 @@
 //! The paths through every link, for the rows of the simplex method.
 //!
-//! A row's coefficient of a path is π(p) − π(k_f), its price above that of its flow's key path. A link that all paths
-//! of a flow cross cancels. A link that most of them cross is counted as −1 for the others. On real networks that
-//! removes half of the crossings, and half of the work of a row.
+//! A row's coefficient of a path is π(p) − π(k_f), its price above that of its flow's key path. So what most paths of
+//! a flow use of a link per unit of rate, mostly 0 or 1, cancels, and only the others count, by what they use above it:
+//!
+//! ```text
+//! d_lp = a_lp − b_lf        b_lf: of the a_lp over the paths of f the most frequent one
+//! ```
+//!
+//! On real networks that removes half of the crossings, and half of the work of a row.
 
 use std::sync::Arc;
 
@@ -16,47 +21,101 @@ use crate::paths::Paths;
 pub(super) struct Crossings {
     /// All of them.
     pub(super) all: Arc<Paths>,
-    /// Those by which flows differ: through a link once, and −1 times.
-    pub(super) through: Vec<Vec<u32>>,
-    pub(super) around: Vec<Vec<u32>>,
+    /// Those by which flows differ.
+    pub(super) differences: Differences,
+}
+
+/// The paths by which flows differ on every link: d_lp ≠ 0.
+#[derive(Debug, Clone)]
+pub(super) struct Differences {
+    /// Those with d = 1, and with d = −1.
+    through: Vec<Vec<u32>>,
+    around: Vec<Vec<u32>>,
+    /// Those with another d, and that.
+    others: Vec<Vec<(u32, f64)>>,
+}
+
+impl Differences {
+    /// Calls a function with every path and its d on a link.
+    #[inline(always)]
+    pub(super) fn each(&self, link: u32, mut visit: impl FnMut(u32, f64)) {
+        self.through[link as usize].iter().for_each(|&path| visit(path, 1.0));
+        self.around[link as usize].iter().for_each(|&path| visit(path, -1.0));
+        self.others[link as usize].iter().for_each(|&(path, difference)| visit(path, difference));
+    }
+
+    /// How many there are on a link.
+    pub(super) fn count(&self, link: u32) -> usize {
+        self.through[link as usize].len() + self.around[link as usize].len() + self.others[link as usize].len()
+    }
+
+    /// Leaves some of them.
+    pub(super) fn retain(&mut self, stays: impl Fn(u32) -> bool) {
+        self.through.iter_mut().chain(&mut self.around).for_each(|paths| paths.retain(|&path| stays(path)));
+        self.others.iter_mut().for_each(|paths| paths.retain(|&(path, _)| stays(path)));
+    }
+
+    fn push(&mut self, link: u32, path: u32, difference: f64) {
+        match difference {
+            1.0 => self.through[link as usize].push(path),
+            -1.0 => self.around[link as usize].push(path),
+            _ => self.others[link as usize].push((path, difference)),
+        }
+    }
 }
 
 impl Crossings {
-    /// From all crossings. Links that all paths of a flow cross are removed; where most of them cross a link, the
-    /// others cross it −1 times instead.
+    /// From all crossings.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(network: &Network, all: Arc<Paths>) -> Result<Self> {
         let links = network.capacities.len();
-        let (mut through, mut around) = (vec![Vec::new(); links], vec![Vec::new(); links]);
-        let (mut count, mut seen) = (vec![0usize; links], Vec::new());
+        let none = || vec![Vec::new(); links];
+        let mut differences = Differences { through: none(), around: none(), others: vec![Vec::new(); links] };
+        // The paths of a flow on every link that they cross, with their coefficients.
+        let (mut of_link, mut seen) = (vec![Vec::new(); links], Vec::new());
         let mut pacer = Pacer::new();
         for flow in 0..network.flows() {
             let of_flow = network.paths_of(flow);
             for path in of_flow.clone() {
                 pacer.did(network.paths.links(path).len())?;
-                for &link in network.paths.links(path) {
-                    if count[link as usize] == 0 {
+                for (link, a) in network.paths.row(path).entries() {
+                    let crossed: &mut Vec<(u32, f64)> = &mut of_link[link as usize];
+                    if crossed.is_empty() {
                         seen.push(link);
                     }
-                    count[link as usize] += 1;
-                }
-            }
-            for path in of_flow.clone() {
-                for &link in network.paths.links(path).iter().filter(|&&link| 2 * count[link as usize] <= of_flow.len())
-                {
-                    through[link as usize].push(path as u32);
+                    crossed.push((path as u32, a));
                 }
             }
             for link in seen.drain(..) {
-                let crossed = std::mem::take(&mut count[link as usize]);
-                if 2 * crossed > of_flow.len() && crossed < of_flow.len() {
+                let crossed = &mut of_link[link as usize];
+                let most = most_frequent(crossed, of_flow.len());
+                crossed.iter().filter(|&&(_, a)| a != most).for_each(|&(path, a)| {
+                    differences.push(link, path, a - most);
+                });
+                if most != 0.0 && crossed.len() < of_flow.len() {
                     let avoid = of_flow.clone().filter(|&path| !network.paths.links(path).contains(&link));
-                    around[link as usize].extend(avoid.map(|path| path as u32));
+                    avoid.for_each(|path| differences.push(link, path as u32, -most));
                 }
+                crossed.clear();
             }
         }
-        Ok(Self { all, through, around })
+        Ok(Self { all, differences })
     }
+}
+
+/// The coefficient of more than half of the paths of a flow, of which these cross a link; 0 where none is so frequent. By
+/// the majority vote of Boyer and Moore, 1991.
+fn most_frequent(crossed: &[(u32, f64)], paths: usize) -> f64 {
+    let (mut most, mut ahead) = (0.0, paths - crossed.len());
+    for &(_, a) in crossed {
+        (most, ahead) = match ahead {
+            _ if a == most => (most, ahead + 1),
+            0 => (a, 1),
+            _ => (most, ahead - 1),
+        };
+    }
+    let is_majority = 2 * crossed.iter().filter(|&&(_, a)| a == most).count() > paths;
+    if is_majority { most } else { 0.0 }
 }

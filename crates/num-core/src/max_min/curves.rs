@@ -2,8 +2,8 @@
 //! flows stop there, the others go on.
 //!
 //! ```text
-//! level of link l     the smallest f with Σ B_p(f) ≥ c_l − Σ rates that have stopped, over the paths that have not
-//! B_p(f)              the flow's curve, cut at r_p, the smallest of its saturation, its cap and the capacities on p
+//! level of link l     the smallest f with Σ a_lp B_p(f) ≥ c_l − Σ a_lp x_p of paths that have stopped, over the others
+//! B_p(f)              the flow's curve, cut at r_p, the smallest of its saturation, its cap and c_l/a_lp on p
 //! ```
 //!
 //! Between the breakpoints of its curves the sum is linear, so a level is exact: the breakpoints are sorted, the piece
@@ -91,8 +91,8 @@ pub(super) struct CurveWaterFill {
     tournament: Tournament,
     /// The fair share that has been reached.
     water: f64,
-    /// The paths through the link at hand that have not stopped, and their breakpoints.
-    rising: Vec<usize>,
+    /// The paths through the link at hand that have not stopped, with their coefficients, and their breakpoints.
+    rising: Vec<(usize, f64)>,
     breakpoints: Vec<f64>,
 }
 
@@ -105,7 +105,7 @@ impl CurveWaterFill {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let mut curves = Curves::new(unit);
         for (path, (share, &cap)) in shares.iter().zip(caps).enumerate() {
-            curves.push(share, paths.row(path).smallest(capacities).min(cap));
+            curves.push(share, paths.row(path).narrowest(capacities).min(cap));
         }
         let mut tournament = Tournament::new(capacities.len());
         tournament.set_all(capacities.iter().map(|_| 0.0));
@@ -157,10 +157,10 @@ impl CurveWaterFill {
         self.rising.clear();
         let capacity = self.capacities[link];
         let mut left = capacity;
-        for &path in self.through.links(link) {
+        for (path, a) in self.through.row(link).entries() {
             match self.stopped[path as usize] {
-                Some(rate) => left -= rate,
-                None => self.rising.push(path as usize),
+                Some(rate) => left -= a * rate,
+                None => self.rising.push((path as usize, a)),
             }
         }
         let Self { curves, rising, breakpoints, water, .. } = self;
@@ -169,7 +169,8 @@ impl CurveWaterFill {
             return None;
         }
         let left = left.max(0.0);
-        let demand = |fair_share: f64| -> f64 { rising.iter().map(|&path| curves.bandwidth(path, fair_share)).sum() };
+        let demand =
+            |fair_share: f64| -> f64 { rising.iter().map(|&(path, a)| a * curves.bandwidth(path, fair_share)).sum() };
         let now = demand(water);
         if (now - left).abs() <= FULL * capacity {
             // Full with another link: at one level, whatever was rounded on the way there.
@@ -179,7 +180,7 @@ impl CurveWaterFill {
         // beginning.
         let low = if now < left { water } else { 0.0 };
         breakpoints.clear();
-        for &path in rising.iter() {
+        for &(path, _) in rising.iter() {
             let end = curves.ends[path];
             let inner = curves.pieces(path).iter().map(|piece| piece[0]);
             breakpoints.extend(inner.filter(|&breakpoint| breakpoint > low && breakpoint < end));
@@ -196,7 +197,7 @@ impl CurveWaterFill {
 
     /// Stops the paths that [`level`](Self::level) has listed.
     fn stop(&mut self, level: &Level) {
-        for &path in &self.rising {
+        for &(path, _) in &self.rising {
             let (least, most) = (self.curves.bandwidth(path, level.before), self.curves.bandwidth(path, level.after));
             self.stopped[path] = Some(least + level.part * (most - least));
         }

@@ -82,8 +82,8 @@ impl CutPool {
         let mut path_prices = vec![0.0; network.paths.len()];
         let mut flows = Vec::new();
         for &(link, price) in &prices {
-            for &path in through.links(link as usize) {
-                path_prices[path as usize] += price;
+            for (path, a) in through.row(link as usize).entries() {
+                path_prices[path as usize] += a * price;
                 flows.push(network.owners[path as usize]);
             }
         }

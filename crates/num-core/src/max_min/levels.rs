@@ -16,6 +16,7 @@ use super::network::Network;
 use super::tolerances::ZERO;
 use super::witness::{Inequality, nearest_inequalities};
 use crate::error::Result;
+use crate::paths::Row;
 use crate::problem::Problem;
 use crate::utility::FairShare;
 
@@ -79,13 +80,14 @@ pub(super) fn limits_by_cuts(problem: &Problem, rates: &[f64], witness: &[Inequa
             links.push(link);
             let known = &mut limits.prices[link as usize];
             // Of the first level that has the link.
+            let price = network.caller_price(link, price);
             *known = if *known == 0.0 && rises > 0.0 { (price / rises).min(f64::MAX) } else { *known };
         }
         for &flow in &flows {
             let of_flow = network.paths_of(flow as usize);
             let least = IDLE_SHARE * rates[of_flow.clone()].iter().sum::<f64>();
             for path in of_flow.filter(|&path| rates[path] > least) {
-                let dearest = dearest(network.paths.links(path), &prices);
+                let dearest = dearest(network.paths.row(path), &prices);
                 limits.bottlenecks[network.open()[path] as usize] = dearest.filter(|&link| is_link(link));
             }
         }
@@ -119,12 +121,12 @@ fn levels(
             // It has the whole of the narrowest link of each of its paths.
             None if rate >= network.widths[flow] * (1.0 - near) => {
                 let narrowest = |path: usize| {
-                    let capacity = |&link: &u32| network.capacities[link as usize];
-                    let links = network.paths.links(path).iter().copied();
-                    links.min_by(|one, other| capacity(one).total_cmp(&capacity(other)))
+                    let carries = |&(link, a): &(u32, f64)| network.capacities[link as usize] / a;
+                    let entries = network.paths.row(path).entries();
+                    entries.min_by(|one, other| carries(one).total_cmp(&carries(other)))
                 };
                 let links = network.paths_of(flow).filter_map(narrowest);
-                let mut prices: Vec<(u32, f64)> = links.map(|link| (link, 1.0)).collect();
+                let mut prices: Vec<(u32, f64)> = links.map(|(link, a)| (link, a.recip())).collect();
                 prices.sort_unstable_by_key(|&(link, _)| link);
                 let fair_share = share.least(rate * network.unit);
                 let rises = share.slope_below(fair_share);
@@ -146,12 +148,12 @@ fn levels(
     Ok(levels)
 }
 
-/// The link of a path with the largest price; the first of equals.
-fn dearest(path: &[u32], prices: &[(u32, f64)]) -> Option<u32> {
+/// The link to which a path pays most; the first of equals.
+fn dearest(path: Row<'_>, prices: &[(u32, f64)]) -> Option<u32> {
     let price = |link: u32| prices.binary_search_by_key(&link, |&(link, _)| link).ok().map(|place| prices[place].1);
     let mut found: Option<(u32, f64)> = None;
-    for &link in path {
-        if let Some(price) = price(link)
+    for (link, a) in path.entries() {
+        if let Some(price) = price(link).map(|price| a * price)
             && found.is_none_or(|(_, highest)| price > highest)
         {
             found = Some((link, price));

@@ -20,6 +20,7 @@
 //! | `crossings.rs` | the paths through every link |
 //! | `basis.rs` | the basis of the simplex method and its inverse |
 //! | `parametric/` | a run: pivots and cuts while the fair share rises; pivots that route given rates |
+//! | `first_level.rs` | a run up to its first cut: the fair share that all flows can have at once |
 //! | `warm_start.rs` | rates from the cuts and the basis of an earlier solution |
 //! | `cuts.rs` | max-min rates under cuts |
 //! | `witness_from_cuts.rs` | the witness of a run, from its cuts |
@@ -57,6 +58,7 @@ mod curves;
 mod cuts;
 mod double_double;
 mod fair_shares;
+mod first_level;
 mod levels;
 mod network;
 mod one_path;
@@ -73,6 +75,7 @@ mod witness_from_cuts;
 use std::sync::Arc;
 
 pub(crate) use bottleneck::residual;
+pub(crate) use first_level::FirstLevels;
 pub use levels::Cut;
 pub(crate) use levels::Limits;
 pub(crate) use search::Search;

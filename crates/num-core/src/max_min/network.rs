@@ -1,14 +1,15 @@
 //! The problem of max-min over several paths: the open paths of every flow, in a unit in which no sum overflows.
 //!
-//! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as
-//! capacity. The caps of flows are the ends of their curves (`rising_rates.rs`).
+//! Links are in units in which their largest coefficient is 1, as after presolve. A path whose cap is below what its
+//! links could carry has one more link, which it alone crosses, with the cap as capacity. The caps of flows are the
+//! ends of their curves (`rising_rates.rs`).
 
 use super::curves::Curves;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::{FNorm, Normalizer};
 use crate::paths::Paths;
-use crate::presolve::open_paths;
+use crate::presolve::{link_units, open_paths};
 use crate::problem::Problem;
 use crate::utility::FairShare;
 use crate::water_fill::power_of_two;
@@ -20,6 +21,8 @@ pub(super) struct Network {
     pub(super) unit: f64,
     /// Of the problem's links, and of those that stand for caps.
     pub(super) capacities: Vec<f64>,
+    /// How much of each of the problem's links is 1 here, but for the unit of rates; empty where all are the caller's.
+    link_units: Vec<f64>,
     /// The links of every open path, the paths of a flow one after the other.
     pub(super) paths: Paths,
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
@@ -28,7 +31,7 @@ pub(super) struct Network {
     pub(super) owners: Vec<u32>,
     original: Vec<u32>,
     total: usize,
-    /// The smallest capacity on every path, its cap included.
+    /// The most that every path can carry, its cap included.
     pub(super) ceilings: Vec<f64>,
     /// The sum of the ceilings of every flow's paths, or its cap.
     pub(super) widths: Vec<f64>,
@@ -41,37 +44,44 @@ impl Network {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Problem, shares: &[FairShare]) -> Result<Self> {
         let problem = &*problem.limited(&Ranks::alone())?;
-        let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
-        let mut capacities: Vec<f64> = problem.capacities().iter().map(|capacity| capacity / unit).collect();
+        let alone = Ranks::alone();
         let open = open_paths(problem)?;
         let count = open.indices().len();
-        let mut paths = Paths::with_capacity(count, problem.paths().indices().len());
+        let paths = problem.paths().select(open.indices(), None, &alone)?;
+        let mut link_units = link_units(&paths, problem.links(), &alone)?;
+        // No open path crosses it.
+        link_units.iter_mut().filter(|unit| **unit == 0.0).for_each(|unit| *unit = 1.0);
+        let paths = paths.divided(&link_units);
+        let mut capacities = problem.capacities().to_vec();
+        capacities.iter_mut().zip(&link_units).for_each(|(capacity, unit)| *capacity /= unit);
+        let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
+        capacities.iter_mut().for_each(|capacity| *capacity /= unit);
         let (mut owners, mut ceilings) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut links, mut pacer) = (Vec::new(), Pacer::new());
         let mut widths = Vec::with_capacity(problem.flows());
+        let (mut of_caps, mut pacer) = (Vec::with_capacity(count), Pacer::new());
         for (flow, of_flow) in open.iter().enumerate() {
             for &path in of_flow {
-                links.clear();
-                links.extend_from_slice(problem.paths().links(path as usize));
-                let narrowest = problem.paths().row(path as usize).smallest(&capacities);
+                let row = paths.row(ceilings.len());
+                pacer.did(row.links().len())?;
+                let narrowest = row.narrowest(&capacities[..problem.links()]);
                 let cap = problem.rate_cap(path as usize) / unit;
+                of_caps.push((cap < narrowest).then_some(capacities.len() as u32));
                 if cap < narrowest {
-                    links.push(capacities.len() as u32);
                     capacities.push(cap);
                 }
-                paths.push(&links);
                 owners.push(flow as u32);
                 ceilings.push(narrowest.min(cap));
-                pacer.did(links.len())?;
             }
             let together: f64 = ceilings[ceilings.len() - of_flow.len()..].iter().sum();
             widths.push(together.min(problem.flow_cap(flow) / unit));
         }
+        let paths = if capacities.len() > problem.links() { paths.extended(&of_caps) } else { paths };
         let mut curves = Curves::new(unit);
         shares.iter().zip(&widths).for_each(|(share, width)| curves.push(share, (width * unit).min(f64::MAX)));
         Ok(Self {
             unit,
             capacities,
+            link_units,
             paths,
             flow_paths: open.indptr().to_vec(),
             owners,
@@ -109,6 +119,11 @@ impl Network {
         FNorm::default().normalize(&self.capacities, &self.paths, &mut rates);
         cut(&mut rates);
         rates
+    }
+
+    /// What a unit of a problem's link is worth there, from what it is worth here.
+    pub(super) fn caller_price(&self, link: u32, price: f64) -> f64 {
+        price / self.link_units.get(link as usize).copied().unwrap_or(1.0)
     }
 
     /// Rates of all paths of the problem, in its units, from those of the open ones.

@@ -93,9 +93,9 @@ pub(super) fn nearest_inequalities(
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
         for &(link, price) in priced {
-            let paths = through.links(link as usize);
-            pacer.did(paths.len())?;
-            paths.iter().for_each(|&path| path_prices[path as usize] += price);
+            let paths = through.row(link as usize);
+            pacer.did(paths.links().len())?;
+            paths.add(price, &mut path_prices);
         }
         let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
         let mut rents = 0.0;

@@ -104,11 +104,10 @@ pub(super) fn witness_from_cuts(
             if price < 0.0 && link_ban[link as usize] < number {
                 violations.push((link_ban[link as usize], Violation::Link(link)));
             }
-            pacer.did(through.links(link as usize).len())?;
-            for &path in through.links(link as usize) {
-                factors.add(network.owners[path as usize], 0.0);
-                path_prices[path as usize] += price;
-            }
+            let paths = through.row(link as usize);
+            pacer.did(paths.links().len())?;
+            paths.links().iter().for_each(|&path| factors.add(network.owners[path as usize], 0.0));
+            paths.add(price, &mut path_prices);
         }
         for &flow in &factors.listed {
             let of_flow = network.paths_of(flow as usize);

@@ -1,6 +1,6 @@
 //! Any rates → feasible rates.
 //!
-//! With r_l = load_l / c_l,
+//! With r_l = load_l / c_l, load_l = Σ_{p ∋ l} a_lp x_p,
 //!
 //! ```text
 //! U-NORM   x_p ← x_p / max_l r_l            one factor for all

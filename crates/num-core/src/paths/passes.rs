@@ -1,11 +1,15 @@
 //! Passes over paths: the only loops over the links that paths cross.
 //!
 //! ```text
-//! gather     q_p = Σ_{l ∈ p} v_l                    Rᵀ v
-//! scatter    y_l = Σ_{p ∋ l} v_p                    R v
-//! multiply   y_l = Σ_{p ∋ l} w_p Σ_{m ∈ p} v_m      R W Rᵀ v
+//! gather     q_p = Σ_{l ∈ p} a_lp v_l                        Rᵀ v
+//! scatter    y_l = Σ_{p ∋ l} a_lp v_p                        R v
+//! diagonal   y_l = Σ_{p ∋ l} a_lp² w_p                       that of R W Rᵀ
+//! multiply   y_l = Σ_{p ∋ l} a_lp w_p Σ_{m ∈ p} a_mp v_m     R W Rᵀ v
 //! each       a function of every path and its links
 //! ```
+//!
+//! where a_lp, the coefficient, is what path p uses of link l per unit of its rate. Ones are not stored, and passes over
+//! them have loops of their own.
 //!
 //! A pass goes over a range of paths, run by run of equal lengths ([`Run`]), so that its loop is compiled for that
 //! length. It costs O(crossings), and those that take long stop when a token in force says so.
@@ -19,72 +23,149 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::Paths;
 use super::parts::{self, split_mut};
 use super::runs::{Run, clipped, runs, with_length};
+use super::{Paths, are_ones};
 use crate::error::Result;
 use crate::interrupt::{PIECE, Pacer};
 use crate::work::{Workers, for_each};
 
-/// The links of a path: what a pass does with them.
+/// The links of a path and its coefficients there: what a pass does with them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'a>(&'a [u32]);
+pub(crate) struct Row<'a> {
+    pub(crate) links: &'a [u32],
+    /// One per link; none where all are 1.
+    pub(crate) coefficients: Option<&'a [f64]>,
+}
 
 impl<'a> Row<'a> {
     /// The links.
     #[inline(always)]
     pub(crate) fn links(self) -> &'a [u32] {
-        self.0
+        self.links
     }
 
-    /// Σ_{l ∈ p} v_l.
+    /// Its coefficients; none where all are 1.
+    #[inline(always)]
+    pub(crate) fn coefficients(self) -> Option<&'a [f64]> {
+        self.coefficients
+    }
+
+    /// Every link, and what the path uses of it per unit of its rate.
+    #[inline(always)]
+    pub(crate) fn entries(self) -> impl Iterator<Item = (u32, f64)> + 'a {
+        let coefficient = move |place: usize| self.coefficients.map_or(1.0, |all| all[place]);
+        self.links.iter().enumerate().map(move |(place, &link)| (link, coefficient(place)))
+    }
+
+    /// Σ_{l ∈ p} a_lp, the number of links where all are 1.
+    #[inline(always)]
+    pub(crate) fn total(self) -> f64 {
+        self.coefficients.map_or(self.links.len() as f64, |all| all.iter().sum())
+    }
+
+    /// What the path uses of a link per unit of its rate: 0 where it does not cross it.
+    pub(crate) fn coefficient(self, link: u32) -> f64 {
+        self.entries().find(|&(crossed, _)| crossed == link).map_or(0.0, |(_, a)| a)
+    }
+
+    /// Σ_{l ∈ p} a_lp v_l.
     #[inline(always)]
     pub(crate) fn sum(self, of_links: &[f64]) -> f64 {
-        self.0.iter().map(|&link| of_links[link as usize]).sum()
+        self.sum_of(|link| of_links[link])
     }
 
-    /// Adds a path's value to each of its links.
+    /// The same of the values that a function has.
     #[inline(always)]
-    pub(crate) fn add(self, value: f64, sums: &mut [f64]) {
-        self.0.iter().for_each(|&link| sums[link as usize] += value);
+    pub(crate) fn sum_of(self, value: impl Fn(usize) -> f64) -> f64 {
+        match self.coefficients {
+            None => self.links.iter().map(|&link| value(link as usize)).sum(),
+            Some(all) => self.links.iter().zip(all).map(|(&link, a)| a * value(link as usize)).sum(),
+        }
     }
 
-    /// min_{l ∈ p} v_l, ∞ without links.
+    /// Adds what a path of a rate uses to each of its links: a_lp x.
     #[inline(always)]
-    pub(crate) fn smallest(self, of_links: &[f64]) -> f64 {
-        self.0.iter().fold(f64::INFINITY, |smallest, &link| smaller(of_links[link as usize], smallest))
+    pub(crate) fn add(self, rate: f64, sums: &mut [f64]) {
+        self.each_use(rate, |link, used| sums[link] += used);
+    }
+
+    /// Calls with every link and a_lp x, what a path of a rate uses of it.
+    #[inline(always)]
+    pub(crate) fn each_use(self, rate: f64, mut visit: impl FnMut(usize, f64)) {
+        match self.coefficients {
+            None => self.links.iter().for_each(|&link| visit(link as usize, rate)),
+            Some(all) => self.links.iter().zip(all).for_each(|(&link, a)| visit(link as usize, a * rate)),
+        }
+    }
+
+    /// The rate at which the path uses up the first of its links: min_{l ∈ p} v_l / a_lp, ∞ without links.
+    #[inline(always)]
+    pub(crate) fn narrowest(self, of_links: &[f64]) -> f64 {
+        let narrower = |narrowest: f64, rate: f64| smaller(rate, narrowest);
+        match self.coefficients {
+            None => self.links.iter().map(|&link| of_links[link as usize]).fold(f64::INFINITY, narrower),
+            Some(all) => {
+                let rates = self.links.iter().zip(all).map(|(&link, a)| of_links[link as usize] / a);
+                rates.fold(f64::INFINITY, narrower)
+            }
+        }
+    }
+
+    /// Of two values of every link, which lie side by side, [`narrowest`](Self::narrowest) of each.
+    #[inline(always)]
+    pub(crate) fn narrowest_pair(self, of_links: &[[f64; 2]]) -> [f64; 2] {
+        match self.coefficients {
+            None => self.links.iter().fold([f64::INFINITY; 2], |[one, other], &link| {
+                let [first, second] = of_links[link as usize];
+                [smaller(first, one), smaller(second, other)]
+            }),
+            Some(all) => self.links.iter().zip(all).fold([f64::INFINITY; 2], |[one, other], (&link, a)| {
+                let [first, second] = of_links[link as usize];
+                [smaller(first / a, one), smaller(second / a, other)]
+            }),
+        }
     }
 
     /// max_{l ∈ p} v_l, 0 without links.
     #[inline(always)]
     pub(crate) fn largest(self, of_links: &[f64]) -> f64 {
-        self.0.iter().map(|&link| of_links[link as usize]).fold(0.0, f64::max)
+        self.links.iter().map(|&link| of_links[link as usize]).fold(0.0, f64::max)
     }
 
-    /// Of two values of every link, which lie side by side, the sum of one and the largest of the other, at least 0.
+    /// Of two values of every link, which lie side by side, the [`sum`](Self::sum) of one and the
+    /// [`largest`](Self::largest) of the other.
     #[inline(always)]
     pub(crate) fn sum_and_largest(self, of_links: &[[f64; 2]]) -> (f64, f64) {
-        self.0.iter().fold((0.0, 0.0), |(sum, largest), &link| {
-            let [one, other] = of_links[link as usize];
+        let with = |(sum, largest): (f64, f64), one: f64, other: f64| {
             (sum + one, if other > largest { other } else { largest })
-        })
+        };
+        match self.coefficients {
+            None => self.links.iter().fold((0.0, 0.0), |both, &link| {
+                let [one, other] = of_links[link as usize];
+                with(both, one, other)
+            }),
+            Some(all) => self.links.iter().zip(all).fold((0.0, 0.0), |both, (&link, a)| {
+                let [one, other] = of_links[link as usize];
+                with(both, a * one, other)
+            }),
+        }
     }
 
-    /// Of two values of every link, which lie side by side, the smallest of each.
+    /// Lowers the values of each link to those that the path has there, given its coefficient; one that is no number
+    /// does not count.
     #[inline(always)]
-    pub(crate) fn smallest_pair(self, of_links: &[[f64; 2]]) -> [f64; 2] {
-        self.0.iter().fold([f64::INFINITY; 2], |[one, other], &link| {
-            let [first, second] = of_links[link as usize];
-            [smaller(first, one), smaller(second, other)]
-        })
-    }
-
-    /// Lowers the values of each link to those of the path; one that is no number does not count.
-    #[inline(always)]
-    pub(crate) fn lower<const N: usize>(self, values: [f64; N], of_links: &mut [[f64; N]]) {
-        for &link in self.0 {
-            for (least, value) in of_links[link as usize].iter_mut().zip(values) {
-                *least = smaller(value, *least);
+    pub(crate) fn lower<const N: usize>(self, values: impl Fn(f64) -> [f64; N], of_links: &mut [[f64; N]]) {
+        let lower = |least: &mut [f64; N], values: [f64; N]| {
+            least.iter_mut().zip(values).for_each(|(least, value)| *least = smaller(value, *least));
+        };
+        match self.coefficients {
+            None => {
+                let values = values(1.0);
+                self.links.iter().for_each(|&link| lower(&mut of_links[link as usize], values));
+            }
+            Some(all) => {
+                self.links.iter().zip(all).for_each(|(&link, &a)| lower(&mut of_links[link as usize], values(a)));
             }
         }
     }
@@ -100,7 +181,8 @@ impl Paths {
     /// The links of one path, for what passes do with them.
     #[inline(always)]
     pub(crate) fn row(&self, path: usize) -> Row<'_> {
-        Row(self.links(path))
+        let own = self.indptr[path]..self.indptr[path + 1];
+        Row { links: &self.indices[own.clone()], coefficients: self.coefficients.as_deref().map(|all| &all[own]) }
     }
 
     /// Calls a function with the number and the links of every path.
@@ -121,13 +203,15 @@ impl Paths {
         let mut pacer = Pacer::new();
         for run in clipped(self.runs(), which) {
             let (mut start, end) = (run.paths.start, run.paths.end);
+            // Loops of fixed length are for ones alone, or there would be twice as many.
+            let length = if self.coefficients.is_none() { run.length } else { None };
             while start < end {
                 let some = start..end.min(start + PIECE);
                 let links = self.links_of(&some);
                 start = some.end;
-                with_length!(run.length, LENGTH => {
+                with_length!(length, LENGTH => {
                     for (path, links) in some.zip(links.as_chunks::<LENGTH>().0) {
-                        look(path, Row(links));
+                        look(path, Row { links, coefficients: None });
                     }
                 }, {
                     for path in some {
@@ -140,11 +224,11 @@ impl Paths {
         Ok(())
     }
 
-    /// Rᵀ v: per path of a range the sum of its links' values.
+    /// Rᵀ v: per path of a range the sum of its links' values, times its coefficients.
     pub(crate) fn gather(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
         for Run { paths, length } in clipped(self.runs(), range.clone()) {
             let sums = &mut sums[paths.start - range.start..paths.end - range.start];
-            with_length!(length, LENGTH => gather(self.links_of(&paths).as_chunks::<LENGTH>().0, values, sums), {
+            with_length!(length, LENGTH => gather(self.entries_of::<LENGTH>(&paths), values, sums), {
                 for (path, sum) in paths.zip(sums) {
                     *sum = self.row(path).sum(values);
                 }
@@ -152,15 +236,26 @@ impl Paths {
         }
     }
 
-    /// R x over a range of paths, added to what is there: per link the sum of its paths' values.
+    /// R x over a range of paths, added to what is there: per link the sum of its paths' values, times coefficients.
     pub(crate) fn scatter(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
         for Run { paths, length } in clipped(self.runs(), range.clone()) {
             let values = &values[paths.start - range.start..paths.end - range.start];
-            with_length!(length, LENGTH => scatter(self.links_of(&paths).as_chunks::<LENGTH>().0, values, sums), {
+            with_length!(length, LENGTH => scatter(self.entries_of::<LENGTH>(&paths), values, sums), {
                 for (path, &value) in paths.zip(values) {
                     self.row(path).add(value, sums);
                 }
             });
+        }
+    }
+
+    /// The diagonal of R W Rᵀ over a range of paths, added to what is there.
+    pub(crate) fn add_diagonal(&self, range: Range<usize>, weights: &[f64], sums: &mut [f64]) {
+        let Some(coefficients) = &self.coefficients else { return self.scatter(range, weights, sums) };
+        for (path, &weight) in range.zip(weights) {
+            let own = self.indptr[path]..self.indptr[path + 1];
+            for (&link, a) in self.indices[own.clone()].iter().zip(&coefficients[own]) {
+                sums[link as usize] += a * (a * weight);
+            }
         }
     }
 
@@ -169,9 +264,9 @@ impl Paths {
     pub(crate) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
         for Run { paths, length } in clipped(self.runs(), range) {
             let weights = &weights[paths.clone()];
-            with_length!(length, LENGTH => multiply(self.links_of(&paths).as_chunks::<LENGTH>().0, weights, pairs), {
+            with_length!(length, LENGTH => multiply(self.entries_of::<LENGTH>(&paths), weights, pairs), {
                 for (path, &weight) in paths.zip(weights) {
-                    multiply_one(self.links(path), weight, pairs);
+                    multiply_one(self.row(path), weight, pairs);
                 }
             });
         }
@@ -191,9 +286,25 @@ impl Paths {
         let (mut indices, runs) = (vec![0; end], runs(&indptr));
         let ranges = parts::ranges(paths.len(), parts::PATHS);
         let of_ranges: Vec<Range<usize>> = ranges.iter().map(|range| indptr[range.start]..indptr[range.end]).collect();
-        let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges);
+        let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges.iter().cloned());
         for_each(workers, pieces, |(piece, range)| self.copy(paths, numbers, &runs, range, piece))?;
-        Ok(Self { indptr, indices, runs: OnceLock::from(runs) })
+        let coefficients = self.coefficients.as_deref().map(|all| {
+            let mut own = vec![0.0; end];
+            let pieces = parts::split_mut(&mut own, &of_ranges).zip(ranges);
+            for_each(workers, pieces, |(piece, range)| {
+                let mut rest = piece;
+                for &path in &paths[range] {
+                    let from = self.indptr[path as usize]..self.indptr[path as usize + 1];
+                    let (own, others) = rest.split_at_mut(from.len());
+                    own.copy_from_slice(&all[from]);
+                    rest = others;
+                }
+                Ok(())
+            })?;
+            Ok(own)
+        });
+        let coefficients = coefficients.transpose()?.filter(|all| !are_ones(all));
+        Ok(Self { indptr, indices, coefficients, runs: OnceLock::from(runs) })
     }
 
     /// The links of consecutive ones of some paths, whose runs are given.
@@ -232,34 +343,71 @@ impl Paths {
         Ok(())
     }
 
+    /// The links and coefficients of consecutive paths of one length.
+    fn entries_of<const LENGTH: usize>(&self, paths: &Range<usize>) -> Entries<'_, LENGTH> {
+        let own = self.indptr[paths.start]..self.indptr[paths.end];
+        let coefficients = self.coefficients.as_deref().map(|all| all[own.clone()].as_chunks().0);
+        (self.indices[own].as_chunks().0, coefficients)
+    }
+
     /// The links of consecutive paths, one path after the other.
     fn links_of(&self, paths: &Range<usize>) -> &[u32] {
         &self.indices[self.indptr[paths.start]..self.indptr[paths.end]]
     }
 }
 
-fn gather<const LENGTH: usize>(rows: &[[u32; LENGTH]], values: &[f64], sums: &mut [f64]) {
-    for (row, sum) in rows.iter().zip(sums) {
-        *sum = Row(row).sum(values);
+/// The links and coefficients of consecutive paths of one length.
+type Entries<'a, const LENGTH: usize> = (&'a [[u32; LENGTH]], Option<&'a [[f64; LENGTH]]>);
+
+fn gather<const LENGTH: usize>((rows, coefficients): Entries<'_, LENGTH>, values: &[f64], sums: &mut [f64]) {
+    let Some(coefficients) = coefficients else {
+        for (links, sum) in rows.iter().zip(sums) {
+            *sum = Row { links, coefficients: None }.sum(values);
+        }
+        return;
+    };
+    for ((links, own), sum) in rows.iter().zip(coefficients).zip(sums) {
+        *sum = Row { links, coefficients: Some(own) }.sum(values);
     }
 }
 
-fn scatter<const LENGTH: usize>(rows: &[[u32; LENGTH]], values: &[f64], sums: &mut [f64]) {
-    for (row, &value) in rows.iter().zip(values) {
-        Row(row).add(value, sums);
+fn scatter<const LENGTH: usize>((rows, coefficients): Entries<'_, LENGTH>, values: &[f64], sums: &mut [f64]) {
+    let Some(coefficients) = coefficients else {
+        for (links, &value) in rows.iter().zip(values) {
+            Row { links, coefficients: None }.add(value, sums);
+        }
+        return;
+    };
+    for ((links, own), &value) in rows.iter().zip(coefficients).zip(values) {
+        Row { links, coefficients: Some(own) }.add(value, sums);
     }
 }
 
-fn multiply<const LENGTH: usize>(rows: &[[u32; LENGTH]], weights: &[f64], pairs: &mut [[f64; 2]]) {
-    for (row, &weight) in rows.iter().zip(weights) {
-        multiply_one(row, weight, pairs);
+fn multiply<const LENGTH: usize>((rows, coefficients): Entries<'_, LENGTH>, weights: &[f64], pairs: &mut [[f64; 2]]) {
+    let Some(coefficients) = coefficients else {
+        for (links, &weight) in rows.iter().zip(weights) {
+            multiply_one(Row { links, coefficients: None }, weight, pairs);
+        }
+        return;
+    };
+    for ((links, own), &weight) in rows.iter().zip(coefficients).zip(weights) {
+        multiply_one(Row { links, coefficients: Some(own) }, weight, pairs);
     }
 }
 
 #[inline(always)]
-fn multiply_one(links: &[u32], weight: f64, pairs: &mut [[f64; 2]]) {
-    let sum: f64 = weight * links.iter().map(|&link| pairs[link as usize][0]).sum::<f64>();
-    links.iter().for_each(|&link| pairs[link as usize][1] += sum);
+fn multiply_one(row: Row<'_>, weight: f64, pairs: &mut [[f64; 2]]) {
+    match row.coefficients {
+        None => {
+            let sum: f64 = weight * row.links.iter().map(|&link| pairs[link as usize][0]).sum::<f64>();
+            row.links.iter().for_each(|&link| pairs[link as usize][1] += sum);
+        }
+        Some(all) => {
+            let own = || row.links.iter().zip(all);
+            let sum: f64 = weight * own().map(|(&link, a)| a * pairs[link as usize][0]).sum::<f64>();
+            own().for_each(|(&link, a)| pairs[link as usize][1] += a * sum);
+        }
+    }
 }
 
 /// A pass over all paths of a problem, or of one rank's part of it.
@@ -272,7 +420,7 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Rᵀ v: per path the sum of its links' values.
+    /// Rᵀ v: per path the sum of its links' values, times its coefficients.
     pub(crate) fn gather(&self, values: &[f64], sums: &mut [f64]) {
         for_each(self.workers, parts::pieces(sums, &self.ranges), |(sums, range)| {
             self.paths.gather(range, values, sums);
@@ -284,6 +432,11 @@ impl Pass<'_> {
     /// R x, added to what is there: per link the sum of its paths' values, those of this rank.
     pub(crate) fn scatter(&self, values: &[f64], sums: &mut [f64]) {
         self.add(sums, |range, sums| self.paths.scatter(range.clone(), &values[range], sums));
+    }
+
+    /// The diagonal of R W Rᵀ, added to what is there, over the paths of this rank.
+    pub(crate) fn add_diagonal(&self, weights: &[f64], sums: &mut [f64]) {
+        self.add(sums, |range, sums| self.paths.add_diagonal(range.clone(), &weights[range], sums));
     }
 
     /// Adds to what is there, per link, what `add` adds for the paths of every part, those of this rank. The first

@@ -1,4 +1,4 @@
-//! What bounds rates from above.
+//! What bounds rates.
 
 use std::ops::Index;
 
@@ -13,16 +13,18 @@ use crate::utility::CHUNK;
 /// What rounding leaves of a sum, relative.
 pub(crate) const ROUNDING: f64 = 1e-13;
 
-/// The upper bounds of the rates of paths and flows.
+/// The bounds of the rates of paths and flows.
 pub(crate) struct Bounds {
+    /// The least rate of every flow over all its paths, 0 where there is none.
+    pub(crate) floors: Column,
     /// Cap of every path, > 0.
-    pub(crate) caps: Limits,
+    pub(crate) caps: Column,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
     pub(crate) ceilings: Vec<f64>,
     /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
     pub(crate) flow_caps: Vec<(usize, f64)>,
     /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
-    pub(crate) saturations: Limits,
+    pub(crate) saturations: Column,
 }
 
 impl Bounds {
@@ -52,7 +54,12 @@ impl Bounds {
                 }
             }
         }
-        Ok(Self { caps: Limits::new(caps), ceilings, flow_caps, saturations: Limits::default() })
+        let floors = match problem.has_flow_floors() {
+            true => caller.flows.iter().map(|&flow| problem.flow_floor(flow as usize) / rate).collect(),
+            false => Vec::new(),
+        };
+        let (floors, caps) = (Column::new(floors, 0.0), Column::new(caps, f64::INFINITY));
+        Ok(Self { floors, caps, ceilings, flow_caps, saturations: Column::new(Vec::new(), f64::INFINITY) })
     }
 
     /// The cap of a flow with several paths, where the paths could carry more.
@@ -65,7 +72,8 @@ impl Bounds {
 impl Presolved {
     /// Whether nothing but links bounds a rate.
     pub(crate) fn is_unbounded(&self) -> bool {
-        self.bounds.caps.is_empty() && self.bounds.saturations.is_empty()
+        let Bounds { floors, caps, saturations, .. } = &self.bounds;
+        caps.is_empty() && saturations.is_empty() && floors.is_empty()
     }
 
     /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
@@ -100,6 +108,9 @@ impl Presolved {
                     let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
                     return Err(Error::Utility { flow: self.caller.flows[flows.start + place] as usize, what });
                 }
+                // What a floor guarantees is used, whatever it is worth.
+                let floors = self.bounds.floors.of(flows.clone());
+                found.iter_mut().zip(floors).for_each(|(found, &floor)| *found = found.max(floor));
                 if !saturations.is_empty() || found.iter().any(|&saturation| saturation < f64::INFINITY) {
                     saturations.resize(flows.start, f64::INFINITY);
                     saturations.extend_from_slice(found);
@@ -113,7 +124,7 @@ impl Presolved {
         for &(flow, cap) in &self.bounds.flow_caps {
             saturations[flow] = saturations[flow].min(cap);
         }
-        self.bounds.saturations = Limits::new(saturations);
+        self.bounds.saturations = Column::new(saturations, f64::INFINITY);
         let mut pacer = Pacer::new();
         for flow in 0..self.flows() {
             let own = self.paths_of(flow);
@@ -126,35 +137,41 @@ impl Presolved {
     }
 }
 
-/// One number per path or per flow, ∞ where there is no bound; holds nothing where there is none at all.
-#[derive(Debug, Default)]
-pub(crate) struct Limits(Vec<f64>);
+/// One number per path or per flow; holds nothing where all are the same.
+#[derive(Debug)]
+pub(crate) struct Column {
+    values: Vec<f64>,
+    usual: f64,
+}
 
-impl Limits {
-    /// The bounds in a list.
-    pub(super) fn new(values: Vec<f64>) -> Self {
-        match values.iter().all(|&value| value == f64::INFINITY) {
-            true => Self::default(),
-            false => Self(values),
-        }
+impl Column {
+    /// The numbers in a list; none for the usual one everywhere.
+    pub(super) fn new(values: Vec<f64>, usual: f64) -> Self {
+        let are_usual = values.iter().all(|&value| value == usual);
+        Self { values: if are_usual { Vec::new() } else { values }, usual }
     }
 
-    /// Whether there is none.
+    /// Whether all are the usual one.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
-    /// Of consecutive paths or flows; nothing where there is none at all.
+    /// Multiplies all that are kept.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|value| *value *= factor);
+    }
+
+    /// Of consecutive paths or flows; nothing where all are the usual one.
     pub(crate) fn of(&self, range: std::ops::Range<usize>) -> &[f64] {
-        if self.0.is_empty() { &[] } else { &self.0[range] }
+        if self.values.is_empty() { &[] } else { &self.values[range] }
     }
 }
 
-impl Index<usize> for Limits {
+impl Index<usize> for Column {
     type Output = f64;
 
     #[inline(always)]
     fn index(&self, place: usize) -> &f64 {
-        if self.0.is_empty() { &f64::INFINITY } else { &self.0[place] }
+        if self.values.is_empty() { &self.usual } else { &self.values[place] }
     }
 }

@@ -14,6 +14,8 @@ const LOST: f64 = 1e-9;
 pub(crate) struct Caller {
     /// Of every link, path and flow that is kept.
     pub(crate) links: Vec<u32>,
+    /// How much of each of these links is 1 here; empty where all are the caller's own.
+    pub(crate) link_units: Vec<f64>,
     pub(crate) paths: Arc<Vec<u32>>,
     pub(crate) flows: Arc<Vec<u32>>,
     /// Flows without an open path, in increasing order.
@@ -30,7 +32,10 @@ impl Presolved {
     /// float can hold (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
     pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
         let unit = self.units.price();
-        let convert = |price: f64| if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
+        let convert = |link: usize, price: f64| match price {
+            0.0 => 0.0,
+            _ => (price * unit / self.caller.link_unit(link)).min(f64::MAX),
+        };
         let mut prices = spread(&self.caller.links, self.caller.total_links, prices, convert);
         self.caller.unlimited.iter().for_each(|&link| prices[link as usize] = 0.0);
         prices
@@ -38,18 +43,19 @@ impl Presolved {
 
     /// Loads of all links in the caller's units; links without open paths carry nothing.
     pub(crate) fn caller_loads(&self, loads: &[f64]) -> Vec<f64> {
-        spread(&self.caller.links, self.caller.total_links, loads, |load| load * self.units.rate)
+        let convert = |link: usize, load: f64| load * self.units.rate * self.caller.link_unit(link);
+        spread(&self.caller.links, self.caller.total_links, loads, convert)
     }
 
     /// Rates of all paths in the caller's units; closed paths carry nothing.
     pub(crate) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
-        spread(&self.caller.paths, self.caller.total_paths, rates, |rate| rate * self.units.rate)
+        spread(&self.caller.paths, self.caller.total_paths, rates, |_, rate| rate * self.units.rate)
     }
 
     /// Rates of all flows in the caller's units; failed flows have none.
     pub(crate) fn caller_flow_rates(&self, flow_rates: &[f64]) -> Vec<f64> {
         let total = self.flows() + self.caller.failed_flows.len();
-        spread(&self.caller.flows, total, flow_rates, |rate| rate * self.units.rate)
+        spread(&self.caller.flows, total, flow_rates, |_, rate| rate * self.units.rate)
     }
 
     /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
@@ -57,11 +63,14 @@ impl Presolved {
         // The smallest number that floats hold to that part of it.
         let smallest = f64::from_bits(1) / LOST;
         let unit = self.units.price();
-        let is_lost = |price: f64| price > 0.0 && !(smallest..=f64::MAX).contains(&(price * unit));
-        if !prices.iter().any(|&price| is_lost(price)) {
+        let is_lost = |(link, &price): (usize, &f64)| {
+            price > 0.0 && !(smallest..=f64::MAX).contains(&(price * unit / self.caller.link_unit(link)))
+        };
+        if !prices.iter().enumerate().any(is_lost) {
             return true;
         }
-        let lost: Vec<f64> = prices.iter().map(|&price| if is_lost(price) { price } else { 0.0 }).collect();
+        let lost: Vec<f64> =
+            prices.iter().enumerate().map(|(link, price)| if is_lost((link, price)) { *price } else { 0.0 }).collect();
         (0..self.paths.len()).map(|path| self.paths.row(path)).all(|row| row.sum(&lost) <= LOST * row.sum(prices))
     }
 
@@ -96,11 +105,11 @@ impl Presolved {
 
     /// The caller's prices in natural units.
     pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
-        let natural = |&link: &u32| match prices[link as usize] {
+        let natural = |(link, &original): (usize, &u32)| match prices[original as usize] {
             0.0 => 0.0,
-            price => (price.ln() - self.units.log_price).min(600.0).exp(),
+            price => (price.ln() - self.units.log_price).min(600.0).exp() * self.caller.link_unit(link),
         };
-        self.caller.links.iter().map(natural).collect()
+        self.caller.links.iter().enumerate().map(natural).collect()
     }
 
     /// The caller's rates in natural units, cut to what sums over all paths can hold.
@@ -109,11 +118,18 @@ impl Presolved {
     }
 }
 
+impl Caller {
+    /// How much of a link is 1 here.
+    pub(crate) fn link_unit(&self, link: usize) -> f64 {
+        self.link_units.get(link).copied().unwrap_or(1.0)
+    }
+}
+
 /// Converted values in a list of `total`, each at its number there; 0 elsewhere.
-fn spread(numbers: &[u32], total: usize, values: &[f64], convert: impl Fn(f64) -> f64) -> Vec<f64> {
+fn spread(numbers: &[u32], total: usize, values: &[f64], convert: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let mut all = vec![0.0; total];
-    for (&number, &value) in numbers.iter().zip(values) {
-        all[number as usize] = convert(value);
+    for (place, (&number, &value)) in numbers.iter().zip(values).enumerate() {
+        all[number as usize] = convert(place, value);
     }
     all
 }

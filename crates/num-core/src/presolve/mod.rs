@@ -3,7 +3,9 @@
 //! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, and links
 //!   without open paths.
 //! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
-//! - Rates and prices are in natural units (`units.rs`), so that nothing afterwards can depend on the caller's.
+//! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
+//!   that nothing afterwards can depend on the caller's.
+//! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others.
 //! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
 //!   case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
@@ -13,6 +15,7 @@ mod blocks;
 mod bounds;
 mod caller;
 mod first_prices;
+mod floors;
 mod flow_paths;
 mod order;
 mod units;
@@ -25,10 +28,13 @@ pub(crate) use active::open_paths;
 use active::uses;
 pub(crate) use blocks::NaturalBlock;
 use blocks::natural_blocks;
+use bounds::Column;
 pub(crate) use bounds::{Bounds, ROUNDING};
 use caller::Caller;
+pub use floors::Infeasibility;
 use flow_paths::FlowPaths;
 use order::Order;
+pub(crate) use units::link_units;
 use units::{log_sum, rate_unit};
 
 #[cfg(doc)]
@@ -49,13 +55,19 @@ pub struct Presolved {
     pub(crate) units: Units,
     /// Whether any flow on any rank has several paths.
     pub(crate) has_several_paths: bool,
-    /// Capacity of every link, > 0.
+    /// Capacity of every link, > 0, in the link's unit.
     pub(crate) capacities: Vec<f64>,
     /// How many paths cross every link, on all ranks; > 0.
     pub(crate) uses: Vec<f64>,
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
     pub(crate) bounds: Bounds,
+    /// Utility lost per unit of rate on every path.
+    pub(crate) costs: Column,
+    /// Rates of all paths that carry the floors, or the largest part of them that fits; empty where there are none.
+    pub(crate) floor_rates: Vec<f64>,
+    /// Why the floors do not fit, if they do not.
+    pub(crate) infeasibility: Option<Infeasibility>,
     flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
     has_user_defined: bool,
@@ -70,7 +82,7 @@ pub struct Presolved {
 
 impl Presolved {
     /// # Errors
-    /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
+    /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Worthless`], [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         Self::by(problem, Arc::new(Ranks::alone()))
     }
@@ -84,6 +96,7 @@ impl Presolved {
         let unlimited =
             (0..problem.links() as u32).filter(|&link| problem.capacities()[link as usize] == f64::INFINITY);
         let unlimited = unlimited.collect();
+        problem.check_worth()?;
         let problem = &*problem.limited(ranks)?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
@@ -101,6 +114,12 @@ impl Presolved {
         };
         check()?;
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
+        let link_units = link_units(&paths, links.len(), &*workers)?;
+        let paths = match link_units.is_empty() {
+            true => paths,
+            false => Arc::new(Paths::clone(&paths).divided(&link_units)),
+        };
+        capacities.iter_mut().zip(&link_units).for_each(|(capacity, unit)| *capacity /= unit);
         let of_links: Vec<[f64; 2]> =
             capacities.iter().zip(&uses).map(|(&capacity, &uses)| [capacity, capacity / uses]).collect();
         let ranges = parts::ranges(paths.len(), parts::PATHS);
@@ -113,7 +132,7 @@ impl Presolved {
                 #[inline(always)]
                 |_, row| {
                     if let Some((ceiling, share)) = both.next() {
-                        (*ceiling, *share) = row.smallest_pair(&of_links).into();
+                        (*ceiling, *share) = row.narrowest_pair(&of_links).into();
                     }
                 },
             )?;
@@ -131,6 +150,7 @@ impl Presolved {
         })?;
         let caller = Caller {
             links,
+            link_units,
             paths: original_paths,
             flows: original_flows,
             failed_flows,
@@ -150,6 +170,9 @@ impl Presolved {
             uses,
             paths,
             bounds,
+            costs: Column::new(Vec::new(), 0.0),
+            floor_rates: Vec::new(),
+            infeasibility: None,
             flow_paths,
             has_user_defined: blocks.iter().any(|(number, _)| problem.blocks()[*number].is_user_defined()),
             blocks: Vec::new(),
@@ -157,6 +180,7 @@ impl Presolved {
             caller,
             workers,
         };
+        this.carry_floors(problem)?;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
             return Ok(this);
@@ -164,11 +188,15 @@ impl Presolved {
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
-        this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
+        this.units.log_price = match this.log_price(&flow_shares, &log_marginals)? {
+            Some(log_price) => log_price,
+            None => this.log_cost(problem)?,
+        };
         if this.ranks().any(this.has_user_defined)? {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
+        this.costs = this.natural_costs(problem);
         this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
         this.bound_by_saturation()?;
@@ -190,11 +218,17 @@ impl Presolved {
         &self.paths
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     pub fn loads(&self, rates: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.capacities.len()];
         self.paths.scatter(0..rates.len(), rates, &mut loads);
         loads
+    }
+
+    /// q_p + k_p of consecutive paths: the prices of their links, times their coefficients, and their cost.
+    pub(crate) fn price_paths(&self, paths: Range<usize>, prices: &[f64], path_prices: &mut [f64]) {
+        self.paths.gather(paths.clone(), prices, path_prices);
+        path_prices.iter_mut().zip(self.costs.of(paths)).for_each(|(price, cost)| *price += cost);
     }
 
     /// The demand of every path at prices of the links: the rate that its flow would have if it had this path alone, at
@@ -204,7 +238,7 @@ impl Presolved {
     /// [`Error::Stopped`].
     pub fn path_demands(&self, prices: &[f64]) -> Result<Vec<f64>> {
         let mut path_prices = vec![0.0; self.paths.len()];
-        self.paths.gather(0..self.paths.len(), prices, &mut path_prices);
+        self.price_paths(0..self.paths.len(), prices, &mut path_prices);
         let mut demands = vec![0.0; self.paths.len()];
         for (block, flows) in self.chunks_of(&(0..self.flows())) {
             check()?;
@@ -260,14 +294,15 @@ impl Presolved {
         self.blocks.iter().flat_map(move |block| block.chunks_of(flows).map(move |flows| (block, flows)))
     }
 
-    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/n_l along it,
+    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/(a_lp n_l) along it,
     /// n_l being the number of paths through a link.
     pub(crate) fn equal_shares(&self) -> &[f64] {
         self.equal_shares.get_or_init(|| {
             let of_links: Vec<f64> =
                 self.capacities.iter().zip(&self.uses).map(|(capacity, uses)| capacity / uses).collect();
             let mut shares = Vec::with_capacity(self.paths.len());
-            let pass = || self.paths.each(|path, row| shares.push(row.smallest(&of_links).min(self.bounds.caps[path])));
+            let pass =
+                || self.paths.each(|path, row| shares.push(row.narrowest(&of_links).min(self.bounds.caps[path])));
             StopToken::new().scope_alone(pass).expect("nothing stops it");
             self.cut_to_flow_caps(&mut shares);
             shares
@@ -304,7 +339,8 @@ impl Presolved {
         Ok(out)
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the
+    /// (U')⁻¹(q_p) for every path of some flows, at least the flow's floor and at most all that it can use, and that where
+    /// a path is free; the
     /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths
     /// only.
     pub(crate) fn path_demands_into(
@@ -317,7 +353,7 @@ impl Presolved {
         let first = self.paths_of_all(flows).start;
         assert_eq!(demands.len(), self.paths_of_all(flows).len(), "one demand for every path of these flows");
         if demands.len() == flows.len() {
-            if path_prices.iter().all(|&price| price >= f64::MIN_POSITIVE) {
+            if self.bounds.floors.is_empty() && path_prices.iter().all(|&price| price >= f64::MIN_POSITIVE) {
                 return block.utility.demand_into(block.places(flows), path_prices, demands);
             }
             let prices: Vec<f64> = path_prices.iter().map(|price| price.max(f64::MIN_POSITIVE)).collect();
@@ -326,6 +362,8 @@ impl Presolved {
                 if price == 0.0 {
                     *demand = self.bounds.saturations[flow];
                 }
+                let floor = self.bounds.floors[flow];
+                *demand = if *demand < floor { floor } else { *demand };
             }
             return;
         }
@@ -343,8 +381,12 @@ impl Presolved {
             for (flow, &answer) in flows.clone().zip(&answers) {
                 let most = self.bounds.saturations[flow];
                 // min would drop a NaN.
-                let all = path_prices[path(flow)] == 0.0 || answer > most;
-                demands[path(flow)] = if all { most } else { answer };
+                let (floor, free) = (self.bounds.floors[flow], path_prices[path(flow)] == 0.0);
+                demands[path(flow)] = match () {
+                    () if free || answer > most => most,
+                    () if answer < floor => floor,
+                    () => answer,
+                };
             }
         }
     }

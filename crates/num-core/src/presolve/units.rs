@@ -6,14 +6,16 @@
 use std::f64::consts::LN_2;
 use std::ops::Range;
 
-use super::Presolved;
+use super::{Column, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
+use crate::paths::Paths;
 use crate::paths::parts::{self, pieces};
+use crate::paths::passes::{Pass, smaller};
 use crate::problem::{Block, Problem};
 use crate::utility::CHUNK;
-use crate::work::{Ranks, for_each};
+use crate::work::{Ranks, Workers, for_each};
 
 impl Presolved {
     /// log U' of every flow at its equal share, in the caller's units of price.
@@ -70,7 +72,7 @@ impl Presolved {
     }
 
     /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue, over all ranks.
-    pub(super) fn log_price(&self, shares: &[f64], log_marginals: &[f64]) -> Result<f64> {
+    pub(super) fn log_price(&self, shares: &[f64], log_marginals: &[f64]) -> Result<Option<f64>> {
         let (workers, ranges) = (&*self.workers, parts::ranges(shares.len(), parts::PATHS));
         let largest_of =
             |range: Range<usize>| Ok(log_marginals[range].iter().copied().fold(f64::NEG_INFINITY, f64::max));
@@ -79,7 +81,7 @@ impl Presolved {
         self.ranks().max(&mut largest)?;
         let [largest] = largest;
         if !largest.is_finite() {
-            return Ok(0.0);
+            return Ok(None);
         }
         let of_ranges = for_each(workers, ranges, |range| {
             check()?;
@@ -102,8 +104,39 @@ impl Presolved {
         })?;
         let mut sums = [0, 1].map(|which| of_ranges.iter().map(|sums| sums[which]).sum::<f64>());
         self.ranks().sum(&mut sums)?;
-        Ok(largest + (sums[0] / sums[1]).ln())
+        Ok(Some(largest + (sums[0] / sums[1]).ln()))
     }
+
+    /// log of the mean cost of a path, the unit of price where no marginal is positive; 0 without costs.
+    pub(super) fn log_cost(&self, problem: &Problem) -> Result<f64> {
+        let cost = |&path: &u32| problem.path_cost(path as usize);
+        let mut sums = [self.caller.paths.iter().map(cost).sum::<f64>(), self.paths.len() as f64];
+        self.ranks().sum(&mut sums)?;
+        Ok(if sums[0] > 0.0 { (sums[0] / sums[1]).ln() } else { 0.0 })
+    }
+
+    /// The costs of paths.
+    pub(super) fn natural_costs(&self, problem: &Problem) -> Column {
+        let natural = |&path: &u32| match problem.path_cost(path as usize) {
+            0.0 => 0.0,
+            cost => (cost.ln() - self.units.log_price).min(600.0).exp(),
+        };
+        let costs = if problem.has_path_costs() { self.caller.paths.iter().map(natural).collect() } else { Vec::new() };
+        Column::new(costs, 0.0)
+    }
+}
+
+/// The unit of every link: the largest coefficient there, over all ranks; empty where all coefficients are 1.
+pub(crate) fn link_units(paths: &Paths, links: usize, workers: &dyn Workers) -> Result<Vec<f64>> {
+    if !workers.ranks().any(paths.coefficients().is_some())? {
+        return Ok(Vec::new());
+    }
+    let ranges = parts::ranges(paths.len(), parts::PATHS.max(parts::PER_LINK * links));
+    let pass = Pass { paths, links, ranges, workers };
+    let least = pass.least(vec![[0.0]; links], |_, row, least| {
+        row.entries().for_each(|(link, a)| least[link as usize][0] = smaller(-a, least[link as usize][0]));
+    })?;
+    Ok(least.into_iter().map(|[least]| -least).collect())
 }
 
 /// Σ log of some values.

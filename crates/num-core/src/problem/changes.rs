@@ -33,8 +33,72 @@ impl Problem {
         if let Some(flow) = flow_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::FlowCap { flow, value: flow_caps[flow] });
         }
+        check_floors(&self.flow_floors, |flow| flow_caps[flow])?;
         self.flow_caps = Arc::new(if flow_caps.iter().all(|cap| cap.is_infinite()) { vec![] } else { flow_caps });
         Ok(self)
+    }
+
+    /// This problem with a floor for the rate of every flow over all its paths, which is guaranteed to it; 0 for none. A
+    /// solve ends as [`Status::Infeasible`](crate::Status::Infeasible) where the floors do not fit. The floor of a flow
+    /// without an open path does not count. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::FlowFloor`], or [`Error::Length`] unless there is one floor per flow.
+    pub fn with_flow_floors(mut self, flow_floors: Vec<f64>) -> Result<Self> {
+        check_length("flow_floor", flow_floors.len(), self.flows, "flow")?;
+        // Invariant 5: floors are finite, not negative and at most the caps.
+        check_floors(&flow_floors, |flow| self.flow_cap(flow))?;
+        self.flow_floors = Arc::new(if flow_floors.iter().all(|&floor| floor == 0.0) { vec![] } else { flow_floors });
+        self.carrying = Arc::default();
+        Ok(self)
+    }
+
+    /// This problem with a priority of every flow, smaller first: each class of flows of one priority is allocated in the
+    /// best way while every class before it keeps the rates of its flows, whose splits may move. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Priority`], or [`Error::Length`] unless there is one priority per flow.
+    pub fn with_priorities(mut self, priorities: Vec<f64>) -> Result<Self> {
+        check_length("priority", priorities.len(), self.flows, "flow")?;
+        // Invariant 7: priorities are finite.
+        if let Some(flow) = priorities.iter().position(|priority| !priority.is_finite()) {
+            return Err(Error::Priority { flow, value: priorities[flow] });
+        }
+        let are_one = priorities.windows(2).all(|pair| pair[0] == pair[1]);
+        self.priorities = Arc::new(if are_one { vec![] } else { priorities });
+        Ok(self)
+    }
+
+    /// This problem with its floors for the demands of its flows.
+    pub(crate) fn with_floors_as_demands(&self) -> Self {
+        let (flow_caps, flow_floors) = (Arc::clone(&self.flow_floors), Arc::default());
+        Self { flow_caps, flow_floors, priorities: Arc::default(), carrying: Arc::default(), ..self.clone() }
+    }
+
+    /// This problem with a cost of every path: utility lost per unit of rate on it. The objective is Σ U − Σ k x. All
+    /// else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Cost`], or [`Error::Length`] unless there is one cost per path.
+    pub fn with_path_costs(mut self, path_costs: Vec<f64>) -> Result<Self> {
+        check_length("path_cost", path_costs.len(), self.paths.len(), "path")?;
+        // Invariant 5: costs are finite and not negative.
+        check_costs("path", &path_costs)?;
+        self.path_costs = Arc::new(if path_costs.iter().all(|&cost| cost == 0.0) { vec![] } else { path_costs });
+        Ok(self)
+    }
+
+    /// This problem with a cost of every link, utility lost per unit of load on it, added to the costs of the paths
+    /// through it, times their coefficients. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Cost`], or [`Error::Length`] unless there is one cost per link.
+    pub fn with_link_costs(self, link_costs: &[f64]) -> Result<Self> {
+        check_length("link_cost", link_costs.len(), self.links(), "link")?;
+        check_costs("link", link_costs)?;
+        let of_path = |path: usize| self.path_cost(path) + self.paths.row(path).sum(link_costs);
+        let costs = (0..self.paths.len()).map(of_path).collect();
+        self.with_path_costs(costs)
     }
 
     /// This problem with other capacities; 0 for a link that has failed, ∞ for one without a limit. All else is shared.
@@ -54,7 +118,7 @@ impl Problem {
     /// [`Error::Length`] when there are utilities for another number of flows, and the errors of a utility;
     /// [`Error::Stopped`].
     pub fn with_utility(mut self, utilities: impl Into<Utilities>) -> Result<Self> {
-        // Invariant 5: one utility per flow.
+        // Invariant 6: one utility per flow.
         self.blocks = Arc::new(blocks::of(utilities.into(), self.flows)?);
         Ok(self)
     }
@@ -75,5 +139,20 @@ impl Problem {
             self.rate_caps = Arc::new(rate_caps);
         }
         Ok(self)
+    }
+}
+
+fn check_floors(floors: &[f64], cap: impl Fn(usize) -> f64) -> Result<()> {
+    let is_wrong = |(flow, &floor): (usize, &f64)| !(floor >= 0.0 && floor < f64::INFINITY && floor <= cap(flow));
+    match floors.iter().enumerate().position(is_wrong) {
+        Some(flow) => Err(Error::FlowFloor { flow, value: floors[flow], cap: cap(flow) }),
+        None => Ok(()),
+    }
+}
+
+fn check_costs(per: &'static str, costs: &[f64]) -> Result<()> {
+    match costs.iter().position(|&cost| !(cost >= 0.0 && cost < f64::INFINITY)) {
+        Some(number) => Err(Error::Cost { per, number, value: costs[number] }),
+        None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Problem;
 use crate::utility::Utility;
 
-/// Whether the answers are the same: capacities, paths, flows, caps and utilities. Utilities are the same where their
+/// Whether the answers are the same: capacities, paths, flows, caps, floors, costs, priorities and utilities. Utilities are the same where their
 /// kinds and parameters are, however they were given; one that exists only as code is the same as itself.
 impl PartialEq for Problem {
     fn eq(&self, other: &Self) -> bool {
@@ -14,13 +14,16 @@ impl PartialEq for Problem {
 }
 
 impl Problem {
-    /// Whether capacities, paths, flows and caps are the same.
+    /// Whether capacities, paths, flows, caps, floors, costs and priorities are the same.
     pub fn equals_but_for_utilities(&self, other: &Self) -> bool {
         self.capacities == other.capacities
             && self.paths == other.paths
             && self.group == other.group
             && self.rate_caps == other.rate_caps
             && self.flow_caps == other.flow_caps
+            && self.flow_floors == other.flow_floors
+            && self.path_costs == other.path_costs
+            && self.priorities == other.priorities
     }
 
     fn has_utilities_of(&self, other: &Self) -> bool {
@@ -51,7 +54,12 @@ mod tests {
     #[test]
     fn a_problem_is_equal_to_what_its_text_says() {
         let capped = problem().with_flow_caps(vec![0.5, f64::INFINITY]).unwrap();
-        for one in [problem(), capped] {
+        let indptr = vec![0, 2, 3];
+        let paths = Paths::with_coefficients(indptr, vec![0, 1, 0], vec![0.1, 1.0, 3.0]).unwrap();
+        let utility = AlphaFair::new(2.0, vec![1.0, 3.0]).unwrap();
+        let with_coefficients = Problem::new(vec![1.0, 2.0], paths, utility).unwrap();
+        assert_ne!(with_coefficients, problem());
+        for one in [problem(), capped, with_coefficients] {
             assert_eq!(Problem::from_json(&one.to_json().unwrap()).unwrap(), one);
         }
     }

@@ -1,8 +1,9 @@
-//! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
+//! Problems as JSON text, with the fields `capacity`, `paths`, `coefficient`, `group`, `utility`, `cap` and `flow_cap`.
 //!
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
-//! is there only if a flow has one. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
+//! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1,
+//! and `flow_floor`, `path_cost` and `priority`, which are there where one is not 0 (or all are the same). `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
 //! answer) are ignored when reading.
 
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
-use crate::error::{Cause, Error, Result};
+use crate::error::{Cause, Error, Result, check_length};
 use crate::interrupt::{self, Pacer};
 use crate::interruptible_list;
 use crate::paths::Paths;
@@ -25,12 +26,20 @@ struct File {
     capacity: Column<Option<f64>>,
     paths: Paths,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    coefficient: Option<Column<Vec<f64>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Column<u32>>,
     utility: Columns,
     #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none")]
     cap: Option<Column<Option<f64>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     flow_cap: Option<Column<Option<f64>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flow_floor: Option<Column<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path_cost: Option<Column<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    priority: Option<Column<f64>>,
 }
 
 /// The utilities: a column for each parameter of a family that a flow has.
@@ -184,17 +193,33 @@ impl File {
         let file = self;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
         let all = |caps: Column<Option<f64>>| caps.0.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
+        let paths = match file.coefficient {
+            Some(coefficients) => with_coefficients(&file.paths, &coefficients.0)?,
+            None => file.paths,
+        };
         let problem = match file.group {
-            Some(group) => Problem::grouped(all(file.capacity), file.paths, group.0, utilities)?,
-            None => Problem::new(all(file.capacity), file.paths, utilities)?,
+            Some(group) => Problem::grouped(all(file.capacity), paths, group.0, utilities)?,
+            None => Problem::new(all(file.capacity), paths, utilities)?,
         };
         let problem = match file.cap {
             None => problem,
             Some(caps) => problem.with_rate_caps(all(caps))?,
         };
-        match file.flow_cap {
+        let problem = match file.flow_cap {
+            None => problem,
+            Some(caps) => problem.with_flow_caps(all(caps))?,
+        };
+        let problem = match file.flow_floor {
+            None => problem,
+            Some(floors) => problem.with_flow_floors(floors.0)?,
+        };
+        let problem = match file.path_cost {
+            None => problem,
+            Some(costs) => problem.with_path_costs(costs.0)?,
+        };
+        match file.priority {
             None => Ok(problem),
-            Some(caps) => problem.with_flow_caps(all(caps)),
+            Some(priorities) => problem.with_priorities(priorities.0),
         }
     }
 
@@ -218,10 +243,26 @@ impl File {
         Ok(Self {
             capacity: Column(problem.capacities().iter().copied().map(written).collect()),
             paths: Paths::clone(&problem.paths),
+            coefficient: problem.paths.coefficients().map(|all| {
+                let own = problem.paths.indptr().windows(2).map(|pair| all[pair[0]..pair[1]].to_vec());
+                Column(own.collect())
+            }),
             group: Some(Column(problem.group().to_vec())),
             utility,
             cap: Some(Column(caps.collect())),
             flow_cap: problem.has_flow_caps().then(|| Column(flow_caps.collect())),
+            flow_floor: problem.has_flow_floors().then(|| Column(problem.flow_floors.to_vec())),
+            path_cost: problem.has_path_costs().then(|| Column(problem.path_costs.to_vec())),
+            priority: problem.has_priorities().then(|| Column(problem.priorities.to_vec())),
         })
     }
+}
+
+/// Paths with coefficients from lists like theirs.
+fn with_coefficients(paths: &Paths, coefficients: &[Vec<f64>]) -> Result<Paths> {
+    check_length("coefficient", coefficients.len(), paths.len(), "path")?;
+    for (path, (own, links)) in coefficients.iter().zip(paths.iter()).enumerate() {
+        check_length(&format!("coefficient of path {path}"), own.len(), links.len(), "link")?;
+    }
+    Paths::with_coefficients(paths.indptr().to_vec(), paths.indices().to_vec(), coefficients.concat())
 }

@@ -6,7 +6,8 @@
 //! another part of the link.
 //!
 //! ```text
-//! p_l      Σ_f min(r_f, w_f p^(−1/α_f)) = c_l      over the flows whose every path crosses l; 0 if Σ r_f ≤ c_l
+//! p_l      Σ_f a_lf min(r_f, w_f (a_lf p)^(−1/α_f)) = c_l      over the flows whose every path crosses l, with the
+//!          coefficient of one of these; 0 if Σ a_lf r_f ≤ c_l
 //! r_f      what f gets without the link l: its caps, the least capacity on its path, and its rates at the prices p_m
 //!          of its other links
 //! g starves beside f      α_g ≠ α_f,  x_g < x_f / 1000  and  t_g < t_f / 1000   at p_l, neither held by its r
@@ -59,6 +60,8 @@ struct Links<'a> {
     alphas: Vec<Option<f64>>,
     starts: Vec<usize>,
     flows: Vec<u32>,
+    /// By place in `flows`, the coefficient there.
+    uses: Vec<f64>,
     /// By flow, one of its paths: links that all of them cross are on any.
     a_path: Vec<usize>,
     /// By flow, the most that caps and capacities let it have.
@@ -137,35 +140,40 @@ impl<'a> Links<'a> {
         let (links, capacities) = (problem.links(), problem.capacities());
         let (mut paths_of, mut alone) = (vec![0u32; problem.flows()], vec![0.0; problem.flows()]);
         let mut a_path = vec![0; problem.flows()];
-        let mut crossings: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut crossings: HashMap<(u32, u32), (u32, f64)> = HashMap::new();
         let mut pacer = Pacer::new();
-        for (path, (&flow, path_links)) in problem.group().iter().zip(problem.paths().iter()).enumerate() {
-            pacer.did(path_links.len())?;
+        for (path, &flow) in problem.group().iter().enumerate() {
+            let row = problem.paths().row(path);
+            pacer.did(row.links().len())?;
             paths_of[flow as usize] += 1;
             a_path[flow as usize] = path;
-            let least = path_links.iter().map(|&link| capacities[link as usize]).fold(f64::INFINITY, f64::min);
-            alone[flow as usize] += f64::min(least, problem.rate_cap(path));
-            for &link in path_links {
-                *crossings.entry((link, flow)).or_default() += 1;
+            alone[flow as usize] += f64::min(row.narrowest(capacities), problem.rate_cap(path));
+            for (link, a) in row.entries() {
+                let (count, coefficient) = crossings.entry((link, flow)).or_default();
+                (*count, *coefficient) = (*count + 1, a);
             }
         }
         for (flow, alone) in alone.iter_mut().enumerate() {
             *alone = f64::min(*alone, problem.flow_cap(flow));
         }
-        let all = |(&(link, flow), &count): (&(u32, u32), &u32)| {
+        let all = |(&(link, flow), &(count, a)): (&(u32, u32), &(u32, f64))| {
             let takes_part = alphas[flow as usize].is_some() && count == paths_of[flow as usize];
-            takes_part.then_some((link, flow))
+            takes_part.then_some((link, flow, a))
         };
-        let mut crossings: Vec<(u32, u32)> = crossings.iter().filter_map(all).collect();
-        crossings.sort_unstable();
+        let mut crossings: Vec<(u32, u32, f64)> = crossings.iter().filter_map(all).collect();
+        crossings.sort_unstable_by_key(|&(link, flow, _)| (link, flow));
         let starts =
             (0..=links).map(|link| crossings.partition_point(|crossing| (crossing.0 as usize) < link)).collect();
-        let flows = crossings.into_iter().map(|crossing| crossing.1).collect();
-        Ok(Self { problem, alphas, starts, flows, a_path, alone, prices: HashMap::new() })
+        let (flows, uses) = crossings.into_iter().map(|(_, flow, a)| (flow, a)).unzip();
+        Ok(Self { problem, alphas, starts, flows, uses, a_path, alone, prices: HashMap::new() })
     }
 
     fn of(&self, link: usize) -> &[u32] {
         &self.flows[self.starts[link]..self.starts[link + 1]]
+    }
+
+    fn uses(&self, link: usize) -> &[f64] {
+        &self.uses[self.starts[link]..self.starts[link + 1]]
     }
 
     fn alpha(&self, flow: usize) -> f64 {
@@ -194,22 +202,23 @@ impl<'a> Links<'a> {
     /// ln p of a link, if its flows ask for more than it has, each for at most its limit.
     fn price(&self, link: usize, limits: &[f64]) -> Option<f64> {
         let capacity = self.problem.capacities()[link];
-        if limits.iter().sum::<f64>() <= capacity {
+        if limits.iter().zip(self.uses(link)).map(|(limit, a)| a * limit).sum::<f64>() <= capacity {
             return None;
         }
         let (mut low, mut high) = (-LARGEST, LARGEST);
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            let asked: f64 =
-                self.of(link).iter().zip(limits).map(|(&flow, &limit)| limit.min(self.demand(flow, middle))).sum();
+            let flows = self.of(link).iter().zip(self.uses(link)).zip(limits);
+            let asked: f64 = flows.map(|((&flow, &a), limit)| a * limit.min(self.demand(flow, middle, a))).sum();
             if asked > capacity { low = middle } else { high = middle }
         }
         Some(high)
     }
 
-    fn demand(&self, flow: u32, ln_price: f64) -> f64 {
+    /// At ln p of a link and a coefficient there.
+    fn demand(&self, flow: u32, ln_price: f64, a: f64) -> f64 {
         let (utility, place) = self.problem.utility(flow as usize);
-        utility.demand(place, ln_price.exp())
+        utility.demand(place, a * ln_price.exp())
     }
 
     /// What a flow gets without a link: at the prices of its others, each as if it were the only one.
@@ -217,9 +226,7 @@ impl<'a> Links<'a> {
         let path = self.problem.paths().links(self.a_path[flow]);
         let mut limit = self.alone[flow];
         for other in path.iter().map(|&other| other as usize).filter(|&other| other != link) {
-            if self.of(other).binary_search(&(flow as u32)).is_err() {
-                continue;
-            }
+            let Ok(place) = self.of(other).binary_search(&(flow as u32)) else { continue };
             let price = match self.prices.get(&other) {
                 Some(&price) => price,
                 None => {
@@ -230,7 +237,7 @@ impl<'a> Links<'a> {
                 }
             };
             if let Some(price) = price {
-                limit = limit.min(self.demand(flow as u32, price));
+                limit = limit.min(self.demand(flow as u32, price, self.uses(other)[place]));
             }
         }
         limit
@@ -241,13 +248,13 @@ impl<'a> Links<'a> {
         let flows = self.of(link).to_vec();
         let limits: Vec<f64> = flows.iter().map(|&flow| limit(self, flow as usize)).collect();
         let (price, capacity) = (self.price(link, &limits)?, self.problem.capacities()[link]);
-        let asks = |(&flow, &limit): (&u32, &f64)| {
-            let (rate, alpha) = (self.demand(flow, price), self.alpha(flow as usize));
-            let share = (-price / alpha).exp();
+        let asks = |((&flow, &limit), &a): ((&u32, &f64), &f64)| {
+            let (rate, alpha) = (self.demand(flow, price, a), self.alpha(flow as usize));
+            let share = (-(price + a.ln()) / alpha).exp();
             // Whoever may have the whole link is held by nothing else, though rounding give it all.
-            (rate < limit || limit >= capacity).then_some(Asks { flow: flow as usize, rate, share, alpha })
+            (rate < limit || a * limit >= capacity).then_some(Asks { flow: flow as usize, rate, share, alpha })
         };
-        let mut asked: Vec<Asks> = flows.iter().zip(&limits).filter_map(asks).collect();
+        let mut asked: Vec<Asks> = flows.iter().zip(&limits).zip(self.uses(link)).filter_map(asks).collect();
         // By share, the largest first: those before a place are the candidates for the flow beside it.
         asked.sort_by(|one, other| other.share.total_cmp(&one.share));
         let (mut before, mut fastest) = (0, None::<usize>);

@@ -6,6 +6,7 @@ mod equality;
 mod json;
 mod limited;
 mod mixed_alpha;
+mod stages;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,10 +24,12 @@ pub use mixed_alpha::Starving;
 ///
 /// Invariants, each checked on construction:
 /// 1. every capacity is a number and not negative (0: the link has failed, ∞: it has no limit);
-/// 2. every path has a link, names links that exist, and none of them twice;
+/// 2. every path has a link, names links that exist, and none of them twice, with coefficients that are finite and > 0;
 /// 3. every flow in `0..flows` owns at least one path;
 /// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
-/// 5. there is one utility for every flow.
+/// 5. every flow floor is finite, not negative and at most the flow's cap, every cost of a path finite and not negative;
+/// 6. there is one utility for every flow;
+/// 7. every priority is finite.
 #[derive(Debug, Clone)]
 pub struct Problem {
     // Shared, so that a copy costs nothing: every solver of a problem keeps one.
@@ -39,6 +42,14 @@ pub struct Problem {
     rate_caps: Arc<Vec<f64>>,
     /// Cap of every flow over all its paths; empty when there are none.
     flow_caps: Arc<Vec<f64>>,
+    /// Floor of every flow over all its paths; empty when there are none.
+    flow_floors: Arc<Vec<f64>>,
+    /// Utility lost per unit of rate on every path; empty when there are no costs.
+    path_costs: Arc<Vec<f64>>,
+    /// Of every flow, the smallest first; empty where all are the same.
+    priorities: Arc<Vec<f64>>,
+    /// Rates of all paths that are known to carry the floors; empty where none are.
+    carrying: Arc<Vec<f64>>,
     blocks: Arc<Vec<Block>>,
 }
 
@@ -85,12 +96,23 @@ impl Problem {
         if let Some(flow) = owns.iter().position(|owns| !owns) {
             return Err(Error::GroupGap { flow, flows });
         }
-        // Invariant 5: one utility per flow.
+        // Invariant 6: one utility per flow.
         interrupt::check()?;
         let blocks = blocks::of(utilities.into(), flows)?;
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
-        let (rate_caps, flow_caps) = (Arc::default(), Arc::default());
-        Ok(Self { capacities, paths, group, flows, rate_caps, flow_caps, blocks })
+        Ok(Self {
+            capacities,
+            paths,
+            group,
+            flows,
+            rate_caps: Arc::default(),
+            flow_caps: Arc::default(),
+            flow_floors: Arc::default(),
+            path_costs: Arc::default(),
+            priorities: Arc::default(),
+            carrying: Arc::default(),
+            blocks,
+        })
     }
 
     /// Capacity of every link.
@@ -151,6 +173,48 @@ impl Problem {
         !self.flow_caps.is_empty()
     }
 
+    /// The least rate of a flow over all its paths; 0 where there is none.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn flow_floor(&self, flow: usize) -> f64 {
+        assert!(flow < self.flows, "flow {flow} of {} flows", self.flows);
+        if self.flow_floors.is_empty() { 0.0 } else { self.flow_floors[flow] }
+    }
+
+    /// Whether any flow has a floor above 0.
+    pub fn has_flow_floors(&self) -> bool {
+        !self.flow_floors.is_empty()
+    }
+
+    /// Utility lost per unit of rate on a path; 0 where there is no cost.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn path_cost(&self, path: usize) -> f64 {
+        assert!(path < self.paths.len(), "path {path} of {} paths", self.paths.len());
+        if self.path_costs.is_empty() { 0.0 } else { self.path_costs[path] }
+    }
+
+    /// Whether any path has a cost above 0.
+    pub fn has_path_costs(&self) -> bool {
+        !self.path_costs.is_empty()
+    }
+
+    /// The priority of a flow: those of a smaller one are served first. 0 for all unless they were given.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn priority(&self, flow: usize) -> f64 {
+        assert!(flow < self.flows, "flow {flow} of {} flows", self.flows);
+        if self.priorities.is_empty() { 0.0 } else { self.priorities[flow] }
+    }
+
+    /// Whether flows have different priorities.
+    pub fn has_priorities(&self) -> bool {
+        !self.priorities.is_empty()
+    }
+
     /// Whether the path is closed: a link of it has failed (capacity 0), or the path or its flow is capped at 0.
     ///
     /// # Panics
@@ -208,7 +272,7 @@ impl Problem {
         Ok(flow_rates)
     }
 
-    /// Load of every link: the sum of the rates of the paths through it.
+    /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is one rate per path.
@@ -257,14 +321,22 @@ impl Problem {
         all
     }
 
-    /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
-    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32], workers: &dyn Workers) -> f64 {
+    /// Σ U_f(y_f) over the flows that are not left out, less Σ k_p x_p; the smallest fair share for max-min problems.
+    pub(crate) fn objective(
+        &self,
+        rates: &[f64],
+        flow_rates: &[f64],
+        failed_flows: &[u32],
+        workers: &dyn Workers,
+    ) -> f64 {
         let values = self.values_by(flow_rates, workers);
         let mut failed = failed_flows.iter().peekable();
         let served = |&(flow, _): &(usize, f64)| failed.next_if(|&&failed| failed as usize == flow).is_none();
         let counted = values.into_iter().enumerate().filter(served).map(|(_, value)| value);
         if self.curvature() != Curvature::MaxMin {
-            return counted.sum();
+            let utility: f64 = counted.sum();
+            let cost = || self.path_costs.iter().zip(rates).map(|(cost, rate)| cost * rate).sum::<f64>();
+            return if self.has_path_costs() { utility - cost() } else { utility };
         }
         let least = counted.fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
@@ -341,6 +413,9 @@ impl Problem {
             && let Some(path) = (0..paths.len()).find(crosses_others)
         {
             return Some(format!("path {path} crosses other links there"));
+        }
+        if self.paths.coefficients() != paths.coefficients() {
+            return Some("its paths have other coefficients".into());
         }
         if Arc::ptr_eq(&self.group, group) {
             return None;

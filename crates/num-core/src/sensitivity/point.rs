@@ -83,7 +83,7 @@ impl Point {
         let marginals = problem.per_path(&self.marginals);
         let unknown = vec![[f64::INFINITY]; problem.capacities.len()];
         let least = problem.pass().least(unknown, |path, row, least| {
-            row.lower([self.path_prices[path].max(marginals[path])], least);
+            row.lower(|a| [self.path_prices[path].max(marginals[path]) / a], least);
         })?;
         Ok(least.into_flattened())
     }

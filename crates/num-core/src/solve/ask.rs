@@ -32,6 +32,8 @@ pub struct Ask {
     pub(super) by: By,
     pub(super) start: Start,
     pub(super) workers: Arc<dyn Workers>,
+    /// By path; empty where any best split will do.
+    pub(super) tie_costs: Vec<f64>,
     pub(super) settings: Settings,
 }
 
@@ -121,7 +123,8 @@ impl Ask {
     }
 
     fn of(by: By) -> Self {
-        Self { by, start: Start::Cold, workers: Arc::new(Ranks::alone()), settings: Settings::default() }
+        let workers = Arc::new(Ranks::alone());
+        Self { by, start: Start::Cold, workers, tie_costs: Vec::new(), settings: Settings::default() }
     }
 
     /// With an option of the method. Nothing for a method that has a name of its own: its maker knows its options.
@@ -151,6 +154,12 @@ impl Ask {
     /// By these workers: threads of netnum-parallel, or [`Ranks`], of which each has a part of the flows.
     pub fn with_workers(self, workers: Arc<dyn Workers>) -> Self {
         Self { workers, ..self }
+    }
+
+    /// Of all splits over several paths that give flows these rates, the one of least Σ k_p x_p, given a cost of every
+    /// path: a second stage, for where many splits are best.
+    pub fn with_tie_costs(self, tie_costs: Vec<f64>) -> Self {
+        Self { tie_costs, ..self }
     }
 
     /// Until this is reached.

@@ -1,13 +1,13 @@
 //! The bottleneck link of every path.
 //!
 //! ```text
-//! b_p = argmax { p_l : l ∈ p, load_l ≥ (1 − 10⁻²) c_l, p_l > 10⁻⁹ U'(y_f) }
+//! b_p = argmax { a_lp p_l : l ∈ p, load_l ≥ (1 − 10⁻²) c_l, a_lp p_l > 10⁻⁹ U'(y_f) }
 //! ```
 //!
-//! The full link with the largest price on the path; the first of equals. A path has none when
+//! The full link to which the path pays most; the first of equals. A path has none when
 //!
 //! - it is at its cap, or its flow at its cap or saturation, to 10⁻³: more capacity would not change its rate;
-//! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of its smallest capacity;
+//! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of what its links could carry;
 //! - it is free: no full link of it has a price above 10⁻⁹ U'(y_f).
 //!
 //! At a gap ε a link with the part s of all revenue may idle by ε/s: hence the tolerance 10⁻² of a full link.
@@ -65,13 +65,13 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     problem.caller_links(
         #[inline(always)]
         |path, flow, row| {
-            let least = (IDLE_SHARE * flow_rates[flow]).max(NEGLIGIBLE * row.smallest(&problem.capacities));
+            let least = (IDLE_SHARE * flow_rates[flow]).max(NEGLIGIBLE * row.narrowest(&problem.capacities));
             if rates[path] <= least || rates[path] >= problem.bounds.caps[path] * (1.0 - AT_LIMIT) {
                 return None;
             }
             let (mut found, mut highest) = (None, marginals[flow]);
-            for &link in row.links() {
-                let price = of_full[link as usize];
+            for (link, a) in row.entries() {
+                let price = a * of_full[link as usize];
                 if price > highest {
                     (found, highest) = (Some(link), price);
                 }

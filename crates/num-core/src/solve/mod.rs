@@ -17,6 +17,7 @@ mod schedule;
 mod settings;
 mod solution;
 mod solver;
+mod stages;
 pub(crate) mod system;
 mod takes;
 mod xwi;
@@ -30,7 +31,7 @@ pub use method::{Method, State};
 pub use methods::METHODS;
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
-pub use solution::{Solution, Status};
+pub use solution::{PriorityClass, Solution, Status};
 pub use solver::Solver;
 
 use crate::error::{Error, Result};
@@ -67,6 +68,9 @@ pub fn solve_on(
     observer: &mut dyn Observer,
     last: Option<Solver>,
 ) -> Result<(Solution, Option<Solver>)> {
+    if stages::are_needed(problem, ask) {
+        return stages::solve(problem, ask, observer).map(|solution| (solution, None));
+    }
     let ranks = ask.workers.ranks();
     ranks.call(Call::Solve, || {
         let (began, settings) = (Instant::now(), &ask.settings);

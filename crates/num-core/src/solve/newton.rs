@@ -140,7 +140,7 @@ impl Newton {
     /// The diagonal where it stands, and the estimate of the gap.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         self.diagonal.fill(0.0);
-        problem.pass().scatter(&self.slopes, &mut self.diagonal);
+        problem.pass().add_diagonal(&self.slopes, &mut self.diagonal);
         let mut mismatch = 0.0;
         let links = self.excess.iter().zip(&self.diagonal).zip(&mut self.steps);
         for (((&excess, &slope), step), &price) in links.zip(&state.prices) {

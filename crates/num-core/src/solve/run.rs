@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::Limits;
-use crate::presolve::Presolved;
+use crate::presolve::{Infeasibility, Presolved};
 
 /// The best answer certified so far, in natural units.
 struct Best<'p> {
@@ -55,6 +55,9 @@ impl Solver {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
+        if let Some(infeasibility) = self.presolved.infeasibility.clone() {
+            return self.infeasible(infeasibility, began);
+        }
         let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
         let workers = Arc::clone(&self.presolved.workers);
         let ranks = workers.ranks();
@@ -240,7 +243,7 @@ impl Solver {
         let loads = presolved.caller_loads(&point.loads);
         let failed_flows = presolved.caller.failed_flows.clone();
         interrupt::check()?;
-        let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*presolved.workers)];
+        let mut objective = [self.problem.objective(&rates, &flow_rates, &failed_flows, &*presolved.workers)];
         presolved.ranks().sum(&mut objective)?;
         let [objective] = objective;
         if objective.is_nan() {
@@ -264,6 +267,24 @@ impl Solver {
             failed_flows,
             part: self.part(),
             trace,
+            classes: Vec::new(),
+            infeasibility: None,
+        })
+    }
+
+    /// The solution of a problem whose floors do not fit: the rates that carry the largest part of all of them.
+    fn infeasible(&self, infeasibility: Infeasibility, began: Instant) -> Result<Solution> {
+        let problem = &self.problem;
+        let (rates, failed_flows) = (infeasibility.rates.clone(), self.presolved.caller.failed_flows.clone());
+        let (flow_rates, loads) = (problem.flow_rates(&rates)?, problem.loads(&rates)?);
+        Ok(Solution {
+            status: Status::Infeasible,
+            rates,
+            flow_rates,
+            loads,
+            failed_flows,
+            infeasibility: Some(infeasibility),
+            ..Solution::unsolved(problem, began.elapsed())
         })
     }
 }

@@ -10,6 +10,7 @@ use super::Progress;
 use crate::certificate::Certificate;
 use crate::max_min::Cut;
 use crate::non_finite;
+use crate::presolve::Infeasibility;
 use crate::problem::Problem;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) asserts a tolerance, which a certificate met.
@@ -28,6 +29,8 @@ pub enum Status {
     TimeLimit,
     /// The observer stopped it; the solution is the best one certified.
     Stopped,
+    /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
+    Infeasible,
 }
 
 impl Status {
@@ -39,13 +42,14 @@ impl Status {
             Self::MaxIterations => "max_iterations",
             Self::TimeLimit => "time_limit",
             Self::Stopped => "stopped",
+            Self::Infeasible => "infeasible",
         }
     }
 
     /// The status of that name.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
-        all.into_iter().find(|status| status.name() == name)
+        let ended = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
+        ended.into_iter().chain([Self::Infeasible]).find(|status| status.name() == name)
     }
 }
 
@@ -53,6 +57,26 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// The flows of one priority, and the proof of their rates: nothing better could be had for them while those of smaller
+/// priorities keep theirs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PriorityClass {
+    /// The priority of its flows.
+    pub priority: f64,
+    /// Its flows.
+    pub flows: Vec<u32>,
+    /// How its solve ended.
+    pub status: Status,
+    /// Σ U_f(y_f) − Σ k_p x_p over its flows; the smallest fair share for max-min.
+    #[serde(with = "non_finite::nan")]
+    pub objective: f64,
+    /// The proof.
+    pub certificate: Certificate,
+    /// The prices that prove it, of every link.
+    pub prices: Vec<f64>,
 }
 
 /// Rates, prices and their proof, in the caller's units.
@@ -86,7 +110,7 @@ pub struct Solution {
     /// With one path per flow each is a link, the `bottlenecks`, and there are none here.
     #[serde(default)]
     pub cuts: Vec<Cut>,
-    /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
+    /// Σ U_f(y_f) over the flows that are not in `failed_flows`, less Σ k_p x_p over the costs of paths; for max-min problems their smallest fair share.
     #[serde(with = "non_finite::nan")]
     pub objective: f64,
     /// The proof for these rates and prices.
@@ -104,6 +128,13 @@ pub struct Solution {
     pub part: Option<(usize, usize)>,
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
+    /// The flows of every priority in order, where these differ. The certificate has the largest of their gaps and
+    /// residuals, the objective is their sum (of max-min the smallest), and the prices are those of the last one.
+    #[serde(default)]
+    pub classes: Vec<PriorityClass>,
+    /// Why the floors do not fit, where the status says so.
+    #[serde(default)]
+    pub infeasibility: Option<Infeasibility>,
 }
 
 impl Solution {
@@ -146,6 +177,8 @@ impl Solution {
             failed_flows: Vec::new(),
             part: None,
             trace: Vec::new(),
+            classes: Vec::new(),
+            infeasibility: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! w_i = (U_i')⁻¹(q_i)        x = weighted max-min of w over the network
-//! p_res = p_l + min_{i ∋ l} (U_i'(x_i) − q_i)/|L(i)|
+//! p_res = p_l + min_{i ∋ l} (U_i'(x_i) − q_i)/|L(i)|        Σ_l a_li with coefficients a_li in place of |L(i)|
 //! p_new = [p_res − η (1 − y_l/c_l) p_l]₊           p_l ← β p_l + (1 − β) p_new
 //! several paths:  w_p = (U_f')⁻¹(q_p) · max(x_p/Σ x, 10⁻⁴),  the flow's weight by the path's last share
 //! ```
@@ -51,7 +51,7 @@ pub(super) struct Xwi {
     path_prices: Vec<f64>,
     charged: Vec<f64>,
     loads: Vec<f64>,
-    /// min (U' − q)/|L| over the paths of every link that count *(derived)*.
+    /// min (U' − q)/Σ a over the paths of every link that count *(derived)*.
     residuals: Vec<f64>,
 }
 
@@ -73,7 +73,7 @@ impl Xwi {
             let of_paths = (0..problem.flows()).flat_map(of_flow);
             limits.extend(of_paths.map(|(flow, path)| problem.bounds.caps[path].min(problem.bounds.saturations[flow])));
         }
-        let narrowest = |path: usize| problem.paths.row(path).smallest(&problem.capacities);
+        let narrowest = |path: usize| problem.paths.row(path).narrowest(&problem.capacities);
         let heaviest = (0..problem.paths.len()).map(|path| heaviest * narrowest(path)).collect();
         let links = vec![0.0; problem.capacities.len()];
         Ok(Self {
@@ -168,13 +168,14 @@ impl Xwi {
                 if (full && residual >= 0.0) || (rate <= idle && residual <= 0.0) {
                     continue;
                 }
-                let links = problem.paths.links(path);
+                let row = problem.paths.row(path);
                 if residual != 0.0 {
                     missing += 0.5 * rate * residual * (residual / marginal.max(price));
                 }
-                for &link in links {
+                let part = residual / row.total();
+                for &link in row.links() {
                     let least = &mut self.residuals[link as usize];
-                    *least = least.min(residual / links.len() as f64);
+                    *least = least.min(part);
                 }
             }
         }

@@ -2,11 +2,13 @@
 //! that link's paths stop there, the others go on.
 //!
 //! ```text
-//! level of link l     t_l = R_l / W_l       R_l = c_l − Σ rates that have stopped,  W_l = Σ weights that have not
+//! level of link l     t_l = R_l / W_l       R_l = c_l − Σ a_lp x_p of the paths that have stopped
+//!                                           W_l = Σ a_lp w_p of those that have not
 //! a cap               a link of p alone:    p stops at r_p once w_p t ≥ r_p
 //! ```
 //!
-//! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise.
+//! When a path stops at t ≤ t_l, both (R_l − a w t)/(W_l − a w) and every later value are at least t_l: levels only
+//! rise.
 //! So a level once computed is a bound ever after, the link whose bound is the smallest is visited again, and is
 //! either put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop
 //! those that are below w_p t_l, compute the level again. That is Newton's method on a concave piecewise-linear
@@ -31,7 +33,7 @@ use std::hint::select_unpredictable;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::parts;
-use crate::paths::{Paths, with_length};
+use crate::paths::{Paths, Row, with_length};
 use crate::work::{Ranks, Workers, for_each};
 pub(crate) use tournament::Tournament;
 
@@ -79,6 +81,12 @@ impl Stopped {
     fn insert(&mut self, path: usize) {
         self.0[path / 64] |= 1 << (path % 64);
     }
+
+    /// What those paths of a link weigh there that have not stopped.
+    fn weights_of_others(&self, paths: Row<'_>, weights: &[f64]) -> Vec<f64> {
+        let rising = paths.entries().filter(|&(path, _)| !self.contains(path as usize));
+        rising.map(|(path, a)| weight_on_link(a, weights[path as usize])).collect()
+    }
 }
 
 /// [R, W] of a link, each the sum of a high and a low part, in half a line of the cache.
@@ -90,7 +98,7 @@ struct Link {
 }
 
 impl Link {
-    /// [R, W] ← [R − x, W − w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
+    /// [R, W] ← [R − a x, W − a w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
     fn take(&mut self, taken: [f64; 2]) {
         for ((high, low), taken) in self.high.iter_mut().zip(&mut self.low).zip(taken) {
             let rest = *high - taken;
@@ -105,9 +113,9 @@ impl Link {
 
     /// Sums W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one. Returns the
     /// value of W below which fewer than 16 of the 32 digits are left, and W is summed afresh again.
-    fn set_weight(&mut self, paths: &[u32], weights: &[f64]) -> f64 {
-        [self.high[1], self.low[1]] = sum(paths, weights);
-        f64::EPSILON * self.weight()
+    fn set_weight<T: Copy>(&mut self, paths: &[T], weight: impl Fn(T) -> f64) -> f64 {
+        [self.high[1], self.low[1]] = sum(paths, weight);
+        (f64::EPSILON * self.weight()).min(f64::MAX)
     }
 
     /// The level at which it fills, or a bound of it; at least the present one.
@@ -127,8 +135,14 @@ struct Least {
     weight: f64,
 }
 
+/// What a path of a weight weighs on a link with coefficient a: a w.
+fn weight_on_link(a: f64, weight: f64) -> f64 {
+    (a * weight).max(LEAST)
+}
+
 /// The sum of some paths' weights, and what that rounds off: Knuth's two-sum, in lanes that do not wait for each other.
-fn sum(paths: &[u32], weights: &[f64]) -> [f64; 2] {
+#[inline(always)]
+fn sum<T: Copy>(paths: &[T], weight: impl Fn(T) -> f64) -> [f64; 2] {
     let add = |high: &mut f64, low: &mut f64, weight: f64| {
         let sum = *high + weight;
         let added = sum - *high;
@@ -138,7 +152,7 @@ fn sum(paths: &[u32], weights: &[f64]) -> [f64; 2] {
     let (mut high, mut low) = ([0.0; 4], [0.0; 4]);
     let (chunks, rest) = paths.as_chunks::<4>();
     for chunk in chunks {
-        let weights = chunk.map(|path| weights[path as usize]);
+        let weights = chunk.map(&weight);
         for i in 0..4 {
             add(&mut high[i], &mut low[i], weights[i]);
         }
@@ -146,7 +160,7 @@ fn sum(paths: &[u32], weights: &[f64]) -> [f64; 2] {
     let mut total = [0.0; 2];
     let [sum, rounded] = &mut total;
     high.iter().for_each(|&high| add(sum, rounded, high));
-    rest.iter().for_each(|&path| add(sum, rounded, weights[path as usize]));
+    rest.iter().for_each(|&path| add(sum, rounded, weight(path)));
     *rounded += low.iter().sum::<f64>();
     total
 }
@@ -220,7 +234,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             if rising == 0 {
                 self.tournament.set(link, f64::INFINITY);
             } else if self.links[link].weight() <= self.least[link].weight {
-                self.least[link].weight = self.links[link].set_weight(&self.rising[..rising], rates);
+                self.weigh(link, rising, rates);
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
                 self.levels[link] = level;
@@ -274,15 +288,19 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         self.links.clear();
         self.least.clear();
-        let (capacities, through, rates) = (&self.capacities, &self.through, &*rates);
+        let Self { capacities, through, stopped, .. } = &*self;
+        let rates = &*rates;
         let links = parts::cut(capacities.len(), parts::count(through.indices().len(), parts::PATHS));
         let of_parts = for_each(workers, links, |links| {
             let (mut found, mut pacer) = (Vec::with_capacity(links.len()), Pacer::new());
             for link in links {
-                let (capacity, paths) = (capacities[link], through.links(link));
-                pacer.did(paths.len())?;
+                let (capacity, paths) = (capacities[link], through.row(link));
+                pacer.did(paths.links().len())?;
                 let mut link = Link { high: [capacity, 0.0], low: [0.0; 2] };
-                let weight = link.set_weight(paths, rates);
+                let weight = match through.coefficients() {
+                    None => link.set_weight(paths.links(), |path| rates[path as usize]),
+                    Some(_) => link.set_weight(&stopped.weights_of_others(paths, rates), |weight| weight),
+                };
                 found.push((link, Least { capacity: FULL * capacity, weight }));
             }
             Ok(found)
@@ -293,6 +311,15 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         self.tournament.set_all(self.links.iter().zip(&self.least).map(|(link, &least)| link.level(least, 0.0)));
         Ok(())
+    }
+
+    /// Sums the weights of the listed paths of a link afresh.
+    fn weigh(&mut self, link: usize, rising: usize, rates: &[f64]) {
+        let Self { links, least, through, stopped, .. } = self;
+        least[link].weight = match through.coefficients() {
+            None => links[link].set_weight(&self.rising[..rising], |path| rates[path as usize]),
+            Some(_) => links[link].set_weight(&stopped.weights_of_others(through.row(link), rates), |weight| weight),
+        };
     }
 
     /// Lists the paths through a link that have not stopped, and returns how many there are.
@@ -316,8 +343,12 @@ impl<P: Borrow<Paths>> WaterFill<P> {
                 any = true;
                 rates[path] = caps[path];
                 self.stopped.insert(path);
-                for &link in self.paths.borrow().links(path) {
-                    self.links[link as usize].take([cap, weight]);
+                let paths = self.paths.borrow();
+                match paths.coefficients() {
+                    None => paths.links(path).iter().for_each(|&link| self.links[link as usize].take([cap, weight])),
+                    Some(_) => paths.row(path).entries().for_each(|(link, a)| {
+                        self.links[link as usize].take([a * cap, weight_on_link(a, weight)]);
+                    }),
                 }
             }
         }
@@ -326,14 +357,23 @@ impl<P: Borrow<Paths>> WaterFill<P> {
 
     /// Stops the listed paths of a link at a level.
     fn stop(&mut self, full: usize, rising: usize, level: f64, rates: &mut [f64]) {
+        if self.paths.borrow().coefficients().is_some() {
+            let taken = |paths: &Paths, path: usize, place: usize, [rate, weight]: [f64; 2]| {
+                let a = paths.coefficients().map_or(1.0, |all| all[paths.indptr()[path] + place]);
+                [a * rate, weight_on_link(a, weight)]
+            };
+            return self.stop_each(full, rising, level, rates, Paths::links, taken);
+        }
+        let taken = |_: &Paths, _: usize, _: usize, taken: [f64; 2]| taken;
         with_length!(self.length, LENGTH => {
-            self.stop_each(full, rising, level, rates, |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path]);
+            self.stop_each(full, rising, level, rates, |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path], taken);
         }, {
-            self.stop_each(full, rising, level, rates, Paths::links);
+            self.stop_each(full, rising, level, rates, Paths::links, taken);
         });
     }
 
-    /// As [`stop`](Self::stop), with a function for the links of a path that is compiled for their number.
+    /// As [`stop`](Self::stop), with functions for the links of a path and for what it takes of the one at a place, given
+    /// its rate and weight.
     #[inline(always)]
     fn stop_each(
         &mut self,
@@ -342,6 +382,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         level: f64,
         rates: &mut [f64],
         links: impl Fn(&Paths, usize) -> &[u32],
+        taken: impl Fn(&Paths, usize, usize, [f64; 2]) -> [f64; 2],
     ) {
         for &path in &self.rising[..rising] {
             let path = path as usize;
@@ -353,10 +394,11 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             let weight = rates[path];
             let rate = weight * level;
             rates[path] = rate * self.unit;
-            for &link in links(self.paths.borrow(), path) {
+            let paths = self.paths.borrow();
+            for (place, &link) in links(paths, path).iter().enumerate() {
                 // The full link is done; the others do not wait for it.
                 if link as usize != full {
-                    self.links[link as usize].take([rate, weight]);
+                    self.links[link as usize].take(taken(paths, path, place, [rate, weight]));
                 }
             }
         }

@@ -15,14 +15,25 @@ fn a_routing_matrix_is_that_of_its_paths_in_any_layout() {
 }
 
 #[test]
+fn the_entries_of_a_routing_matrix_are_coefficients() {
+    let matrix = array![[0.5, 0.0, 1.0], [2.0, 1.0, 0.0]];
+    let paths = Paths::from_matrix(matrix.view()).unwrap();
+    assert_eq!(paths.coefficients().unwrap(), [0.5, 2.0, 1.0, 1.0]);
+    assert_eq!(paths.to_matrix(2).unwrap(), matrix);
+    let capacities = array![1.0, 1.0];
+    let problem = Problem::from_matrix(capacities.view(), matrix.view(), AlphaFair::proportional()).unwrap();
+    assert_eq!(problem.loads(&[1.0, 2.0, 4.0]).unwrap(), [4.5, 4.0]);
+}
+
+#[test]
 fn a_matrix_that_is_no_routing_matrix_is_refused_by_place() {
     let of = |matrix: Array2<f64>| {
         let capacities = array![1.0, 1.0];
         Problem::from_matrix(capacities.view(), matrix.view(), AlphaFair::proportional()).unwrap_err().to_string()
     };
-    let wrong = "the routing matrix is 0.5 at link 1, path 2, expected 0 or 1";
-    assert_eq!(of(array![[1.0, 0.0, 1.0], [0.0, 1.0, 0.5]]), wrong);
-    assert!(of(array![[1.0], [f64::NAN]]).contains("is NaN at link 1, path 0"));
+    let wrong = "path 2 has coefficient -0.5 at link 1, expected a finite number > 0";
+    assert_eq!(of(array![[1.0, 0.0, 1.0], [0.0, 1.0, -0.5]]), wrong);
+    assert!(of(array![[1.0], [f64::NAN]]).contains("path 0 has coefficient NaN at link 1"));
     assert_eq!(of(array![[1.0, 1.0]]), "routing matrix has 1 entries, expected 2, one per link");
     assert_eq!(of(array![[1.0, 0.0], [1.0, 0.0]]), "path 1 is empty, expected at least one link");
     let error = Paths::from_lists([[0, 3]]).to_matrix(2).unwrap_err().to_string();

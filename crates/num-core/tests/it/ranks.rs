@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use crate::common::random::random_problem;
 use crate::common::read_case;
-use netnum_core::Call;
-use netnum_core::internal::{on_ranks, solve_on as solve_with, thread_ranks};
+use netnum_core::internal::{Call, on_ranks, solve_on as solve_with, thread_ranks};
 use netnum_core::*;
 use serde_json::{Value, json};
 

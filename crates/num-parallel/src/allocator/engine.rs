@@ -80,7 +80,7 @@ impl Engine {
             check_path(path, links, count)?;
             pacer.did(links.len())?;
         }
-        let sample = Sample::of(count, typical.len(), |path| typical.links(path))?;
+        let sample = Sample::of(count, typical)?;
         let nominal = links.capacities().to_vec();
         Self::laid_out(links, nominal, sample, precision, threads)
     }
@@ -116,7 +116,7 @@ impl Engine {
     /// Starts a flow that has been [checked](Self::check).
     pub(super) fn start_checked(&mut self, path: &[u32], utility: PowerLaw) -> FlowId {
         let demand = utility.over(self.smallest(path));
-        let spot = self.flows.add(self.table.next_slot(), path, &demand, [0.0; 2]);
+        let spot = self.flows.add(self.table.next_slot(), path, None, &demand, [0.0; 2]);
         let id = self.table.start(spot, utility);
         self.enter_links(id, path);
         id
@@ -362,11 +362,11 @@ impl Engine {
             paths.push(flow.path);
             pacer.did(flow.path.len())
         })?;
-        let sample = Sample::of(self.links(), paths.len(), |path| paths.links(path))?;
+        let sample = Sample::of(self.links(), &paths)?;
         let mut flows = LiveFlows::new(self.links(), &sample, self.flows.precision(), self.threads)?;
         let mut spots = Vec::with_capacity(self.flows());
         self.each_flow(|Flow { id, path, utility, rates }| {
-            let spot = flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)), rates);
+            let spot = flows.add(id.slot() as u32, path, None, &utility.over(self.smallest(path)), rates);
             spots.push((id, spot));
             pacer.did(2 * path.len())
         })?;
@@ -380,7 +380,7 @@ impl Engine {
 
     /// Puts a flow that has a slot where the layout says.
     pub(super) fn place(&mut self, Flow { id, path, utility, rates }: Flow<'_>) {
-        let spot = self.flows.add(id.slot() as u32, path, &utility.over(self.smallest(path)), rates);
+        let spot = self.flows.add(id.slot() as u32, path, None, &utility.over(self.smallest(path)), rates);
         let slot = &mut self.table.slots[id.slot()];
         (slot.spot, slot.utility) = (spot, utility);
     }
@@ -397,7 +397,7 @@ impl Engine {
 
     /// Calls a function with every flow, block by block, until one is refused.
     pub(super) fn each_flow<E>(&self, mut look: impl FnMut(Flow<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.flows.each_flow(|slot, path, rates| {
+        self.flows.each_flow(|slot, path, _, rates| {
             let utility = self.table.slots[slot as usize].utility;
             look(Flow { id: self.table.id(slot), path, utility, rates })
         })

@@ -34,9 +34,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::Call;
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{UNLIMITED, check_capacity, check_length};
+use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
 use netnum_core::price::RuleSetup;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};

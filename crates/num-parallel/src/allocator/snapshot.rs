@@ -126,7 +126,7 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     let slots = snapshot.slots(&mut pacer)?;
     let Snapshot { settings, capacities, fresh, sent, prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
     let capacities = capacities.into_iter().map(given).collect();
-    let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of };
+    let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of, is_weighted: false };
     let mut engine = Engine::laid_out(LinkPrices::restore(prices)?, nominal, sample, settings.precision, threads)?;
     engine.table.slots = slots;
     for SavedFlow { slot, generation, path, utility, rate, feasible } in &flows {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use netnum_core::internal::PowerDemand;
 use rustc_hash::FxHashMap;
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, Kind};
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
 use super::tables::Tables;
@@ -19,11 +19,11 @@ pub(crate) struct FlowBlock<R> {
     buckets: Vec<Bucket<R>>,
     /// Numbers of buckets without flows. Such a bucket is in neither of the next two.
     vacant: Vec<u32>,
-    /// The buckets by law and windows, the last window first, so that consecutive buckets share cache lines.
+    /// The buckets by kind and windows, the last window first, so that consecutive buckets share cache lines.
     order: BTreeMap<Box<[u32]>, u32>,
     /// Their numbers, for look-up: among thousands, every branch of a binary search is mispredicted half the time.
     numbers: FxHashMap<Box<[u32]>, u32>,
-    /// The key that is looked up: law and windows, the last one first.
+    /// The key that is looked up: kind and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
 }
@@ -67,10 +67,17 @@ impl<R: Real> FlowBlock<R> {
         &mut self.buckets
     }
 
-    /// Adds a flow over these entries.
-    pub(crate) fn add(&mut self, flow: u32, entries: &[Entry], demand: &PowerDemand) -> Place {
-        let bucket = self.bucket_of(demand.is_log, entries);
-        let place = self.buckets[bucket as usize].push(flow, entries.iter().map(|entry| entry.number), demand);
+    /// Adds a flow over these entries, and with these coefficients there, if it has any.
+    pub(crate) fn add(
+        &mut self,
+        flow: u32,
+        entries: &[Entry],
+        coefficients: Option<&[f64]>,
+        demand: &PowerDemand,
+    ) -> Place {
+        let bucket = self.bucket_of(Kind { is_log: demand.is_log, is_weighted: coefficients.is_some() }, entries);
+        let numbers = entries.iter().map(|entry| entry.number);
+        let place = self.buckets[bucket as usize].push(flow, numbers, coefficients, demand);
         Place { bucket, place }
     }
 
@@ -83,15 +90,15 @@ impl<R: Real> FlowBlock<R> {
         }
     }
 
-    /// The number of the bucket of flows over these entries, which may be new.
-    pub(super) fn bucket_of(&mut self, is_log: bool, entries: &[Entry]) -> u32 {
+    /// The number of the bucket of flows of a kind over these entries, which may be new.
+    pub(super) fn bucket_of(&mut self, kind: Kind, entries: &[Entry]) -> u32 {
         entries.iter().filter_map(|entry| entry.table).for_each(|table| self.use_table(table));
         let windows = || self.windows.of(entries);
-        write_key(&mut self.key, is_log, windows());
+        write_key(&mut self.key, kind, windows());
         match self.numbers.get(&*self.key) {
             Some(&bucket) => bucket,
             None => {
-                let new = Bucket::new(is_log, windows().collect());
+                let new = Bucket::new(kind, windows().collect());
                 let bucket = match self.vacant.pop() {
                     Some(vacant) => {
                         self.buckets[vacant as usize] = new;
@@ -115,10 +122,10 @@ impl<R: Real> FlowBlock<R> {
         let bucket = &mut self.buckets[spot.bucket as usize];
         let moved = bucket.swap_remove(spot.place as usize);
         if bucket.flows().is_empty() {
-            write_key(&mut self.key, bucket.is_log(), bucket.windows().iter().copied());
+            write_key(&mut self.key, bucket.kind(), bucket.windows().iter().copied());
             self.order.remove(&*self.key);
             self.numbers.remove(&*self.key);
-            *bucket = Bucket::new(bucket.is_log(), Vec::new());
+            *bucket = Bucket::new(bucket.kind(), Vec::new());
             self.vacant.push(spot.bucket);
         }
         moved
@@ -148,9 +155,9 @@ impl<R: Real> FlowBlock<R> {
     }
 }
 
-fn write_key(key: &mut Vec<u32>, is_log: bool, windows: impl DoubleEndedIterator<Item = u32>) {
+fn write_key(key: &mut Vec<u32>, kind: Kind, windows: impl DoubleEndedIterator<Item = u32>) {
     key.clear();
-    key.push(u32::from(!is_log));
+    key.push(u32::from(!kind.is_log) + 2 * u32::from(kind.is_weighted));
     key.extend(windows.rev());
 }
 
@@ -164,7 +171,7 @@ mod tests {
     #[test]
     fn there_are_never_more_buckets_than_flows() {
         let links = 1_000_000;
-        let sample = Sample { paths: Paths::from_lists([[0; 0]; 0]), of: 0 };
+        let sample = Sample { paths: Paths::from_lists([[0; 0]; 0]), of: 0, is_weighted: false };
         let partition = Partition::new(links, &sample).unwrap();
         let mut block = FlowBlock::<f64>::new(&partition);
         let (mut entries, mut spots) = (Vec::new(), Vec::<Place>::new());
@@ -176,9 +183,10 @@ mod tests {
                     ((random >> 33) % links as u64) as u32
                 })
                 .collect();
-            partition.entries_of(&path, &mut entries);
-            let alpha = [1.0, 2.0][flow as usize % 2];
-            spots.push(block.add(flow, &entries, &PowerLaw::new(1.0, alpha).over(1.0)));
+            let (alpha, is_weighted) = ([1.0, 2.0][flow as usize % 2], flow % 3 == 0);
+            partition.entries_of(&path, is_weighted, &mut entries);
+            let coefficients = is_weighted.then_some(&[0.5, 1.0, 2.0, 3.0][..]);
+            spots.push(block.add(flow, &entries, coefficients, &PowerLaw::new(1.0, alpha).over(1.0)));
             if spots.len() > 100 {
                 // The flow that is in its place now was the bucket's last.
                 let spot = spots.swap_remove((random >> 40) as usize % spots.len());

@@ -1,13 +1,15 @@
-//! Flows that are alike: one law of response, one number of entries, one window of the tables; and their response.
+//! Flows that are alike: one law of response, with coefficients or without, one number of entries, one window of the
+//! tables; and their response.
 //!
 //! ```text
-//! q = Σ p over the path, at least U'(ceiling)
+//! q = Σ a p over the path, at least U'(ceiling)
 //! logs       x = w/q                       D = x/q
 //! powers     x = exp(log w − (log q)/α)    D = x/(α q)
 //! ```
 //!
-//! D counts once per priced link where a rule needs it. Columns side by side, 16-bit numbers for entries; [load,
-//! slope] lie together, so that one addition serves both.
+//! A link's load grows by a x and its slope by a² D, or where a rule counts priced links m by a max(Σ a_m, a) D.
+//! Columns side by side, 16-bit numbers for entries; [load, slope] lie together, so that one addition serves both.
+//! Coefficients of 1 are constants of the loops, which cost nothing.
 
 use std::cell::Cell;
 
@@ -35,15 +37,25 @@ impl<R: Real> Rows<R> {
     const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], rates: [R::ZERO; ABREAST] };
 }
 
+/// How some flows respond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// α = 1.
+    pub(crate) is_log: bool,
+    /// With coefficients.
+    pub(crate) is_weighted: bool,
+}
+
 /// Flows that are alike.
 #[derive(Debug)]
 pub(crate) struct Bucket<R> {
     /// Where the windows begin that the flows' entries are numbered in, position by position.
     windows: Vec<u32>,
-    /// α = 1.
-    is_log: bool,
+    kind: Kind,
     /// Entries of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
     ids: Vec<u16>,
+    /// As many, 1 for padding; none without coefficients.
+    coefficients: Vec<R>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
     /// As many as `rows` have room for; 1 for padding. Seldom read: most path prices are above all of them.
@@ -59,11 +71,12 @@ pub(crate) struct Bucket<R> {
 }
 
 impl<R: Real> Bucket<R> {
-    pub(crate) fn new(is_log: bool, windows: Vec<u32>) -> Self {
+    pub(crate) fn new(kind: Kind, windows: Vec<u32>) -> Self {
         Self {
             windows,
-            is_log,
+            kind,
             ids: Vec::new(),
+            coefficients: Vec::new(),
             rows: Vec::new(),
             floors: Vec::new(),
             highest_floor: None,
@@ -73,8 +86,8 @@ impl<R: Real> Bucket<R> {
         }
     }
 
-    pub(crate) fn is_log(&self) -> bool {
-        self.is_log
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(crate) fn windows(&self) -> &[u32] {
@@ -113,6 +126,13 @@ impl<R: Real> Bucket<R> {
         ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id))
     }
 
+    /// The coefficients of a flow there; none where all are 1.
+    pub(crate) fn coefficients(&self, place: usize) -> Option<impl Iterator<Item = f64>> {
+        let width = self.windows.len();
+        let own = || self.coefficients[place * width..(place + 1) * width].iter().map(|&own| own.wide());
+        self.kind.is_weighted.then(own)
+    }
+
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
         let floor = R::of(floor);
         let old = std::mem::replace(&mut self.floors[place], floor);
@@ -141,17 +161,26 @@ impl<R: Real> Bucket<R> {
         self.rows.resize(room / ABREAST, Rows::EMPTY);
         self.floors.resize(room, R::ONE);
         self.ids.resize(room * self.windows.len(), 0);
+        if self.kind.is_weighted {
+            self.coefficients.resize(self.ids.len(), R::ONE);
+        }
         if !self.feasible.is_empty() {
             self.feasible.resize(room, R::ZERO);
         }
         self.flows.reserve(flows);
-        if !self.is_log {
+        if !self.kind.is_log {
             self.exponents.reserve(flows);
         }
     }
 
-    /// Appends a flow; returns its place.
-    pub(crate) fn push(&mut self, flow: u32, entries: impl Iterator<Item = u32>, demand: &PowerDemand) -> u32 {
+    /// Appends a flow, with coefficients if the others have some; returns its place.
+    pub(crate) fn push(
+        &mut self,
+        flow: u32,
+        entries: impl Iterator<Item = u32>,
+        coefficients: Option<&[f64]>,
+        demand: &PowerDemand,
+    ) -> u32 {
         let (place, width) = (self.flows.len(), self.windows.len());
         if place == self.floors.len() {
             self.reserve(1);
@@ -159,6 +188,10 @@ impl<R: Real> Bucket<R> {
         let ids = self.ids[place * width..].iter_mut();
         for (id, (entry, start)) in ids.zip(entries.zip(&self.windows)) {
             *id = (entry - start) as u16;
+        }
+        if let Some(given) = coefficients {
+            let own = self.coefficients[place * width..].iter_mut();
+            own.zip(given).for_each(|(own, &given)| *own = R::of(given));
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
         (rows.scales[at], rows.rates[at]) = (R::of(demand.scale), R::ZERO);
@@ -168,7 +201,7 @@ impl<R: Real> Bucket<R> {
         if let Some(feasible) = self.feasible.get_mut(place) {
             *feasible = R::ZERO;
         }
-        if !self.is_log {
+        if !self.kind.is_log {
             self.exponents.push(R::of(demand.exponent));
         }
         self.flows.push(flow);
@@ -183,6 +216,9 @@ impl<R: Real> Bucket<R> {
         for position in 0..width {
             self.ids[place * width + position] = self.ids[last * width + position];
         }
+        if self.kind.is_weighted {
+            self.coefficients.copy_within(last * width..(last + 1) * width, place * width);
+        }
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
         (to.scales[one], to.rates[one]) = (from.scales[other], from.rates[other]);
@@ -194,6 +230,7 @@ impl<R: Real> Bucket<R> {
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
+            self.coefficients.truncate(last * width);
             self.floors.truncate(last);
             self.feasible.truncate(last);
         } else {
@@ -201,7 +238,7 @@ impl<R: Real> Bucket<R> {
             (rows.scales[other], rows.rates[other]) = (R::ZERO, R::ZERO);
             self.floors[last] = R::ONE;
         }
-        if !self.is_log {
+        if !self.kind.is_log {
             self.exponents.swap_remove(place);
         }
         self.flows.swap_remove(place);
@@ -213,9 +250,11 @@ impl<R: Real> Bucket<R> {
         let sums = Cell::from_mut(sums).as_slice_of_cells();
         macro_rules! of_width {
             ($($width:literal)*) => {
-                match (self.windows.len(), self.is_log) {
-                    $(($width, true) => self.logs::<$width, WEIGH>(view, sums),
-                    ($width, false) => self.powers::<$width, WEIGH>(view, sums),)*
+                match (self.windows.len(), self.kind.is_log, self.kind.is_weighted) {
+                    $(($width, true, false) => self.logs::<$width, WEIGH, true>(view, sums),
+                    ($width, false, false) => self.powers::<$width, WEIGH, true>(view, sums),
+                    ($width, true, true) => self.logs::<$width, WEIGH, false>(view, sums),
+                    ($width, false, true) => self.powers::<$width, WEIGH, false>(view, sums),)*
                     _ => self.respond_one_by_one::<WEIGH>(view, sums),
                 }
             };
@@ -232,18 +271,26 @@ impl<R: Real> Bucket<R> {
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
+    fn logs<const WIDTH: usize, const WEIGH: bool, const ONES: bool>(
+        &mut self,
+        view: View<'_, R>,
+        sums: &[Cell<[R; 2]>],
+    ) {
         let (starts, highest_floor) = (self.starts(), self.highest_floor());
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
+        let coefficients = self.coefficients.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let rows = self.rows.iter_mut().zip(self.floors.as_chunks::<ABREAST>().0);
-        for (paths, (rows, floors)) in paths.iter().zip(rows) {
+        for (number, (paths, (rows, floors))) in paths.iter().zip(rows).enumerate() {
             let paths = Abreast::new(paths);
+            let ones = [[R::ONE; WIDTH]; ABREAST];
+            let own = if ONES { &ones } else { &coefficients[number] };
+            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
             for (flow, price) in prices.iter_mut().enumerate() {
-                *price = view.price(|position| paths.id(flow, position));
+                *price = view.price(|position| paths.id(flow, position), |position| a(flow, position));
             }
             let mut is_low = false;
             for price in prices {
@@ -260,14 +307,11 @@ impl<R: Real> Bucket<R> {
                 slopes[flow] = rates[flow] * inverse;
             }
             rows.rates = rates;
-            if WEIGH {
-                for (flow, slope) in slopes.iter_mut().enumerate() {
-                    *slope = *slope * view.priced(|position| paths.id(flow, position));
-                }
-            }
             for flow in 0..ABREAST {
+                let priced = view.priced(|position| paths.id(flow, position), |position| a(flow, position));
                 for (position, sums) in sums.iter().enumerate() {
-                    add_to(&sums[paths.id(flow, position)], [rates[flow], slopes[flow]]);
+                    let uses = uses(a(flow, position), rates[flow], slopes[flow], priced);
+                    add_to(&sums[paths.id(flow, position)], uses);
                 }
             }
         }
@@ -275,18 +319,26 @@ impl<R: Real> Bucket<R> {
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
+    fn powers<const WIDTH: usize, const WEIGH: bool, const ONES: bool>(
+        &mut self,
+        view: View<'_, R>,
+        sums: &[Cell<[R; 2]>],
+    ) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
+        let coefficients = self.coefficients.as_chunks::<WIDTH>().0;
         let columns = self.floors.chunks(POWERS).zip(self.exponents.chunks(POWERS));
-        for ((paths, rows), (lowest, given)) in paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns) {
-            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
+        let groups = paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns);
+        for (number, ((paths, rows), (lowest, given))) in groups.enumerate() {
+            let own = if ONES { &[] } else { &coefficients[number * POWERS..] };
+            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
+            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ZERO; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
-            for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
-                let id = |position: usize| usize::from(path[position]);
-                (*price, *priced) = (view.price(id), view.priced(id));
+            for (flow, ((path, price), priced)) in paths.iter().zip(&mut prices).zip(&mut priced).enumerate() {
+                let (id, a) = (|position: usize| usize::from(path[position]), |position: usize| a(flow, position));
+                (*price, *priced) = (view.price(id, a), view.priced(id, a));
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
@@ -304,16 +356,17 @@ impl<R: Real> Bucket<R> {
                         rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
                     }
                     for flow in 0..POWERS {
-                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow] * priced[flow];
+                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow];
                     }
                 },
             );
             for (rows, rates) in rows.iter_mut().zip(abreast(&mut rates)) {
                 rows.rates = *rates;
             }
-            for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
-                for (sums, &id) in sums.iter().zip(path) {
-                    add_to(&sums[usize::from(id)], [rate, slope]);
+            for (flow, path) in paths.iter().enumerate() {
+                let (rate, slope, priced) = (rates[flow], slopes[flow], priced[flow]);
+                for (position, (sums, &id)) in sums.iter().zip(path).enumerate() {
+                    add_to(&sums[usize::from(id)], uses(a(flow, position), rate, slope, priced));
                 }
             }
         }
@@ -324,14 +377,18 @@ impl<R: Real> Bucket<R> {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
             let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
-            let entries = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
+            let own = self.coefficients.get(place * width..(place + 1) * width);
+            let entries = || {
+                let entries = ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
+                entries.enumerate().map(|(position, entry)| (entry, own.map_or(R::ONE, |own| own[position])))
+            };
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
-                entries().for_each(|entry| total += table[entry]);
+                entries().for_each(|(entry, a)| total += a * table[entry]);
                 total
             };
             let (price, scale) = (total(view.prices).at_least(self.floors[place]), rows.scales[at]);
-            let (rate, mut slope) = match self.is_log {
+            let (rate, slope) = match self.kind.is_log {
                 true => (scale / price, scale / price / price),
                 false => {
                     let exponent = self.exponents[place];
@@ -339,12 +396,10 @@ impl<R: Real> Bucket<R> {
                     (rate, exponent * rate / price)
                 }
             };
-            if WEIGH {
-                slope = slope * total(view.priced).at_least(R::ONE);
-            }
+            let priced = if WEIGH { total(view.priced) } else { R::ZERO };
             rows.rates[at] = rate;
-            for entry in entries() {
-                add_to(&sums[entry], [rate, slope]);
+            for (entry, a) in entries() {
+                add_to(&sums[entry], uses(a, rate, slope, priced));
             }
         }
     }
@@ -396,6 +451,12 @@ impl<R: Real> Bucket<R> {
             self.feasible[place] = self.rate(place) * least;
         }
     }
+}
+
+/// What a flow adds to load and slope of an entry, given its coefficient there and Σ a over the priced links.
+#[inline(always)]
+fn uses<R: Real>(a: R, rate: R, slope: R, priced: R) -> [R; 2] {
+    [a * rate, a * (slope * priced.at_least(a))]
 }
 
 /// A column, as rows have it.

@@ -70,8 +70,15 @@ impl LiveFlows {
         blocks!(self, flows => flows.pin());
     }
 
-    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand, rates: [f64; 2]) -> Spot {
-        blocks!(self, flows => flows.add(flow, path, demand, rates))
+    pub(crate) fn add(
+        &mut self,
+        flow: u32,
+        path: &[u32],
+        coefficients: Option<&[f64]>,
+        demand: &PowerDemand,
+        rates: [f64; 2],
+    ) -> Spot {
+        blocks!(self, flows => flows.add(flow, path, coefficients, demand, rates))
     }
 
     pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
@@ -90,11 +97,18 @@ impl LiveFlows {
         blocks!(self, flows => flows.path(spot))
     }
 
+    pub(crate) fn coefficients(&self, spot: Spot) -> Option<Vec<f64>> {
+        blocks!(self, flows => flows.coefficients(spot))
+    }
+
     pub(crate) fn each_rate(&self, look: impl FnMut(u32, [f64; 2])) {
         blocks!(self, flows => flows.each_rate(look));
     }
 
-    pub(crate) fn each_flow<E>(&self, look: impl FnMut(u32, &[u32], [f64; 2]) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn each_flow<E>(
+        &self,
+        look: impl FnMut(u32, &[u32], Option<&[f64]>, [f64; 2]) -> Result<(), E>,
+    ) -> Result<(), E> {
         blocks!(self, flows => flows.each_flow(look))
     }
 

@@ -124,13 +124,21 @@ impl<R: Real> FlowBlocks<R> {
         self.team.pin();
     }
 
-    /// Adds a flow by its number, with its rates of an earlier response and normalization.
-    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand, rates: [f64; 2]) -> Spot {
+    /// Adds a flow by its number, with its rates of an earlier response and normalization. It has a coefficient for
+    /// each link of its path, or none where all are 1.
+    pub(crate) fn add(
+        &mut self,
+        flow: u32,
+        path: &[u32],
+        coefficients: Option<&[f64]>,
+        demand: &PowerDemand,
+        rates: [f64; 2],
+    ) -> Spot {
         let partition = &self.shared.partition;
-        partition.entries_of(path, &mut self.scratch);
+        partition.entries_of(path, coefficients.is_some(), &mut self.scratch);
         let number = partition.block_of(path);
         let block = own(&mut self.blocks[number]);
-        let place = block.add(flow, &self.scratch, demand);
+        let place = block.add(flow, &self.scratch, coefficients, demand);
         if rates != [0.0; 2] {
             block.buckets_mut()[place.bucket as usize].set_rates(place.place as usize, rates);
         }
@@ -165,6 +173,11 @@ impl<R: Real> FlowBlocks<R> {
         self.with(spot, |bucket, place| self.links_of(bucket, place).collect())
     }
 
+    /// The coefficients of a flow on its links; none where all are 1.
+    pub(crate) fn coefficients(&self, spot: Spot) -> Option<Vec<f64>> {
+        self.with(spot, |bucket, place| Some(bucket.coefficients(place)?.collect()))
+    }
+
     fn links_of(&self, bucket: &Bucket<R>, place: usize) -> impl Iterator<Item = u32> {
         bucket.entries(place).flat_map(|entry| {
             let (one, other) = self.shared.partition.links_of(entry);
@@ -180,13 +193,22 @@ impl<R: Real> FlowBlocks<R> {
         });
     }
 
-    /// Number, path and [rates](Self::rates) of every flow, block by block, until one is refused.
-    pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(u32, &[u32], [f64; 2]) -> Result<(), E>) -> Result<(), E> {
-        let mut path = Vec::new();
+    /// Number, path, [coefficients](Self::coefficients) and [rates](Self::rates) of every flow, block by block, until
+    /// one is refused.
+    pub(crate) fn each_flow<E>(
+        &self,
+        mut look: impl FnMut(u32, &[u32], Option<&[f64]>, [f64; 2]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut path, mut coefficients) = (Vec::new(), Vec::new());
         self.each_place(|flow, bucket, place| {
             path.clear();
             path.extend(self.links_of(bucket, place));
-            look(flow, &path, bucket.rates(place))
+            let own = bucket.coefficients(place).map(|own| {
+                coefficients.clear();
+                coefficients.extend(own);
+                &*coefficients
+            });
+            look(flow, &path, own, bucket.rates(place))
         })
     }
 
@@ -350,4 +372,93 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 /// For writing where no other thread can read: no lock is taken.
 fn own<T>(lock: &mut RwLock<T>) -> &mut T {
     lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netnum_core::{Paths, PowerLaw};
+
+    const LINKS: usize = 24;
+
+    /// A flow: its links and coefficients, its law, and its number among all.
+    struct Flow {
+        path: Vec<u32>,
+        coefficients: Option<Vec<f64>>,
+        law: PowerLaw,
+    }
+
+    /// Flows of one to ten links, with coefficients every other one, of both laws.
+    fn flows() -> Vec<Flow> {
+        let flow = |flow: u32| {
+            let length = 1 + flow % 10;
+            let path: Vec<u32> = (0..length).map(|hop| (flow * 7 + hop * (1 + flow % 2)) % LINKS as u32).collect();
+            let own = path.iter().map(|link| 0.25 + f64::from((flow * 3 + link * 5) % 11) / 4.0).collect();
+            let law = PowerLaw::new(1.0 + f64::from(flow % 3), [1.0, 2.0][(flow / 2 % 2) as usize]);
+            Flow { path, coefficients: (flow % 2 == 0).then_some(own), law }
+        };
+        (0..300).map(flow).collect()
+    }
+
+    /// Rate of every flow, and the sums of the links: by the definition.
+    fn by_definition(flows: &[(u32, &Flow)], prices: &[f64], priced: Option<&[f64]>) -> (Vec<f64>, Vec<[f64; 2]>) {
+        let (mut rates, mut sums) = (Vec::new(), vec![[0.0; 2]; LINKS]);
+        for (_, Flow { path, coefficients, law }) in flows {
+            let own = || path.iter().zip(coefficients.clone().unwrap_or_else(|| vec![1.0; path.len()]));
+            let price: f64 = own().map(|(&link, a)| a * prices[link as usize]).sum();
+            let rate = law.weight * price.powf(-1.0 / law.alpha);
+            let slope = rate / (law.alpha * price);
+            let counted = priced.map_or(0.0, |priced| own().map(|(&link, a)| a * priced[link as usize]).sum());
+            for (&link, a) in own() {
+                let sum = &mut sums[link as usize];
+                (sum[0], sum[1]) = (sum[0] + a * rate, sum[1] + a * counted.max(a) * slope);
+            }
+            rates.push(rate);
+        }
+        (rates, sums)
+    }
+
+    #[test]
+    fn flows_with_coefficients_and_without_respond_side_by_side() {
+        let all = flows();
+        let typical = Paths::from_lists(all.iter().map(|flow| &flow.path));
+        for threads in [1, 3] {
+            let partition = Partition::new(LINKS, &Sample::of(LINKS, &typical).unwrap()).unwrap();
+            assert!(!partition.tables().is_empty());
+            let mut blocks = FlowBlocks::<f64>::new(partition, NonZeroUsize::new(threads).unwrap()).unwrap();
+            let add = |(number, flow): (usize, &Flow)| {
+                let demand = flow.law.over(1e9);
+                blocks.add(number as u32, &flow.path, flow.coefficients.as_deref(), &demand, [0.0; 2])
+            };
+            let mut spots: Vec<Spot> = all.iter().enumerate().map(add).collect();
+            let mut live: Vec<u32> = (0..all.len() as u32).collect();
+            for round in 0..4 {
+                let prices: Vec<f64> = (0..LINKS).map(|link| ((link + round) % 5) as f64 + 0.1).collect();
+                let priced: Vec<f64> = (0..LINKS).map(|link| f64::from((link + round) % 3 > 0)).collect();
+                for priced in [None, Some(&*priced)] {
+                    let own: Vec<(u32, &Flow)> = live.iter().map(|&flow| (flow, &all[flow as usize])).collect();
+                    let (rates, expected) = by_definition(&own, &prices, priced);
+                    let mut sums = vec![[0.0; 2]; LINKS];
+                    blocks.respond(&prices, priced, &mut sums).unwrap();
+                    for (found, expected) in sums.as_flattened().iter().zip(expected.as_flattened()) {
+                        assert!((found - expected).abs() <= 1e-12 * expected, "{found}, expected {expected}");
+                    }
+                    for ((flow, given), rate) in own.iter().zip(rates) {
+                        let spot = spots[*flow as usize];
+                        assert!((blocks.rates(spot)[0] - rate).abs() <= 1e-12 * rate, "flow {flow}");
+                        assert_eq!(blocks.path(spot), given.path);
+                        assert_eq!(blocks.coefficients(spot), given.coefficients);
+                    }
+                }
+                // Every third flow leaves; the last of its bucket comes into its place.
+                let gone: Vec<u32> = live.extract_if(.., |flow| (*flow as usize + round).is_multiple_of(3)).collect();
+                for flow in gone {
+                    let spot = spots[flow as usize];
+                    if let Some(moved) = blocks.remove(spot) {
+                        spots[moved as usize] = spot;
+                    }
+                }
+            }
+        }
+    }
 }

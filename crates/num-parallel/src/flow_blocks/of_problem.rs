@@ -10,6 +10,7 @@ use netnum_core::internal::{PowerDemands, Respond, for_each};
 use netnum_core::{Paths, Result, Workers};
 
 use super::block::FlowBlock;
+use super::bucket::Kind;
 use super::partition::{Entry, Partition, Sample, Windows};
 use super::real::Real;
 use super::sizes::{FEWEST_FLOWS, PIECE, REMEMBERED};
@@ -30,7 +31,7 @@ pub(crate) fn of_problem(
     if paths.len() < FEWEST_FLOWS {
         return Ok(None);
     }
-    let sample = Sample::of(links, paths.len(), |flow| paths.links(flow))?;
+    let sample = Sample::of(links, paths)?;
     let partition = Partition::new(links, &sample)?;
     // The loop over rows finds all of a link in one line of a cache.
     if partition.are_links_scattered() {
@@ -65,7 +66,7 @@ impl<R: Real> FlowBlocks<R> {
                         draft.add(partition, paths, sorter.flows_of(number), demands.are_logs(), &mut finder);
                     }
                 }
-                share.iter_mut().try_for_each(|draft| draft.place(demands))?;
+                share.iter_mut().try_for_each(|draft| draft.place(paths, demands))?;
             }
             Ok(())
         };
@@ -149,18 +150,19 @@ impl<'a, R: Real> Draft<'a, R> {
 
     fn add(&mut self, partition: &Partition, paths: &Paths, flows: &[u32], are_logs: bool, finder: &mut Finder) {
         let Self { number, block, entries, scratch, .. } = self;
+        let kind = Kind { is_log: are_logs, is_weighted: paths.coefficients().is_some() };
         self.flows.extend_from_slice(flows);
         for &flow in flows {
             let path = paths.links(flow as usize);
             let mut key = Key::new(*number);
-            partition.each_entry(path, |entry| {
+            partition.each_entry(path, kind.is_weighted, |entry| {
                 entries.push(entry.number);
                 finder.extend(&mut key, entry.number);
                 entry.table.into_iter().for_each(|table| block.use_table(table));
             });
             let bucket = finder.find(key, || {
-                partition.entries_of(path, scratch);
-                block.bucket_of(are_logs, scratch)
+                partition.entries_of(path, kind.is_weighted, scratch);
+                block.bucket_of(kind, scratch)
             });
             if self.counts.len() <= bucket as usize {
                 self.counts.resize(bucket as usize + 1, 0);
@@ -174,7 +176,7 @@ impl<'a, R: Real> Draft<'a, R> {
     ///
     /// # Errors
     /// [`Error::Stopped`](netnum_core::Error::Stopped).
-    fn place(&mut self, demands: &PowerDemands<'_>) -> Result<()> {
+    fn place(&mut self, paths: &Paths, demands: &PowerDemands<'_>) -> Result<()> {
         let buckets = self.block.buckets_mut();
         buckets.iter_mut().zip(self.counts.drain(..)).for_each(|(bucket, count)| bucket.reserve(count));
         let (mut entries, mut pacer) = (&*self.entries, Pacer::new());
@@ -182,7 +184,9 @@ impl<'a, R: Real> Draft<'a, R> {
             let bucket = &mut buckets[bucket as usize];
             let own;
             (own, entries) = entries.split_at(bucket.windows().len());
-            bucket.push(flow, own.iter().copied(), &demands.of(flow as usize));
+            let first = paths.indptr()[flow as usize];
+            let coefficients = paths.coefficients().map(|all| &all[first..first + own.len()]);
+            bucket.push(flow, own.iter().copied(), coefficients, &demands.of(flow as usize));
             pacer.did(1)?;
         }
         (self.flows, self.entries, self.buckets) = (Vec::new(), Vec::new(), Vec::new());

@@ -12,6 +12,7 @@
 //! a union of everything that a link was ever paired with. That is a server's rack or a switch where links have a
 //! direction; where they have none it may be half the network, and such a table, larger than its use, is left out. What
 //! is in no table is crossed link by link, and so is everything where all tables together are too large for the caches.
+//! A flow with coefficients is crossed link by link: its pairs are no sums that others share.
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
@@ -117,6 +118,8 @@ pub(crate) struct Sample {
     pub(crate) paths: Paths,
     /// Of how many.
     pub(crate) of: usize,
+    /// Whether flows have coefficients: then no pairs are made.
+    pub(crate) is_weighted: bool,
 }
 
 impl Sample {
@@ -124,14 +127,14 @@ impl Sample {
     ///
     /// # Errors
     /// [`Error::Stopped`](netnum_core::Error::Stopped), as from all that takes long here.
-    pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Result<Self> {
+    pub(crate) fn of(links: usize, paths: &Paths) -> Result<Self> {
         let (mut sampled, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
-        for number in spread(Self::size(links, paths), paths) {
-            let path = path(number);
+        for number in spread(Self::size(links, paths.len()), paths.len()) {
+            let path = paths.links(number);
             sampled.push(path);
             pacer.did(path.len())?;
         }
-        Ok(Self { paths: sampled, of: paths })
+        Ok(Self { paths: sampled, of: paths.len(), is_weighted: paths.coefficients().is_some() })
     }
 
     /// How many of so many paths over so many links are looked at.
@@ -142,17 +145,18 @@ impl Sample {
 
 impl Partition {
     /// The layout for paths like these. O(links + entries).
-    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Result<Self> {
+    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths, is_weighted }: &Sample) -> Result<Self> {
         let paths = *paths;
         let mut pacer = Pacer::new();
         let sampled = || sample.iter();
+        let sampled_pairs = || sampled().filter(|_| !is_weighted).flat_map(pairs);
         let mut nodes = LinkEnds::new(links);
-        for (one, other) in sampled().flat_map(pairs) {
+        for (one, other) in sampled_pairs() {
             nodes.join(one, other);
             pacer.did(2)?;
         }
         let mut uses = vec![0usize; 2 * links];
-        for (one, _) in sampled().flat_map(pairs) {
+        for (one, _) in sampled_pairs() {
             uses[nodes.node(one as usize)] += 1;
             pacer.did(1)?;
         }
@@ -219,7 +223,7 @@ impl Partition {
     fn combinations(&self, windows: Windows, paths: &[&[u32]]) -> usize {
         let (mut found, mut entries) = (FxHashSet::default(), Vec::new());
         for path in paths {
-            self.entries_of(path, &mut entries);
+            self.entries_of(path, false, &mut entries);
             let mut hasher = FxHasher::default();
             windows.of(&entries).for_each(|start| hasher.write_u32(start));
             found.insert(hasher.finish());
@@ -297,18 +301,18 @@ impl Partition {
         self.blocks_of[path[0] as usize].into()
     }
 
-    /// Replaces `entries` by those of a path.
-    pub(crate) fn entries_of(&self, path: &[u32], entries: &mut Vec<Entry>) {
+    /// Replaces `entries` by those of a path, with coefficients or without.
+    pub(crate) fn entries_of(&self, path: &[u32], is_weighted: bool, entries: &mut Vec<Entry>) {
         entries.clear();
-        self.each_entry(path, |entry| entries.push(entry));
+        self.each_entry(path, is_weighted, |entry| entries.push(entry));
     }
 
-    /// Calls a function with the entries of a path.
+    /// Calls a function with the entries of a path, with coefficients or without.
     #[inline(always)]
-    pub(super) fn each_entry(&self, path: &[u32], mut look: impl FnMut(Entry)) {
+    pub(super) fn each_entry(&self, path: &[u32], is_weighted: bool, mut look: impl FnMut(Entry)) {
         let mut rest = path;
         while let [link, after @ ..] = rest {
-            let pair = after.first().and_then(|&next| self.pair(*link, next));
+            let pair = after.first().filter(|_| !is_weighted).and_then(|&next| self.pair(*link, next));
             look(pair.unwrap_or(Entry { number: *link, table: None }));
             rest = if pair.is_some() { &after[1..] } else { after };
         }
@@ -323,7 +327,7 @@ impl Partition {
     fn links_per_entry(&self, paths: &Paths) -> f64 {
         let (mut count, mut entries) = (0, Vec::new());
         for path in paths.iter() {
-            self.entries_of(path, &mut entries);
+            self.entries_of(path, false, &mut entries);
             count += entries.len();
         }
         paths.indices().len() as f64 / count.max(1) as f64
@@ -366,7 +370,7 @@ mod tests {
         let path = |place: u32| [place % width, width + (place / width + place) % width, 2 * width];
         let paths = Paths::from_lists((0..width * 8).map(path));
         let all = (width * width) as usize;
-        Partition::new(2 * width as usize + 1, &Sample { paths, of: all }).unwrap()
+        Partition::new(2 * width as usize + 1, &Sample { paths, of: all, is_weighted: false }).unwrap()
     }
 
     #[test]
@@ -380,7 +384,7 @@ mod tests {
         let mut entries = Vec::new();
         for (partition, count) in [(&few, 2), (&many, 3)] {
             let last = partition.links() as u32 - 1;
-            partition.entries_of(&[0, last / 2, last], &mut entries);
+            partition.entries_of(&[0, last / 2, last], false, &mut entries);
             assert_eq!(entries.len(), count);
             let links: Vec<_> = entries.iter().map(|entry| partition.links_of(entry.number as usize)).collect();
             assert_eq!(links.last(), Some(&(last, None)));

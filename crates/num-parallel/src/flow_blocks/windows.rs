@@ -86,23 +86,24 @@ impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH
         Self { prices: windows(view.prices), priced: windows(view.priced) }
     }
 
-    /// Price of a path, given its entry at every position.
+    /// Price of a path, given its entry and its coefficient at every position.
     #[inline(always)]
-    pub(super) fn price(&self, id: impl Fn(usize) -> usize) -> R {
-        Self::total(&self.prices, id)
+    pub(super) fn price(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
+        Self::total(&self.prices, id, a)
     }
 
-    /// Priced links of a path, at least 1.
+    /// Priced links of a path, times its coefficients there; 0 where they are not counted.
     #[inline(always)]
-    pub(super) fn priced(&self, id: impl Fn(usize) -> usize) -> R {
-        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
+    pub(super) fn priced(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
+        if WEIGH { Self::total(&self.priced, id, a) } else { R::ZERO }
     }
 
+    /// Factors that are known to be 1 cost nothing.
     #[inline(always)]
-    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
-        let mut total = tables[0][id(0)];
+    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
+        let mut total = a(0) * tables[0][id(0)];
         for position in 1..WIDTH {
-            total += tables[position][id(position)];
+            total += a(position) * tables[position][id(position)];
         }
         total
     }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::common::rules;
-use netnum_core::Call;
-use netnum_core::internal::{on_ranks, thread_ranks};
+use netnum_core::internal::{Call, on_ranks, thread_ranks};
 use netnum_core::price::{FastNed, Ned, Rule};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};

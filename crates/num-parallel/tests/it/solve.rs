@@ -63,13 +63,28 @@ fn chain(links: u32, flows: u32) -> Paths {
     Paths::from_lists((0..flows).map(path))
 }
 
+/// The same paths, which use of every link what a coefficient says.
+fn weighted(paths: &Paths, seed: u64) -> Paths {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let coefficients = paths.indices().iter().map(|_| rng.random_range(0.5..1.5)).collect();
+    Paths::with_coefficients(paths.indptr().to_vec(), paths.indices().to_vec(), coefficients).unwrap()
+}
+
+/// A problem of one path per flow, with coefficients.
+fn with_coefficients(problem: &Problem, alphas: Alphas, capped: bool, seed: u64) -> Problem {
+    with_paths(problem.capacities().to_vec(), weighted(problem.paths(), seed), alphas, capped, seed)
+}
+
 fn networks(alphas: Alphas, capped: bool) -> Vec<(&'static str, Problem)> {
     let leaf_spine = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
     let fat_tree = Topology::fat_tree(8, 10.0).unwrap();
+    let on_leaf_spine = problem(&leaf_spine, 5000, alphas, capped, 1);
     vec![
-        ("leaf-spine", problem(&leaf_spine, 5000, alphas, capped, 1)),
+        ("leaf-spine with coefficients", with_coefficients(&on_leaf_spine, alphas, capped, 6)),
+        ("leaf-spine", on_leaf_spine),
         ("fat-tree", problem(&fat_tree, 5001, alphas, capped, 2)),
         ("mesh", with_paths(vec![10.0; 60], mesh(60, 5002, 3), alphas, capped, 3)),
+        ("mesh with coefficients", with_paths(vec![10.0; 60], weighted(&mesh(60, 5002, 3), 7), alphas, capped, 3)),
         ("chain", with_paths(vec![10.0; 20], chain(20, 5003), alphas, capped, 4)),
         ("four blocks", problem(&leaf_spine, 40_000, alphas, capped, 5)),
     ]
@@ -134,6 +149,12 @@ fn several_paths(net: &Topology, capped: bool) -> Problem {
     problem.with_flow_caps(caps.collect()).unwrap()
 }
 
+fn several_paths_with_coefficients(net: &Topology) -> Problem {
+    let ones = several_paths(net, false);
+    let utility = AlphaFair::new(2.0, 1.0).unwrap();
+    Problem::grouped(ones.capacities().to_vec(), weighted(ones.paths(), 8), ones.group().to_vec(), utility).unwrap()
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
@@ -152,6 +173,9 @@ fn any_number_of_threads_gives_the_same_bits() {
         (curves.clone(), "fast-ned"),
         (several_paths(&net, true), "interior-point"),
         (several_paths(&net, false), "fast-ned"),
+        (with_coefficients(&one_path(Alphas::All(1.0), false), Alphas::Mixed, true, 8), "fast-ned"),
+        (with_coefficients(&one_path(Alphas::All(1.0), false), Alphas::All(1.0), false, 9), "ned"),
+        (several_paths_with_coefficients(&net), "fast-ned"),
     ] {
         let answer = |count| {
             let mut solver = Solver::new(&problem, &on(method, count)).unwrap();

@@ -1,6 +1,7 @@
 //! Policies by name, from the list in `mod.rs`.
 
-use netnum_core::registry::{Entry, Given, Options};
+use netnum_core::internal::options::Given;
+use netnum_core::registry::{Entry, Options};
 
 use super::{POLICIES, Policy};
 #[cfg(doc)]

@@ -23,7 +23,7 @@ pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
-use netnum_core::registry::Given;
+use netnum_core::internal::options::Given;
 use netnum_core::registry::{Entry, Options, Registry};
 
 #[cfg(doc)]

@@ -115,18 +115,18 @@ fn split(net: &Topology, seed: u64) -> Split {
 
 /// Every routing, made anew by every call, and one that depends on loads.
 fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
-    let options = FlowBenderOptions::default().with_rtt(1e-3);
+    let options = || FlowBenderOptions::default().with_rtt(1e-3);
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
     let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
     vec![
         ("ecmp", Box::new(Ecmp::new(seed))),
         ("skewed ecmp", Box::new(Ecmp::new(seed).with_skew(0.5).expect("in range"))),
         ("spray", Box::new(Spray::new())),
-        ("flow-bender", flow_bender(options)),
-        ("dctcp", flow_bender(options.with_marking(dctcp).with_t(0.25).with_skew(0.5))),
-        ("utilization", flow_bender(options.with_marking(Marking::Utilization(0.9)).with_n(3))),
-        ("locked", flow_bender(options.with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
-        ("gradual", flow_bender(options.with_step(0.3))),
+        ("flow-bender", flow_bender(options())),
+        ("dctcp", flow_bender(options().with_marking(dctcp).with_t(0.25).with_skew(0.5))),
+        ("utilization", flow_bender(options().with_marking(Marking::Utilization(0.9)).with_n(3))),
+        ("locked", flow_bender(options().with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
+        ("gradual", flow_bender(options().with_step(0.3))),
         ("k-shortest", Box::new(KShortestPaths::new(seed, 3).unwrap())),
         ("split", Box::new(split(net, seed))),
         ("spread split", Box::new(split(net, seed).spread())),

@@ -6,6 +6,7 @@ mod bad_input;
 mod clocked;
 mod combinations;
 mod common;
+mod costs;
 mod endless;
 mod fuzz;
 mod hostile;

@@ -128,6 +128,9 @@ class_by_name! {
     ///
     /// `routings` lists them with their options.
     ///
+    /// Shortest paths are those with the fewest links, or by the attribute of links that the option `weight` of every
+    /// routing names, such as ``"delay"``.
+    ///
     /// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s
     ///   from 0 to 1 the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them
     ///   take each of P. When a link fails its flows are hashed over the paths that are left.
@@ -152,9 +155,7 @@ class_by_name! {
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
-    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links,
-    ///   or by the attribute of links that `weight` names, such as ``"delay"``.
-    ///   Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
     ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.

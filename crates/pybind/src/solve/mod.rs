@@ -1,8 +1,10 @@
 //! `solve` and `methods`.
 
+mod infeasibility;
 mod keywords;
 mod many;
 mod observer;
+mod priority_class;
 mod progress;
 mod solution;
 mod solutions;
@@ -20,9 +22,11 @@ use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
 use crate::topology::with_link_name;
 
+pub(crate) use infeasibility::Infeasibility;
 pub(crate) use keywords::{Keywords, options_of, prices_of, seconds};
 pub(crate) use many::{solve_chunk, solve_many};
 pub(crate) use observer::PythonObserver;
+pub(crate) use priority_class::PriorityClass;
 pub(crate) use progress::Progress;
 pub(crate) use solution::Solution;
 pub(crate) use solutions::Solutions;
@@ -67,6 +71,9 @@ pub(crate) use trace::Trace;
 ///     How many threads may be used, >= 1. Price methods use more than one from 40 000 flows on; problems with one path
 ///     per flow and no user-defined utility are also prepared and certified on them. The solution has the same bits for
 ///     any number.
+/// tie_cost : str, or array of float, shape (links,), or float, or dict, optional
+///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
+///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
@@ -107,14 +114,14 @@ pub(crate) use trace::Trace;
 #[pyo3(signature = (problem, method="auto", **keywords))]
 #[pyo3(
     text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
-                         warm_start=None, callback=None, progress=False, trace=False, threads=1, **options)"
+                         warm_start=None, callback=None, progress=False, trace=False, threads=1, tie_cost=None, **options)"
 )]
 pub(crate) fn solve<'py>(
     problem: &Bound<'py, Problem>,
     method: &str,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace"])?;
+    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace", "tie_cost"])?;
     solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
 }
 
@@ -128,7 +135,10 @@ pub(crate) fn solve_over<'py>(
     let (py, core, settings) = (problem.py(), &problem.get().core, &keywords.settings);
     let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
-    let ask = keywords.ask(method, ranks)?;
+    let mut ask = keywords.ask(method, ranks)?;
+    if let Some(tie_cost) = &keywords.tie_cost {
+        ask = ask.with_tie_costs(problem.get().costs_of_links(py, "tie_cost", tie_cost)?);
+    }
     let net = problem.get().topology.as_ref().map(Py::get);
     let solution = py.enter_rust(|| {
         solve_on(core, &ask, &mut observer, None)

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::Trace;
+use super::{Infeasibility, PriorityClass, Trace};
 use crate::certificate::Certificate;
 use crate::error::NumError;
 use crate::numbers::{self, threads_of};
@@ -35,7 +35,9 @@ pub(crate) struct Solution {
     /// - ``"stalled"``: more iterations would change nothing, because of rounding or because the method is done. The
     ///   gap bounds the error of the rates;
     /// - ``"max_iterations"``, ``"time_limit"``: this limit came first;
-    /// - ``"stopped"``: the callback returned False.
+    /// - ``"stopped"``: the callback returned False;
+    /// - ``"infeasible"``: the floors of the flows do not fit, as `infeasibility` proves. The rates carry the largest
+    ///   part of all of them.
     #[pyo3(get)]
     status: String,
     /// The method that ran.
@@ -109,6 +111,14 @@ pub(crate) struct Solution {
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
+    /// The flows of every priority in order, where the problem has priorities: a tuple of `PriorityClass`. The gap and
+    /// the KKT residual of the solution are the largest of theirs, its objective is their sum (of max-min the
+    /// smallest), and its prices are those of the last.
+    #[pyo3(get)]
+    classes: Py<PyTuple>,
+    /// Why the floors of the flows do not fit, where the status is ``"infeasible"``: `Infeasibility`; None otherwise.
+    #[pyo3(get)]
+    infeasibility: Option<Py<Infeasibility>>,
     /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle.
     #[pyo3(get)]
     problem: Option<Py<Problem>>,
@@ -146,6 +156,8 @@ impl Solution {
             failed_flows: numbers::indices(py, &core.failed_flows).unbind(),
             part: core.part,
             trace,
+            classes: PyTuple::new(py, core.classes.into_iter().map(|core| PriorityClass { core }))?.unbind(),
+            infeasibility: core.infeasibility.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: Some(problem.clone().unbind()),
             summary,
         })
@@ -480,6 +492,8 @@ impl Solution {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("cuts", &this.cuts)?;
+        state.set_item("classes", &this.classes)?;
+        state.set_item("infeasibility", &this.infeasibility)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -517,6 +531,14 @@ impl Solution {
             failed_flows: integers("failed_flows")?,
             part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
+            classes: match state.get_item("classes")? {
+                Some(classes) => classes.cast_into::<PyTuple>()?.unbind(),
+                None => PyTuple::empty(py).unbind(),
+            },
+            infeasibility: match state.get_item("infeasibility")? {
+                Some(found) => found.extract::<Option<Py<Infeasibility>>>()?,
+                None => None,
+            },
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,
         })

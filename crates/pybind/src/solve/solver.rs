@@ -154,6 +154,8 @@ impl Solver {
     /// ----------
     /// flow_caps : array of float, shape (flows,), or float, optional
     ///     The demand of every flow, or the same for all: >= 0, inf for none.
+    /// flow_floors : array of float, shape (flows,), or float, optional
+    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap.
     /// capacities : array of float, shape (links,), or float, optional
     ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
     /// utility : utility, or sequence of utilities, optional
@@ -162,7 +164,7 @@ impl Solver {
     /// Raises
     /// ------
     /// ProblemError, UtilityError
-    ///     As `Problem.with_flow_caps`, `with_capacities` and `with_utility` do.
+    ///     As `Problem.with_flow_caps`, `with_flow_floors`, `with_capacities` and `with_utility` do.
     /// MethodError
     ///     For utilities that the method cannot take.
     ///
@@ -175,11 +177,12 @@ impl Solver {
     /// >>> solver.update(flow_caps=[4.0, np.inf])
     /// >>> solver.solve().rates.round(3)
     /// array([4., 6.])
-    #[pyo3(signature = (*, flow_caps=None, capacities=None, utility=None))]
+    #[pyo3(signature = (*, flow_caps=None, flow_floors=None, capacities=None, utility=None))]
     fn update(
         &self,
         py: Python<'_>,
         flow_caps: Option<&Bound<'_, PyAny>>,
+        flow_floors: Option<&Bound<'_, PyAny>>,
         capacities: Option<&Bound<'_, PyAny>>,
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
@@ -188,8 +191,15 @@ impl Solver {
         if let Some(capacities) = capacities {
             problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
         }
+        if flow_floors.is_some() && flow_caps.is_some() {
+            // New caps need not be above old floors.
+            problem = Py::new(py, problem.get().with_flow_floors(py, None)?)?;
+        }
         if let Some(flow_caps) = flow_caps {
             problem = Py::new(py, problem.get().with_flow_caps(py, Some(flow_caps))?)?;
+        }
+        if flow_floors.is_some() {
+            problem = Py::new(py, problem.get().with_flow_floors(py, flow_floors)?)?;
         }
         if let Some(utility) = utility {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;

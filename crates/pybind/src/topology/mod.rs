@@ -8,7 +8,7 @@ pub(crate) mod pairs;
 use std::thread;
 
 use netnum_core::internal::{check_length, expected_below, memory};
-use netnum_core::{Error, KShortest, Link, Paths as CorePaths, Topology as Core};
+use netnum_core::{EcmpSplit, Error, KShortest, Link, Paths as CorePaths, Topology as Core};
 use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -292,8 +292,8 @@ impl Topology {
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
-    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
-    /// i depend on `seed` and i only. Links that have failed (capacity 0) are not used.
+    /// Hop by hop, uniformly among the links that lie on a shortest path from there. The choices of pair i depend on
+    /// `seed` and i only. Links that have failed (capacity 0) are not used.
     ///
     /// Parameters
     /// ----------
@@ -301,6 +301,10 @@ impl Topology {
     ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
     /// seed : int
     ///     From 0 to 2**64 - 1.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
+    ///     those with the fewest links. `ecmp_split` says which weights are alike.
     ///
     /// Returns
     /// -------
@@ -310,27 +314,126 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route.
-    #[pyo3(signature = (sources, destinations=None, seed=None))]
-    #[pyo3(text_signature = "($self, sources, destinations=None, seed=0)")]
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route; and the link
+    ///     whose weight is negative or NaN.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges(
+    /// ...     [("A", "B", {"capacity": 10.0, "delay": 1.0}), ("B", "C", {"capacity": 10.0, "delay": 1.0}),
+    /// ...      ("A", "C", {"capacity": 10.0, "delay": 5.0})]
+    /// ... )
+    /// >>> [net.link_names[link] for link in net.ecmp("A", "C")[0]]
+    /// ['A -> C']
+    /// >>> [net.link_names[link] for link in net.ecmp("A", "C", weight="delay")[0]]
+    /// ['A -> B', 'B -> C']
+    #[pyo3(signature = (sources, destinations=None, seed=None, weight=None))]
+    #[pyo3(text_signature = "($self, sources, destinations=None, seed=0, weight=None)")]
     fn ecmp(
         slf: &Bound<'_, Self>,
         sources: &Bound<'_, PyAny>,
         destinations: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Paths> {
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
         let (seed, core) = (seed_of(seed)?, &slf.get().core);
-        let paths = slf.py().enter_rust(|| core.ecmp(&sources, &destinations, seed))?;
+        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
+        let paths = slf.py().enter_rust(|| core.ecmp_by(&sources, &destinations, weight.as_deref(), seed))?;
         Ok(Paths::from(paths).with_flow_cap(volumes))
     }
 
-    /// All shortest paths (fewest links) from one end to another, or of many pairs.
+    /// One path per pair that is made of all of its shortest paths, as routers divide traffic under equal-cost
+    /// multipath: its coefficients are the part of the pair's traffic on every link.
+    ///
+    /// Hop by hop, every node divides what comes evenly over the links that lie on a shortest path from there. Links
+    /// that have failed (capacity 0) are not used; several links between two nodes have a part each.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
+    ///     those with the fewest links.
+    /// via : sequence of sequences of int or str, optional
+    ///     Segment routing: for every pair the nodes that its traffic visits on the way, in this order. It takes the
+    ///     shortest paths to the first, from there to the next, and so on to the destination; what it puts on a link
+    ///     adds up, to more than 1 where it crosses the link more than once. An empty sequence is no such node.
+    /// shares : str, or array of float, shape (links,), or float, or dict, optional
+    ///     Weighted-cost multipath: what every link carries of a node's traffic relative to the other links that lie on
+    ///     a shortest path from there: >= 0, 0 for none; or the name of one of the `link_attributes`. By default all
+    ///     are alike. A dict has the shares of some links by the nodes that they run from and to, ``{("A", "B"): 3.0}``,
+    ///     beside 1 of the others; ``net.capacities`` divides in proportion to capacities.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///     One path per pair, with `Paths.coefficients`, unless every pair has only one shortest path.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist, with two equal ends, without a route, or with traffic
+    ///     where no link has a share; the node in `via` that does not exist; the link whose weight or share is negative
+    ///     or NaN; and for another number of lists in `via` than there are pairs.
+    /// MemoryError
+    ///     When the paths do not fit in memory.
+    ///
+    /// Notes
+    /// -----
+    /// Sums of weights are alike where they differ by less than 2**-40 of them (1e-12), so that 0.1 + 0.2 is 0.3. A
+    /// link of weight 0 is only followed to a node with fewer links to go: traffic does not go in circles.
+    ///
+    /// Half of the traffic at a node with two such links takes each, however many paths go on from either:
+    /// `k_shortest_paths` and `paths` have the paths one by one, for a `Problem` to divide in the best way.
+    ///
+    /// Sources: RFC 2992 (equal-cost multipath); RFC 8402 (segment routing); Zhou et al., *WCMP: Weighted cost
+    /// multipathing for improved fairness in data centers*, EuroSys 2014.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB D 10\nA C 10\nC D 10\nD E 10")
+    /// >>> paths = net.ecmp_split("A", "E")
+    /// >>> [(net.link_names[link], float(part)) for link, part in zip(paths[0], paths.coefficients)]
+    /// [('A -> B', 0.5), ('A -> C', 0.5), ('B -> D', 0.5), ('C -> D', 0.5), ('D -> E', 1.0)]
+    /// >>> netnum.solve(netnum.Problem(net, net.ecmp_split({("A", "E"): 8.0, ("B", "E"): 8.0}))).flow_rates.round(3)
+    /// array([5., 5.])
+    ///
+    /// The traffic of the first pair visits C:
+    ///
+    /// >>> net.ecmp_split(["A", "B"], ["E", "E"], via=[["C"], []])
+    /// Paths(2 paths, 2.5 links each)
+    #[pyo3(signature = (sources, destinations=None, weight=None, *, via=None, shares=None))]
+    fn ecmp_split(
+        slf: &Bound<'_, Self>,
+        sources: &Bound<'_, PyAny>,
+        destinations: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
+        via: Option<&Bound<'_, PyAny>>,
+        shares: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Paths> {
+        let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
+        let (this, core) = (slf.get(), &slf.get().core);
+        let weight = weight.map(|weight| this.weight_of(weight)).transpose()?;
+        let via = via.map(|via| this.visits_of("via", via)).transpose()?;
+        let shares = shares.map(|shares| Self::shares_of(slf, shares)).transpose()?;
+        let what = EcmpSplit::new().with_weight(weight.as_deref()).with_via(via.as_deref());
+        let what = what.with_shares(shares.as_deref());
+        let paths = slf.py().enter_rust(|| core.ecmp_split(&sources, &destinations, &what))?;
+        Ok(Paths::from(paths).with_flow_cap(volumes))
+    }
+
+    /// All shortest paths from one end to another, or of many pairs.
     ///
     /// Parameters
     /// ----------
     /// source, destination : int or str
     ///     Ends by index or by name, or pairs of them in any of the forms that `k_shortest_paths` takes.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path, as in `ecmp`. By default 1, so that shortest paths are
+    ///     those with the fewest links.
     ///
     /// Returns
     /// -------
@@ -341,21 +444,23 @@ impl Topology {
     /// ------
     /// ProblemError
     ///     Naming both ends, when one does not exist, both are the same, no path joins them, or there are more than
-    ///     1 000 000 paths.
-    #[pyo3(signature = (source, destination=None))]
+    ///     1 000 000 paths; and the link whose weight is negative or NaN.
+    #[pyo3(signature = (source, destination=None, weight=None))]
     fn paths(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, PyAny>,
         destination: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Paths> {
         let names = ["source", "destination"];
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, names, source, destination)?;
         check_length("destination", destinations.len(), sources.len(), "source").map_err(raise)?;
         let core = &slf.get().core;
+        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
         let (paths, group) = slf.py().enter_rust(|| {
             let (mut all, mut group) = (CorePaths::from_lists::<[u32; 0]>([]), Vec::new());
             for (flow, (&source, &destination)) in (0..).zip(sources.iter().zip(&destinations)) {
-                core.paths(source, destination)?.iter().for_each(|path| all.push(path));
+                core.paths_by(source, destination, weight.as_deref())?.iter().for_each(|path| all.push(path));
                 group.resize(all.len(), flow);
             }
             Ok::<_, Error>((all, group))

@@ -125,8 +125,17 @@ OF_FAILURES = {
 }
 
 
-def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
+#: What is in the place of the utility, by objective of a failure study.
+OF_OBJECTIVES = {
+    "concurrent_flow": "change of the fraction of every demand that fits",
+    "min_utilization": "change of the least utilization",
+}
+
+
+def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) -> Axes:
     """Draws the worst scenarios as bars."""
+    if of is None:
+        of = "utility" if study.objective in OF_OBJECTIVES else "throughput"
     if of not in OF_FAILURES:
         raise NumError(f"of is {of!r}, expected {', '.join(map(repr, OF_FAILURES))}")
     whole = study.before_failures
@@ -134,14 +143,19 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
     if of == "throughput":
         values, scale = 100 * study.throughput_change / max(whole.flow_rates.sum(), 1e-300), 100.0
     elif of == "utility":
-        values, scale = study.after - study.before, abs(whole.objective)
-        if whole.method == "max-min":
-            label = label.replace("utility", "the smallest fair share")
+        values = study.after - study.before
+        if isinstance(whole, Solution):
+            scale = abs(whole.objective)
+            if whole.method == "max-min":
+                label = label.replace("utility", "the smallest fair share")
+        else:
+            scale, label = float(np.nanmax(study.before, initial=0.0)), OF_OBJECTIVES[study.objective]
     else:
         values, scale = study.worst_ratio, 1.0
         if len(values) and np.isnan(values).all():
             raise NumError("no flow has a demand to compare with: give the problem a flow_cap")
-    order = np.argsort(values, kind="stable")[: _at_least_1("most", most)]
+    is_worse_above = of == "utility" and study.objective == "min_utilization"
+    order = np.argsort(-values if is_worse_above else values, kind="stable")[: _at_least_1("most", most)]
     cut_off = np.array([len(flows) for flows in study.cut_off], dtype=int)
     is_unsolved = np.isnan(study.throughput)
     is_open = np.array([not solution.is_optimal for solution in study.solutions], dtype=bool) & ~is_unsolved

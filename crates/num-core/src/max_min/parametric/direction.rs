@@ -1,7 +1,7 @@
 //! The derivative of the basic variables by the fair share, and the ratio test: the first row to reach 0.
 //!
 //! ```text
-//! dx_E/dt = −W⁻¹ a_T       a_l = Σ r_f over the key paths on l,  r_f = dy_f/dt
+//! dx_E/dt = −W⁻¹ b_T       b_l = Σ a_lk r_f over the key paths k on l,  r_f = dy_f/dt
 //! dx_k/dt = r_f − Σ dx_e,  ds_l/dt from the loads
 //! ```
 //!
@@ -104,9 +104,9 @@ impl Direction {
             }
             let key = basis.keys[network.owners[path as usize] as usize];
             for (path, sign) in [(path, -1.0), (key, 1.0)] {
-                for &link in network.paths.links(path as usize) {
-                    self.slacks[link as usize].by += sign * extra.by;
-                    self.slacks[link as usize].terms += extra.terms;
+                for (link, a) in network.paths.row(path as usize).entries() {
+                    self.slacks[link as usize].by += sign * (a * extra.by);
+                    self.slacks[link as usize].terms += a * extra.terms;
                 }
             }
         }

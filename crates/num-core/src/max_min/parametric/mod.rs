@@ -38,7 +38,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
-use super::crossings::Crossings;
+use super::crossings::{Crossings, Differences};
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
@@ -66,10 +66,9 @@ pub(super) struct Parametric {
     pub(super) basis: Basis,
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
-    /// Those by which flows differ, and those that count as through a link −1 times, see [`Crossings`]; without those
-    /// that never carry anything again and those of flows whose rates are fixed.
-    pub(super) through: Vec<Vec<u32>>,
-    pub(super) around: Vec<Vec<u32>>,
+    /// Those by which flows differ, see [`Crossings`]; without those that never carry anything again and those of flows
+    /// whose rates are fixed.
+    pub(super) differences: Differences,
     /// The capacity of every link that flows whose rates are not fixed may use.
     left: Vec<DoubleDouble>,
     /// By how much the load of key paths on every link rises with the fair share.
@@ -129,7 +128,7 @@ impl Parametric {
         network: &Network,
         flow_rates: RisingRates,
         basis: Basis,
-        Crossings { all, through, around }: Crossings,
+        Crossings { all, differences }: Crossings,
         path_costs: Vec<f64>,
         prices: Vec<f64>,
     ) -> Self {
@@ -137,8 +136,7 @@ impl Parametric {
         Self {
             basis,
             crossing: all,
-            through,
-            around,
+            differences,
             left: network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect(),
             rise: vec![DoubleDouble::default(); links],
             rates: vec![0.0; paths],
@@ -263,8 +261,8 @@ impl Parametric {
     fn add_slope(&mut self, network: &Network, flow: usize, by: f64) {
         let key = self.basis.keys[flow];
         if key != NONE && by != 0.0 {
-            for &link in network.paths.links(key as usize) {
-                self.rise[link as usize].add(by);
+            for (link, a) in network.paths.row(key as usize).entries() {
+                self.rise[link as usize].add(a * by);
             }
         }
     }
@@ -328,8 +326,8 @@ impl Parametric {
         self.slacks[link as usize] = 0.0;
         let price = mem::take(&mut self.prices[link as usize]);
         if price != 0.0 {
-            self.through[link as usize].iter().for_each(|&path| self.path_costs[path as usize] -= price);
-            self.around[link as usize].iter().for_each(|&path| self.path_costs[path as usize] += price);
+            let Self { differences, path_costs, .. } = self;
+            differences.each(link, |path, difference| path_costs[path as usize] -= difference * price);
         }
     }
 

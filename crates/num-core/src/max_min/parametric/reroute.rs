@@ -174,7 +174,7 @@ impl Parametric {
     fn lower(&mut self, network: &Network, flow: usize, before: f64) {
         let less = before - self.flow_rates.rate(flow);
         let key = self.basis.keys[flow] as usize;
-        network.paths.links(key).iter().for_each(|&link| self.slacks[link as usize] += less);
+        network.paths.row(key).add(less, &mut self.slacks);
     }
 
     /// The paths of the basis take the capacity that full links have left.
@@ -191,7 +191,7 @@ impl Parametric {
     /// So much more goes over a path, and less over the key path of its flow.
     fn shift(&mut self, network: &Network, path: u32, more: f64) {
         let key = self.basis.keys[network.owners[path as usize] as usize];
-        network.paths.links(path as usize).iter().for_each(|&link| self.slacks[link as usize] -= more);
-        network.paths.links(key as usize).iter().for_each(|&link| self.slacks[link as usize] += more);
+        network.paths.row(path as usize).add(-more, &mut self.slacks);
+        network.paths.row(key as usize).add(more, &mut self.slacks);
     }
 }

@@ -84,17 +84,15 @@ impl Row {
         }
         for &link in &self.priced {
             let price = self.prices[link as usize];
-            for (paths, price) in [(&state.through[link as usize], price), (&state.around[link as usize], -price)] {
-                work += 2 * paths.len();
-                for &path in paths {
-                    let flow = network.owners[path as usize];
-                    if !self.is_flow[flow as usize] {
-                        self.is_flow[flow as usize] = true;
-                        self.flows.push(flow);
-                    }
-                    self.path_prices[path as usize] += price;
+            work += 2 * state.differences.count(link);
+            state.differences.each(link, |path, difference| {
+                let flow = network.owners[path as usize];
+                if !self.is_flow[flow as usize] {
+                    self.is_flow[flow as usize] = true;
+                    self.flows.push(flow);
                 }
-            }
+                self.path_prices[path as usize] += difference * price;
+            });
         }
         work + 6 * self.flows.len()
     }
@@ -104,13 +102,13 @@ impl Row {
         self.factors.clear();
         let (mut flows, mut work) = (Vec::new(), 0);
         for &link in &self.priced {
-            let (price, crossing) = (self.prices[link as usize], state.crossing.links(link as usize));
-            work += crossing.len();
-            for &path in crossing {
+            let (price, crossing) = (self.prices[link as usize], state.crossing.row(link as usize));
+            work += crossing.links().len();
+            for (path, a) in crossing.entries() {
                 let flow = network.owners[path as usize];
                 if state.basis.keys[flow as usize] == path && !state.fixed_flows[flow as usize] {
                     flows.push(flow);
-                    self.sums[flow as usize] += price;
+                    self.sums[flow as usize] += a * price;
                 }
             }
         }
@@ -256,16 +254,14 @@ impl Row {
 fn slack_entries(state: &Parametric, network: &Network, link: u32) -> Vec<(u32, f64)> {
     let basis = &state.basis;
     let mut entries = Vec::new();
-    for (paths, sign) in [(&state.through[link as usize], 1.0), (&state.around[link as usize], -1.0)] {
-        for &path in paths {
-            if basis.column_of[path as usize] != NONE {
-                entries.push((basis.column_of[path as usize], sign));
-            }
-            let flow = network.owners[path as usize] as usize;
-            if basis.keys[flow] == path {
-                entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -sign)));
-            }
+    state.differences.each(link, |path, difference| {
+        if basis.column_of[path as usize] != NONE {
+            entries.push((basis.column_of[path as usize], difference));
         }
-    }
+        let flow = network.owners[path as usize] as usize;
+        if basis.keys[flow] == path {
+            entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -difference)));
+        }
+    });
     entries
 }

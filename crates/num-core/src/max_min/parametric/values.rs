@@ -42,15 +42,14 @@ impl Parametric {
             if of_flow.filter(|&path| self.path_ban[path] == NONE).count() == 1 {
                 self.fixed_flows[flow] = true;
                 let rate = self.flow_rates.rate(flow);
-                for &link in network.paths.links(self.basis.keys[flow] as usize) {
-                    self.left[link as usize].add(-rate);
+                for (link, a) in network.paths.row(self.basis.keys[flow] as usize).entries() {
+                    self.left[link as usize].add(-a * rate);
                 }
             }
         }
-        let Self { through, around, path_ban, fixed_flows, .. } = self;
-        let stays =
-            |&path: &u32| path_ban[path as usize] == NONE && !fixed_flows[network.owners[path as usize] as usize];
-        through.iter_mut().chain(around).for_each(|paths| paths.retain(stays));
+        let Self { differences, path_ban, fixed_flows, .. } = self;
+        differences
+            .retain(|path| path_ban[path as usize] == NONE && !fixed_flows[network.owners[path as usize] as usize]);
         self.work += 2 * network.paths.len();
         let n = self.basis.len();
         // At most n² operations per change of the basis.
@@ -115,9 +114,9 @@ impl Parametric {
     }
 }
 
-/// Adds a path's rate to the loads of its links. Returns how many there are.
+/// Adds a path of a rate to the loads of its links. Returns how many there are.
 fn add(loads: &mut [f64], network: &Network, path: u32, rate: f64) -> usize {
-    let links = network.paths.links(path as usize);
-    links.iter().for_each(|&link| loads[link as usize] += rate);
-    links.len()
+    let row = network.paths.row(path as usize);
+    row.add(rate, loads);
+    row.links().len()
 }

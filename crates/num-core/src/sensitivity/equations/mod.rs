@@ -181,7 +181,7 @@ impl Equations {
         for (flow, &curvature) in curvatures.iter().enumerate().filter(|(flow, _)| self.several[*flow] != ABSENT) {
             for path in problem.paths_of(flow) {
                 // A split changes nothing on the links that all its paths cross.
-                let crossed = multipath.own_links(path).iter().map(|&link| link as usize);
+                let crossed = multipath.own(path).links().iter().map(|&link| link as usize);
                 let stiffness: f64 = crossed
                     .filter(|&link| self.active[link] && softness[link] > 0.0)
                     .map(|link| softness[link].recip())

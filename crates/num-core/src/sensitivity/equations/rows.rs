@@ -85,8 +85,8 @@ impl Equations {
             }
             let mean = sum / count;
             if number != ABSENT {
-                let price = |&link: &u32| if self.active[link as usize] { scales.prices[link as usize] } else { 0.0 };
-                let of_path = |path: usize| multipath.own_links(path).iter().map(price).sum::<f64>();
+                let price = |link: usize| if self.active[link] { scales.prices[link] } else { 0.0 };
+                let of_path = |path: usize| multipath.own(path).sum_of(price);
                 let unit = moving.clone().map(of_path).fold(0.0, f64::max).min(scales.marginals[flow]);
                 is_solved &= moving
                     .into_iter()

@@ -15,10 +15,13 @@ pub(super) struct Chunk {
     pub(super) paths: Range<usize>,
     /// Whether λ is a constant.
     pub(super) linear: bool,
+    /// Whether any flow of the problem has a floor.
+    pub(super) has_floors: bool,
     /// The numbers of their bounds, in the order of those.
-    pub(super) floors: Range<usize>,
+    pub(super) lower: Range<usize>,
     pub(super) caps: Range<usize>,
     pub(super) saturations: Range<usize>,
+    pub(super) floors: Range<usize>,
     pub(super) breakpoints: Range<usize>,
 }
 

@@ -1,6 +1,7 @@
 //! The cold start: well inside all bounds, near the given prices.
 
 use super::chunk::Chunk;
+use super::floors::Given;
 use super::part::Part;
 use super::variables::{FlowVariables, Variables};
 use super::{InteriorPoint, LEAST};
@@ -63,7 +64,7 @@ impl InteriorPoint {
         let mean = prices.iter().sum::<f64>() / prices.len().max(1) as f64;
         let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.variables.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        self.each_part(problem, |part, system, prices| part.respond((problem, system), prices))?;
+        self.each_part(problem, |part, _, prices| part.respond(problem, prices))?;
         self.add_up_loads();
         let Variables { slacks, prices, .. } = &mut self.variables;
         for ((slack, capacity), load) in slacks.iter_mut().zip(&problem.capacities).zip(&self.residuals.links) {
@@ -75,7 +76,7 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Revenue per unit of capacity at half the equal shares: a scale for prices that exists even where all prices
+    /// Revenue and costs per unit of capacity at half the equal shares: a scale for prices that exists even where all prices
     /// are 0, because caps or saturations bind everywhere.
     fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
         // They are found by a pass of their own.
@@ -84,7 +85,7 @@ impl InteriorPoint {
             part.take_half_shares(problem)?;
             Ok(part.variables.revenue())
         })?;
-        Ok(of_parts.into_iter().sum::<f64>() / problem.capacities.iter().sum::<f64>())
+        Ok((of_parts.into_iter().sum::<f64>() + self.paid_costs(problem)) / problem.capacities.iter().sum::<f64>())
     }
 
     /// Does something for every part, given the prices.
@@ -122,8 +123,8 @@ impl InteriorPoint {
     /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of
     /// the price of a flow's cheapest path.
     pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
-        let set = |part: &mut Part, system: &System, prices: &[f64]| {
-            part.set_multipliers((problem, system), prices, centre, cheaper);
+        let set = |part: &mut Part, _: &System, prices: &[f64]| {
+            part.set_multipliers(problem, prices, centre, cheaper);
             Ok(())
         };
         self.each_part(problem, set).expect("nothing stops it");
@@ -151,10 +152,10 @@ impl Part {
     }
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
-    fn respond(&mut self, (problem, system): (&Presolved, &System), link_prices: &[f64]) -> Result<()> {
+    fn respond(&mut self, problem: &Presolved, link_prices: &[f64]) -> Result<()> {
         let Self { variables: now, barriers, forces: prices, step, .. } = self;
         let demands = &mut step.rates;
-        system.routing.gather(self.paths.clone(), link_prices, &mut prices.values);
+        problem.price_paths(self.paths.clone(), link_prices, &mut prices.values);
         for paths in self.flows.clone().map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= INSIDE);
         }
@@ -173,7 +174,7 @@ impl Part {
                     let most = INSIDE * problem.bounds.ceilings[path].min(problem.bounds.saturations[flow] / count);
                     let share =
                         if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares()[path] };
-                    let least = if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
+                    let least = if barriers.lower.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
                     // The demand of a linear flow is 0 or ∞: no interior point.
                     let most = if linear { 0.5 * problem.equal_shares()[path].min(most) } else { most };
                     now.rates[path] = (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
@@ -181,6 +182,7 @@ impl Part {
                 }
             }
         }
+        self.enter_floors(problem);
         self.set_marginals(problem)
     }
 
@@ -198,18 +200,13 @@ impl Part {
         Ok(())
     }
 
-    fn set_multipliers(
-        &mut self,
-        (problem, system): (&Presolved, &System),
-        link_prices: &[f64],
-        centre: f64,
-        cheaper: f64,
-    ) {
+    fn set_multipliers(&mut self, problem: &Presolved, link_prices: &[f64], centre: f64, cheaper: f64) {
         let Self { variables: now, barriers, forces: path_prices, flows, paths, .. } = self;
-        system.routing.gather(paths.clone(), link_prices, &mut path_prices.values);
+        problem.price_paths(paths.clone(), link_prices, &mut path_prices.values);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         let excess = |flow: usize| (cheaper * cheapest(flow) - now.marginals[flow], now.marginals[flow]);
         barriers.saturations.centre_at(&now.flow_rates, centre, excess);
+        barriers.floors.centre_at(&now.flow_rates, centre, excess);
         barriers.breakpoints.centre_at(&now.flow_rates, centre);
         now.levels.values.fill(f64::INFINITY);
         let mut levels = now.marginals.values.clone();
@@ -218,10 +215,12 @@ impl Part {
         }
         let mut path_levels = Numbered::new(paths, 0.0);
         for (flow, level) in flows.clone().zip(levels) {
+            let is_given = !problem.bounds.floors.is_empty() && self.given[flow] == Given::Total;
+            let level = if is_given { cheaper * cheapest(flow) } else { level };
             path_levels[problem.paths_of(flow)].fill(level);
         }
         let excess = |path: usize| (path_prices[path] - path_levels[path], path_prices[path]);
-        barriers.floors.centre_at(&now.rates, centre, excess);
+        barriers.lower.centre_at(&now.rates, centre, excess);
         barriers.caps.centre_at(&now.rates, centre, excess);
     }
 }

@@ -6,6 +6,8 @@
 //! R x + s = c          s·p = μ    z·x = μ    v·(cap − x) = μ    t·(saturation − y) = μ        μ → 0
 //! ```
 //!
+//! and with floors and costs what `floors.rs` has.
+//!
 //! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two
 //! steps with one matrix: straight at μ = 0 (predictor), which shows how far μ can fall, then at that μ with
 //! second-order terms (corrector). Details that convergence needs:
@@ -36,6 +38,7 @@ mod bounds;
 mod breakpoints;
 mod chunk;
 mod cold_start;
+mod floors;
 mod newton_step;
 mod part;
 mod residuals;
@@ -46,7 +49,7 @@ use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
 
-use super::system::{ABSENT, Accuracy, EXACT, FINEST, System};
+use super::system::{ABSENT, Accuracy, EXACT, FINEST};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
@@ -200,10 +203,10 @@ impl InteriorPoint {
     /// Copies prices and rates to the state.
     fn publish(&self, problem: &Presolved, state: &mut State) {
         state.prices.copy_from_slice(&self.variables.prices);
-        let (system, ranges) = (&self.kkt.system, problem.path_ranges());
+        let ranges = problem.path_ranges();
         for_each(&*problem.workers, self.parts.iter().zip(split_mut(&mut state.rates, &ranges)), |(part, rates)| {
             rates.copy_from_slice(&part.variables.rates.values);
-            part.clear_idle_paths((problem, system), &self.variables.prices, rates);
+            part.clear_idle_paths(problem, &self.variables.prices, rates);
             Ok(())
         })
         .expect("nothing stops it");
@@ -229,12 +232,12 @@ impl InteriorPoint {
 impl Part {
     /// Sets the rates of idle paths: those that may be 0 and are too expensive. 0 where the rate is negligible relative
     /// to the flow's, at most the demand at the path's price where it is negligible relative to the ceiling.
-    fn clear_idle_paths(&self, (problem, system): (&Presolved, &System), link_prices: &[f64], rates: &mut [f64]) {
+    fn clear_idle_paths(&self, problem: &Presolved, link_prices: &[f64], rates: &mut [f64]) {
         let (mut prices, mut demands) = (Vec::new(), Vec::new());
         for chunk in self.chunks.iter() {
             let first = chunk.paths.start;
             let mut has_demands = false;
-            self.barriers.floors.for_each_dual(chunk.floors.clone(), |path, dual| {
+            self.barriers.lower.for_each_dual(chunk.lower.clone(), |path, dual| {
                 let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path - self.paths.start]);
                 // λ − q is minus the excess of the price.
                 let level = if chunk.is_single() {
@@ -252,7 +255,7 @@ impl Part {
                         has_demands = true;
                         prices.resize(chunk.paths.len(), 0.0);
                         demands.resize(chunk.paths.len(), 0.0);
-                        system.routing.gather(chunk.paths.clone(), link_prices, &mut prices);
+                        problem.price_paths(chunk.paths.clone(), link_prices, &mut prices);
                         problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
                     }
                     *rate = rate.min(demands[path - first]);

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::InteriorPoint;
 use super::chunk::{Chunk, largest, total};
+use super::floors::Given;
 use super::part::Part;
 use super::variables::FlowStep;
+use super::{InteriorPoint, LEAST};
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System, WeightsOfPart};
 use crate::work::for_each;
@@ -90,7 +91,7 @@ impl InteriorPoint {
             Ok(with_changes.map(|(barrier, changes)| barrier.complementarity_after(lengths, changes)))
         });
         let of_parts = of_parts.expect("nothing stops it");
-        after = (0..4).fold(after, |after, barrier| after + of_parts.iter().map(|part| part[barrier]).sum::<f64>());
+        after = (0..5).fold(after, |after, barrier| after + of_parts.iter().map(|part| part[barrier]).sum::<f64>());
         let now = residuals.complementarity * residuals.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
         if residuals.infeasibility > residuals.complementarity.max(ROUNDING) {
@@ -197,7 +198,7 @@ impl Part {
 
     /// Weights of the paths, and the curvature of the flows with several.
     fn linearize(&mut self, problem: &Presolved, chunk: &Chunk, least_marginal: f64, weights: &mut WeightsOfPart<'_>) {
-        let Self { variables: now, residuals, barriers, several, stiffness, .. } = self;
+        let Self { variables: now, residuals, barriers, given, several, stiffness, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         let of_flows = &mut stiffness[flows.clone()];
         let marginals = now.marginals[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
@@ -206,12 +207,17 @@ impl Part {
         }
         if chunk.linear {
             let values = now.marginals[flows.clone()].iter().zip(&now.flow_rates[flows.clone()]);
-            for (stiffness, (marginal, rate)) in of_flows.iter_mut().zip(values) {
-                *stiffness += LEAST_PROXIMAL * marginal / rate;
+            for (stiffness, (&marginal, rate)) in of_flows.iter_mut().zip(values) {
+                // A flow that is worth nothing has no λ of its own.
+                let worth = if marginal > LEAST { marginal } else { 1.0 };
+                *stiffness += LEAST_PROXIMAL * worth / rate;
             }
         }
         for (barrier, part) in barriers.on_flows_of(chunk) {
             barrier.add_curvatures(part, flows.start, of_flows);
+        }
+        for flow in flows.clone().filter(|&flow| chunk.has_floors && given[flow] != Given::Nothing) {
+            of_flows[flow - flows.start] = f64::INFINITY;
         }
         chunk.spread(problem, of_flows, weights.of(paths));
         for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {

@@ -10,6 +10,7 @@ use super::barriers::Barriers;
 use super::bounds::Bounds;
 use super::breakpoints::Breakpoints;
 use super::chunk::Chunk;
+use super::floors::Given;
 use super::variables::{FlowResiduals, FlowStep, FlowVariables};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -26,6 +27,8 @@ pub(super) struct Part {
     pub(super) chunks: Arc<[Chunk]>,
     /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
     pub(super) may_be_tiny: Numbered<bool>,
+    /// What floors give of the flows' rates; empty where no flow of the problem has a floor *(given)*.
+    pub(super) given: Numbered<Given>,
     pub(super) several: Several,
     pub(super) variables: FlowVariables,
     pub(super) barriers: Barriers,
@@ -68,7 +71,9 @@ impl Part {
         let (mut pacer, paths) = (Pacer::new(), problem.paths_of_all(&range));
         let (mut numbers, mut may_be_tiny) = (Numbered::new(&range, ABSENT), Numbered::new(&range, false));
         let (mut several_paths, mut breakpoints) = (Vec::new(), Breakpoints::default());
-        let (mut floors, mut caps, mut saturations) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lower, mut caps, mut saturations, mut floors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let has_floors = !problem.bounds.floors.is_empty();
+        let mut all_given = if has_floors { Numbered::new(&range, Given::Nothing) } else { Numbered::empty() };
         for block in &problem.blocks {
             let flows = block.flows.start.max(range.start)..block.flows.end.min(range.end);
             if flows.is_empty() {
@@ -80,26 +85,37 @@ impl Part {
                 pacer.did(8 * problem.paths_of(flow).len())?;
                 let saturation = problem.bounds.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
+                let (given, floor) = (Given::of(problem, flow), problem.bounds.floors[flow]);
+                if given != Given::Nothing {
+                    all_given[flow] = given;
+                }
+                if given == Given::Paths {
+                    continue;
+                }
                 let jumps = block.utility.jumps(flow - block.flows.start);
-                may_be_tiny[flow] = !several && !shallow && jumps.is_empty();
+                may_be_tiny[flow] = !several && !shallow && jumps.is_empty() && floor == 0.0;
+                let jumps = if given == Given::Nothing { jumps } else { Vec::new() };
                 for (rate, fall) in jumps {
                     breakpoints.push(flow, rate, fall);
                 }
-                if several && saturation < f64::INFINITY {
+                if several && given == Given::Nothing && saturation < f64::INFINITY {
                     saturations.push((flow as u32, saturation));
                 }
-                // Paths of a linear flow are independent, unless a saturation bounds their sum.
-                if several && !(linear && saturation == f64::INFINITY) {
+                if several && given == Given::Nothing && floor > 0.0 {
+                    floors.push((flow as u32, floor));
+                }
+                // Paths of a linear flow are independent, unless a saturation or a floor bounds their sum.
+                if several && !(linear && saturation == f64::INFINITY && floor == 0.0) {
                     numbers[flow] = several_paths.len() as u32;
                     several_paths.push(problem.paths_of(flow));
                 }
                 for path in problem.paths_of(flow) {
-                    if several || shallow {
-                        floors.push((path as u32, 0.0));
+                    if several || shallow || floor > 0.0 {
+                        lower.push((path as u32, if several { 0.0 } else { floor }));
                     }
                     let cap =
                         if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
-                    if cap < problem.paths.row(path).smallest(&problem.capacities) {
+                    if cap < problem.paths.row(path).narrowest(&problem.capacities) {
                         caps.push((path as u32, cap));
                     }
                 }
@@ -107,9 +123,10 @@ impl Part {
         }
         interrupt::check()?;
         let barriers = Barriers {
-            floors: Bounds::lower(floors),
+            lower: Bounds::lower(lower),
             caps: Bounds::upper(caps),
             saturations: Bounds::upper(saturations),
+            floors: Bounds::lower(floors),
             breakpoints,
         };
         interrupt::check()?;
@@ -125,6 +142,7 @@ impl Part {
         let part = Self {
             chunks: chunks.into(),
             may_be_tiny,
+            given: all_given,
             several: Several { numbers, forces },
             variables: FlowVariables::new(&range, &paths),
             barriers,
@@ -174,7 +192,7 @@ impl Several {
             match self.numbers[flow] {
                 ABSENT => routing.gather(own, values, sums),
                 number => {
-                    *common = system.multipath.gather(number as usize, |link| values[link as usize], sums);
+                    *common = system.multipath.gather(number as usize, |link| values[link], sums);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
+use super::floors::{Given, revenue, set_given_levels};
 use super::part::Part;
 use super::{InteriorPoint, LEAST};
 use crate::numerics::{ln, vectorized};
@@ -37,7 +38,7 @@ struct Sums {
     largest_log: f64,
     least_marginal: f64,
     /// Σ slack·multiplier of each barrier, Σ bound·multiplier of caps and saturations.
-    complementarity: [f64; 4],
+    complementarity: [f64; 5],
     priced: [f64; 2],
 }
 
@@ -55,7 +56,7 @@ impl InteriorPoint {
         let of_parts = system.pass().add_with(&mut residuals.links, parts.iter_mut(), |part, loads| {
             part.advance((problem, system), lengths, prices, loads)
         });
-        let (mut wrong, mut revenue, mut of_barriers, mut of_caps) = (0.0, 0.0, [0.0; 4], [0.0; 2]);
+        let (mut wrong, mut revenue, mut of_barriers, mut of_caps) = (0.0, 0.0, [0.0; 5], [0.0; 2]);
         (residuals.largest_log, residuals.least_marginal) = (0.0, f64::INFINITY);
         for found in of_parts {
             wrong += found.wrong;
@@ -73,10 +74,13 @@ impl InteriorPoint {
             infeasibility += price * residual.abs();
             priced += price * capacity;
         }
-        let [floors, caps, saturations, breakpoints] = of_barriers;
-        complementarity += floors + caps;
+        let [lower, caps, saturations, breakpoints, floors] = of_barriers;
+        complementarity += lower + caps;
         complementarity += saturations + breakpoints;
+        complementarity += floors;
         priced += of_caps[0] + of_caps[1];
+        priced += self.paid_costs(problem);
+        let residuals = &mut self.residuals;
         if problem.flows() == 0 {
             return 0.0;
         }
@@ -113,10 +117,10 @@ impl Part {
         });
         let Barriers { caps, saturations, .. } = &self.barriers;
         sums.priced = [caps.revenue(), saturations.revenue()];
-        let [of_paths, of_flows] = [self.barriers.on_paths(), self.barriers.on_flows()];
-        let [[floors, caps], [saturations, breakpoints]] =
-            [of_paths, of_flows].map(|of| of.map(Barrier::complementarity));
-        sums.complementarity = [floors, caps, saturations, breakpoints];
+        let (of_paths, of_flows) = (self.barriers.on_paths(), self.barriers.on_flows());
+        let [lower, caps] = of_paths.map(Barrier::complementarity);
+        let [saturations, breakpoints, floors] = of_flows.map(Barrier::complementarity);
+        sums.complementarity = [lower, caps, saturations, breakpoints, floors];
         sums
     }
 
@@ -154,6 +158,7 @@ impl Part {
 
     /// y of every flow, and its part of the loads.
     fn add_loads(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, loads: &mut [f64]) {
+        self.keep_given(problem, chunk);
         let Self { variables: now, barriers, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         barriers.caps.clip(chunk.caps.clone(), &mut now.rates);
@@ -165,13 +170,13 @@ impl Part {
 
     /// ρ and ε/y of every flow.
     fn find_log_residuals(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
-        let Self { variables: now, residuals: found, barriers, .. } = self;
+        let Self { variables: now, residuals: found, barriers, given, .. } = self;
         let marginals = &mut now.marginals;
         barriers.breakpoints.cross(chunk.breakpoints.clone(), &now.flow_rates, |flow, change| {
             // A λ of 0 is replaced by U' below.
             marginals[flow] = (marginals[flow] + change).max(0.0);
         });
-        let Chunk { block, flows, .. } = chunk;
+        let Chunk { block, flows, has_floors, .. } = chunk;
         let block = &problem.blocks[*block];
         let (rates, marginals) = (&now.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
         let (residuals, bends) = (&mut found.logs[flows.clone()], &mut found.bends[flows.clone()]);
@@ -196,6 +201,9 @@ impl Part {
                 *residual -= ln(*marginal);
             }
         });
+        for flow in flows.clone().filter(|&flow| *has_floors && given[flow] != Given::Nothing) {
+            residuals[flow - flows.start] = 0.0;
+        }
         let largest = residuals.iter().fold(sums.largest_log, |largest, residual| at_least(largest, residual.abs()));
         sums.largest_log = largest;
     }
@@ -208,14 +216,14 @@ impl Part {
         link_prices: &[f64],
         sums: &mut Sums,
     ) {
-        let Self { variables: now, residuals: found, barriers, several, scratch, .. } = self;
-        let Chunk { flows, paths, .. } = chunk;
+        let Self { variables: now, residuals: found, barriers, given, several, scratch, .. } = self;
+        let Chunk { flows, paths, has_floors, .. } = chunk;
         let (residuals, prices) = (&mut found.paths[paths.clone()], &mut scratch.paths[..paths.len()]);
         let commons = match now.levels.values.is_empty() {
             true => &mut scratch.commons[..flows.len()],
             false => &mut found.commons[flows.clone()],
         };
-        several.gather((problem, system), chunk, link_prices, prices, commons);
+        several.price((problem, system), chunk, link_prices, prices, commons);
         let (marginals, logs) = (&mut now.marginals[flows.clone()], &mut found.logs[flows.clone()]);
         if !chunk.linear {
             for flow in flows.clone().filter(|&flow| !self.may_be_tiny[flow]) {
@@ -228,11 +236,21 @@ impl Part {
         if chunk.is_single() {
             residuals.copy_from_slice(marginals);
         } else {
+            if *has_floors {
+                set_given_levels(problem, chunk, given, prices, &mut now.levels);
+            }
             let levels = &mut now.levels[flows.clone()];
-            set_levels(levels, commons, &mut scratch.flows[..flows.len()], (&mut *marginals, logs), chunk, barriers);
+            set_levels(
+                levels,
+                commons,
+                &mut scratch.flows[..flows.len()],
+                (&mut *marginals, logs),
+                (chunk, given),
+                barriers,
+            );
             chunk.spread(problem, levels, residuals);
         }
-        for (residual, price) in residuals.iter_mut().zip(prices) {
+        for (residual, price) in residuals.iter_mut().zip(&*prices) {
             *residual -= *price;
         }
         for (barrier, part) in barriers.on_paths_of(chunk) {
@@ -244,27 +262,52 @@ impl Part {
                 barrier.add_forces(part, flows.start, residuals);
             }
         }
+        if *has_floors {
+            for flow in flows.clone().filter(|&flow| given[flow] == Given::Paths) {
+                let own = problem.paths_of(flow);
+                residuals[own.start - paths.start..own.end - paths.start].fill(0.0);
+            }
+        }
         sums.wrong += total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs());
-        sums.revenue += total(&now.flow_rates[flows.clone()], marginals, |rate, marginal| rate * marginal);
-        sums.least_marginal = marginals.iter().copied().fold(sums.least_marginal, f64::min);
+        sums.revenue += match has_floors {
+            true => revenue((problem, chunk), now, (prices, commons)),
+            false => {
+                let (rates, marginals) = (&now.flow_rates[flows.clone()], &now.marginals[flows.clone()]);
+                total(rates, marginals, |rate, marginal| rate * marginal)
+            }
+        };
+        // A linear flow that is worth nothing has no λ of its own.
+        let marginals =
+            now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || marginal > LEAST);
+        sums.least_marginal = marginals.fold(sums.least_marginal, f64::min);
     }
 }
 
-/// Takes ℓ − Q from λ and the forces on the flow, or t or λ from it where that is the smaller one by far. `net` is
+/// Takes ℓ − Q from λ and the forces on the flow, or t, w or λ from it where that is the smaller one by far. `net` is
 /// room.
 fn set_levels(
     levels: &mut [f64],
     commons: &[f64],
     net: &mut [f64],
     (marginals, log_residuals): (&mut [f64], &mut [f64]),
-    chunk: &Chunk,
-    Barriers { saturations, breakpoints, .. }: &mut Barriers,
+    (chunk, given): (&Chunk, &Numbered<Given>),
+    Barriers { saturations, floors, breakpoints, .. }: &mut Barriers,
 ) {
     let first = chunk.flows.start;
     for ((net, marginal), common) in net.iter_mut().zip(&*marginals).zip(commons) {
         *net = marginal - common;
     }
     breakpoints.add_forces(chunk.breakpoints.clone(), first, net);
+    floors.replace_duals(chunk.floors.clone(), |flow, dual| {
+        let (net, level) = (&mut net[flow - first], levels[flow - first]);
+        if level.abs() < MOST_LEVEL * dual.min(level - *net) {
+            let dual = level - *net;
+            *net = level;
+            return dual;
+        }
+        *net += dual;
+        dual
+    });
     saturations.replace_duals(chunk.saturations.clone(), |flow, dual| {
         let (net, level) = (&mut net[flow - first], levels[flow - first]);
         let most = MOST_LEVEL * dual.min(*net - level);
@@ -276,6 +319,9 @@ fn set_levels(
         *net -= dual;
         dual
     });
+    for flow in chunk.flows.clone().filter(|&flow| chunk.has_floors && given[flow] == Given::Total) {
+        net[flow - first] = levels[flow - first];
+    }
     let flows = levels.iter_mut().zip(net).zip(commons).zip(marginals.iter_mut().zip(log_residuals));
     for (((level, &mut net), common), (marginal, log_residual)) in flows {
         let change = (*level - net) / *marginal;

@@ -42,11 +42,11 @@ impl InteriorPoint {
             // No link was full: the prices say nothing about the new problem.
             return self.start_cold(problem);
         }
-        let of_parts = self.each_part(problem, |part, system, prices| {
-            system.routing.gather(part.paths.clone(), prices, &mut part.forces.values);
+        let of_parts = self.each_part(problem, |part, _, prices| {
+            problem.price_paths(part.paths.clone(), prices, &mut part.forces.values);
             part.follow_demands(problem)?;
             part.set_marginals(problem)?;
-            Ok(part.variables.revenue())
+            Ok(part.revenue_at_prices(problem))
         })?;
         let revenue: f64 = of_parts.into_iter().sum();
         self.add_up_loads();
@@ -59,6 +59,7 @@ impl InteriorPoint {
         let centre = (part * revenue / self.pairs).max(LEAST);
         self.each_part(problem, |part, _, _| {
             part.leave_bounds(problem, centre);
+            part.enter_floors(problem);
             part.set_marginals(problem)
         })?;
         self.add_up_loads();
@@ -100,7 +101,7 @@ impl Part {
                 let own = problem.paths_of(flow);
                 let total: f64 = rates[own.clone()].iter().sum();
                 let demand = match linear {
-                    true => total.min(problem.bounds.saturations[flow]),
+                    true => total.min(problem.bounds.saturations[flow]).max(problem.bounds.floors[flow]),
                     // That of the cheapest path is the largest.
                     false => demands[own.clone()].iter().copied().fold(0.0, f64::max),
                 };
@@ -112,6 +113,20 @@ impl Part {
             }
         }
         Ok(())
+    }
+
+    /// Σ y λ, or what flows with floors pay where that is more, at the path prices at hand.
+    fn revenue_at_prices(&self, problem: &Presolved) -> f64 {
+        if problem.bounds.floors.is_empty() {
+            return self.variables.revenue();
+        }
+        let of_flow = |flow: usize| {
+            let own = problem.paths_of(flow);
+            let paid =
+                self.variables.rates[own.clone()].iter().zip(&self.forces[own]).map(|(rate, price)| rate * price);
+            paid.sum::<f64>().max(self.variables.flow_rates[flow] * self.variables.marginals[flow])
+        };
+        self.flows.clone().map(of_flow).sum()
     }
 
     /// Moves rates into their bounds: from 0, from caps of paths and from caps of flows.
@@ -126,7 +141,7 @@ impl Part {
             for (path, price) in own.clone().zip(prices) {
                 let most = problem.bounds.ceilings[path];
                 let idle = (centre / (price - level).max(LEAST)).min(MOST_IDLE / count * most);
-                let least = if self.barriers.floors.holds(path) { idle } else { LEAST };
+                let least = if self.barriers.lower.holds(path) { idle } else { LEAST };
                 let cap = problem.bounds.caps[path].min(if count == 1.0 { saturation } else { f64::INFINITY });
                 let room = room(cap, centre, marginal - price);
                 rates[path] = rates[path].max(least).min(cap - room);

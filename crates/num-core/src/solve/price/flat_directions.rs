@@ -21,6 +21,7 @@
 //! Nodes are found from the paths: the end of a link is the beginning of the one that a path crosses next. Paths of
 //! two links would join the ways into a rack with those out of it; they are left out, and count as paths that end and
 //! begin there, a part τ_v of all crossings of the node. Where links lie along paths in no order no node is found.
+//! Where coefficients differ along paths, as links in units of their own, such moves change path prices: none is made.
 
 use std::ops::Range;
 
@@ -178,13 +179,15 @@ fn join_over(ranks: &Ranks, ends: &mut LinkEnds, links: usize) -> Result<()> {
 }
 
 impl FlatDirections {
-    /// Those of some paths on all ranks, or none where there are few. O(links), times the length of paths.
+    /// Those of some paths on all ranks, or none where there are few, or coefficients. O(links), times the length of
+    /// paths.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`].
     pub(super) fn of(links: usize, paths: &Paths, ranks: &Ranks) -> Result<Option<Self>> {
         // Both sides of a link are numbered; a node has one at least.
-        if 2 * links < FEWEST_NODES || links > (u32::MAX / 2) as usize {
+        let is_small = 2 * links < FEWEST_NODES || links > (u32::MAX / 2) as usize;
+        if is_small || ranks.any(paths.coefficients().is_some())? {
             return Ok(None);
         }
         let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());

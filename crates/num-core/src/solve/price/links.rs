@@ -7,6 +7,7 @@ use crate::numerics::vectorized;
 /// The units are those of the iteration that runs the rule: natural units in [`solve`](crate::solve()) and
 /// [`Solver`](crate::Solver), where rates and prices are near 1 whatever the problem's units are; the caller's units in
 /// an engine or allocator of `netnum-parallel`. A rule without constants of a unit of its own behaves alike in both.
+/// Loads and slopes have the flows' coefficients in them, what each uses of the link per unit of its rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LinkState {
@@ -14,7 +15,7 @@ pub struct LinkState {
     pub capacity: f64,
     /// p_l ≥ 0.
     pub price: f64,
-    /// y_l: the sum of what flows demand at the present prices.
+    /// y_l: the sum of what flows demand at the present prices, times their coefficients.
     pub load: f64,
     /// H_l ≥ 0: by how much the load falls per unit of price.
     pub slope: f64,

@@ -1,8 +1,8 @@
 //! Methods that only move prices: flows respond (rates from prices), links add up (load and slope), every price moves.
 //!
 //! ```text
-//! q_s = Σ_{l ∈ s} p_l      x_s = (U_s')⁻¹(q_s)      D_s = −dx_s/dq_s
-//! y_l = Σ_{s ∋ l} x_s      H_l = Σ_{s ∋ l} D_s
+//! q_s = Σ_{l ∈ s} a_ls p_l      x_s = (U_s')⁻¹(q_s)      D_s = −dx_s/dq_s
+//! y_l = Σ_{s ∋ l} a_ls x_s      H_l = Σ_{s ∋ l} a_ls² D_s
 //!
 //!              LinkPrices: start · advance · step sums · accept | backtrack
 //! PriceRule ──►      │ prices p            ▲ [y, H] per link

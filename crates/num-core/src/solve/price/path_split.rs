@@ -9,12 +9,16 @@
 //! τ_f = 0.2 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
 //! ```
 //!
+//! With coefficients q_p = Σ a_lp p_l, and a path's use of a link beyond what all paths of the flow use of it, b_lp =
+//! a_lp − min over its paths, stands where traffic moves: q'_p = Σ b_lp p_l, and the slopes on link l are a_lp² times
+//! the first and b_lp² times the second. With ones b is 1 where some path avoids the link, else 0.
+//!
 //! U of a sum over paths is concave but not strictly: prices do not determine the split. The rates x_p maximize
 //! U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, at most U_f, and equal to it where x/y = σ. With fixed shares
 //! any price rule converges to them, and updating the shares does not lower utility (a proximal method with relative
 //! entropy as distance). At a fixed point the paths in use cost the same and the others more, which is optimal.
 //! The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in
-//! [`super::FastNed`].
+//! [`super::FastNed`]: a_lp Σ a_mp, and b_lp Σ b_mp, over the priced m.
 //!
 //! τ decides the speed: a path that is too expensive keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small
 //! τ makes slopes large and price steps short. In proportion to q_p alone, τ would be far too large where all paths of
@@ -41,14 +45,25 @@ use crate::utility::CHUNK;
 
 /// Those of consecutive flows that have several paths, and how each splits its demand.
 pub(super) struct PathSplit {
+    flows: Flows,
+    avoidable: Avoidable,
+}
+
+/// What a path uses of a link that some path of its flow does without, for every crossing *(given)*.
+enum Avoidable {
+    /// Where all coefficients are 1: whether it uses any.
+    Ones(Numbered<bool>),
+    /// a and b.
+    Weighted(Numbered<[f64; 2]>),
+}
+
+struct Flows {
     groups: Vec<Group>,
     /// By path; empty when every flow has one.
     paths: Numbered<Path>,
     /// By flow, a running mean of D_f over the accepted steps, and D_f of the last response *(iterate)*.
     mean_demand: Numbered<f64>,
     last_demand: Numbered<f64>,
-    /// Of every crossing, whether some path of the flow avoids the link *(given)*.
-    avoidable: Numbered<bool>,
     scratch: Scratch,
 }
 
@@ -66,7 +81,7 @@ struct Path {
     part: f64,
     /// Whether its ceiling binds *(derived)*.
     cut: bool,
-    /// q_p and q'_p, and how many links are priced on the whole path and on its avoidable part *(derived)*.
+    /// q_p and q'_p, and Σ a and Σ b over the priced links *(derived)*.
     price: f64,
     avoidable_price: f64,
     priced: f64,
@@ -121,8 +136,9 @@ impl PathSplit {
         interrupt::check()?;
         let demands = || Numbered::new(&flows, 0.0);
         let (mean_demand, last_demand) = (demands(), demands());
-        let avoidable = avoidable_crossings(problem, &flows)?;
-        Ok(Self { groups, paths, mean_demand, last_demand, avoidable, scratch: Scratch::default() })
+        let avoidable = Avoidable::new(problem, &flows)?;
+        let flows = Flows { groups, paths, mean_demand, last_demand, scratch: Scratch::default() };
+        Ok(Self { flows, avoidable })
     }
 
     /// Back to shares in proportion to an equal share of every link.
@@ -130,15 +146,15 @@ impl PathSplit {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn restart(&mut self, problem: &Presolved) -> Result<()> {
-        let mut pacer = Pacer::new();
-        self.mean_demand.values.fill(0.0);
-        for flow in self.groups.iter().flat_map(|group| group.flows.clone()) {
-            let paths = problem.paths_of(flow);
-            pacer.did(paths.len())?;
-            let total: f64 = problem.equal_shares()[paths.clone()].iter().sum();
-            for path in paths {
+        let (mut pacer, Flows { groups, paths, mean_demand, .. }) = (Pacer::new(), &mut self.flows);
+        mean_demand.values.fill(0.0);
+        for flow in groups.iter().flat_map(|group| group.flows.clone()) {
+            let own = problem.paths_of(flow);
+            pacer.did(own.len())?;
+            let total: f64 = problem.equal_shares()[own.clone()].iter().sum();
+            for path in own {
                 let share = (problem.equal_shares()[path] / total).max(SMALLEST_SHARE);
-                self.paths[path] = Path { share, ..Path::default() };
+                paths[path] = Path { share, ..Path::default() };
             }
         }
         Ok(())
@@ -155,7 +171,55 @@ impl PathSplit {
         rates: &mut [f64],
         records: &mut [LinkRecord],
     ) -> Result<()> {
-        let first = self.paths.first();
+        let (indices, Self { flows, avoidable }) = (problem.paths.indices(), self);
+        match avoidable {
+            Avoidable::Ones(avoidable) => {
+                let crossings = |own: Range<usize>| {
+                    let links = indices[own.clone()].iter().zip(&avoidable[own]);
+                    links.map(|(&link, &avoidable)| (link, 1.0, avoidable.then_some(1.0)))
+                };
+                flows.respond(problem, bounds, crossings, rates, records)
+            }
+            Avoidable::Weighted(both) => {
+                let crossings = |own: Range<usize>| {
+                    let links = indices[own.clone()].iter().zip(&both[own]);
+                    links.map(|(&link, &[a, b])| (link, a, (b > 0.0).then_some(b)))
+                };
+                flows.respond(problem, bounds, crossings, rates, records)
+            }
+        }
+    }
+
+    /// Moves the shares towards how the last response was split.
+    pub(super) fn follow(&mut self, problem: &Presolved) {
+        let Flows { groups, paths, mean_demand, last_demand, .. } = &mut self.flows;
+        for (mean_demand, last_demand) in mean_demand.values.iter_mut().zip(&last_demand.values) {
+            *mean_demand += FOLLOW * (last_demand - *mean_demand);
+        }
+        for flow in groups.iter().flat_map(|group| group.flows.clone()) {
+            let paths = &mut paths[problem.paths_of(flow)];
+            let total: f64 = paths.iter().map(|path| path.part).sum();
+            let mut sum = 0.0;
+            for path in &mut *paths {
+                path.share += FOLLOW * ((path.part / total).max(SMALLEST_SHARE) - path.share);
+                sum += path.share;
+            }
+            paths.iter_mut().for_each(|path| path.share /= sum);
+        }
+    }
+}
+
+impl Flows {
+    /// [`PathSplit::respond`], given the link, a, and b where it is not 0, of consecutive crossings.
+    fn respond<I: Iterator<Item = (u32, f64, Option<f64>)>>(
+        &mut self,
+        problem: &Presolved,
+        bounds: &Bounds,
+        crossings: impl Fn(Range<usize>) -> I,
+        rates: &mut [f64],
+        records: &mut [LinkRecord],
+    ) -> Result<()> {
+        let (first, indptr) = (self.paths.first(), problem.paths.indptr());
         for Group { block, flows } in &self.groups {
             interrupt::check()?;
             let Scratch { means, scales, prices, demands, slopes } = &mut self.scratch;
@@ -165,8 +229,7 @@ impl PathSplit {
             for flow in flows.clone() {
                 let paths = problem.paths_of(flow);
                 for path in paths.clone() {
-                    let crossings = problem.paths.indptr()[path]..problem.paths.indptr()[path + 1];
-                    self.paths[path].gather(problem, &self.avoidable, crossings, records);
+                    self.paths[path].gather(crossings(indptr[path]..indptr[path + 1]), records);
                 }
                 let (own, ceilings) = (&mut self.paths[paths.clone()], &bounds.ceilings[paths]);
                 let (mean, scale) = mean_price(own, ceilings, self.mean_demand[flow], bounds.floors[flow]);
@@ -190,38 +253,21 @@ impl PathSplit {
                     }
                     let rate = own.part * demand;
                     rates[path - first] = rate;
-                    let whole = own.part * slope * at_least(own.priced, 1.0);
+                    let whole = own.part * slope;
                     let moves = rate / scale * (2.0 - 2.0 * own.part).clamp(0.0, 1.0);
-                    let moving = whole + moves * at_least(own.avoidable_priced, 1.0);
-                    let crossings = problem.paths.indptr()[path]..problem.paths.indptr()[path + 1];
-                    for (&link, &avoidable) in
-                        problem.paths.indices()[crossings.clone()].iter().zip(&self.avoidable[crossings])
-                    {
+                    for (link, a, b) in crossings(indptr[path]..indptr[path + 1]) {
                         let record = &mut records[link as usize];
-                        record.load += rate;
-                        record.slope += if avoidable { moving } else { whole };
+                        record.load += a * rate;
+                        let whole = a * (whole * at_least(own.priced, a));
+                        record.slope += match b {
+                            Some(b) => whole + b * (moves * at_least(own.avoidable_priced, b)),
+                            None => whole,
+                        };
                     }
                 }
             }
         }
         Ok(())
-    }
-
-    /// Moves the shares towards how the last response was split.
-    pub(super) fn follow(&mut self, problem: &Presolved) {
-        for (mean_demand, last_demand) in self.mean_demand.values.iter_mut().zip(&self.last_demand.values) {
-            *mean_demand += FOLLOW * (last_demand - *mean_demand);
-        }
-        for flow in self.groups.iter().flat_map(|group| group.flows.clone()) {
-            let paths = &mut self.paths[problem.paths_of(flow)];
-            let total: f64 = paths.iter().map(|path| path.part).sum();
-            let mut sum = 0.0;
-            for path in &mut *paths {
-                path.share += FOLLOW * ((path.part / total).max(SMALLEST_SHARE) - path.share);
-                sum += path.share;
-            }
-            paths.iter_mut().for_each(|path| path.share /= sum);
-        }
     }
 }
 
@@ -231,21 +277,16 @@ impl Path {
         self.share * ((mean - self.price) / scale).min(LARGEST_EXPONENT).exp()
     }
 
-    fn gather(
-        &mut self,
-        problem: &Presolved,
-        avoidable: &Numbered<bool>,
-        crossings: Range<usize>,
-        records: &[LinkRecord],
-    ) {
+    #[inline(always)]
+    fn gather(&mut self, crossings: impl Iterator<Item = (u32, f64, Option<f64>)>, records: &[LinkRecord]) {
         (self.price, self.priced, self.avoidable_price, self.avoidable_priced) = (0.0, 0.0, 0.0, 0.0);
-        for (&link, &avoidable) in problem.paths.indices()[crossings.clone()].iter().zip(&avoidable[crossings]) {
+        for (link, a, b) in crossings {
             let record = &records[link as usize];
-            self.price += record.price;
-            self.priced += record.priced;
-            if avoidable {
-                self.avoidable_price += record.price;
-                self.avoidable_priced += record.priced;
+            self.price += a * record.price;
+            self.priced += a * record.priced;
+            if let Some(b) = b {
+                self.avoidable_price += b * record.price;
+                self.avoidable_priced += b * record.priced;
             }
         }
     }
@@ -286,24 +327,53 @@ pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     if natural.is_user_defined && count < flows.len() { 0 } else { count }
 }
 
-/// Of every crossing of some flows, whether some path of the flow avoids the link. O(crossings).
-fn avoidable_crossings(problem: &Presolved, flows: &Range<usize>) -> Result<Numbered<bool>> {
+impl Avoidable {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    fn new(problem: &Presolved, flows: &Range<usize>) -> Result<Self> {
+        Ok(match problem.paths.coefficients() {
+            None => {
+                let is_avoided = |_, crossed, paths| crossed < paths;
+                Self::Ones(of_crossings(problem, flows, 0, |_, crossed| crossed + 1, is_avoided)?)
+            }
+            Some(all) => {
+                let nowhere = (0, f64::INFINITY);
+                let meet = |at: usize, (crossed, least): (usize, f64)| (crossed + 1, least.min(all[at]));
+                let both = |at: usize, (crossed, least), paths| {
+                    [all[at], if crossed < paths { all[at] } else { all[at] - least }]
+                };
+                Self::Weighted(of_crossings(problem, flows, nowhere, meet, both)?)
+            }
+        })
+    }
+}
+
+/// Of every crossing of some flows what follows from what the flow's paths `meet` at its link, and from their number.
+/// O(crossings).
+fn of_crossings<L: Copy, T: Clone + Default>(
+    problem: &Presolved,
+    flows: &Range<usize>,
+    nowhere: L,
+    meet: impl Fn(usize, L) -> L,
+    of: impl Fn(usize, L, usize) -> T,
+) -> Result<Numbered<T>> {
     let (mut pacer, all) = (Pacer::new(), problem.paths_of_all(flows));
     let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
-    let mut avoidable = Numbered::new(&(indptr[all.start]..indptr[all.end]), false);
-    let mut crossed = vec![0; if flows.is_empty() { 0 } else { problem.capacities.len() }];
+    let mut found = Numbered::new(&(indptr[all.start]..indptr[all.end]), T::default());
+    let mut met = vec![nowhere; if flows.is_empty() { 0 } else { problem.capacities.len() }];
     for paths in flows.clone().map(|flow| problem.paths_of(flow)) {
         let crossings = indptr[paths.start]..indptr[paths.end];
         pacer.did(3 * crossings.len())?;
-        for &link in &indices[crossings.clone()] {
-            crossed[link as usize] += 1;
+        for crossing in crossings.clone() {
+            let met = &mut met[indices[crossing] as usize];
+            *met = meet(crossing, *met);
         }
         for crossing in crossings.clone() {
-            avoidable[crossing] = crossed[indices[crossing] as usize] < paths.len();
+            found[crossing] = of(crossing, met[indices[crossing] as usize], paths.len());
         }
         for &link in &indices[crossings] {
-            crossed[link as usize] = 0;
+            met[link as usize] = nowhere;
         }
     }
-    Ok(avoidable)
+    Ok(found)
 }

@@ -43,9 +43,11 @@ use crate::error::Result;
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 pub trait Respond: Send {
-    /// Finds the rates at these prices, one per link, and replaces `sums` by [load, slope] of every link: Σ x and Σ
-    /// −dx/dq over the flows that cross it, q being the price of a path. Where `priced` is given (1 or 0 per link), a
-    /// flow's slope counts once for every priced link of its path, but at least once.
+    /// Finds the rates at these prices, one per link, and replaces `sums` by [load, slope] of every link: Σ a x and
+    /// Σ −a² dx/dq over the flows that cross it, q being the price of a path and a what the flow uses of the link per
+    /// unit of its rate, its coefficient, which is mostly 1. Where `priced` is given (1 or 0 per link), a flow's slope
+    /// counts once for every priced link of its path, but at least once: Σ −a max(Σ a_m, a) dx/dq, with a_m its
+    /// coefficients on its priced links.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped) when a token in force is set, or the error that prevents an answer;

@@ -56,8 +56,8 @@ pub trait PriceRule: Send + Sync {
         None
     }
 
-    /// Whether the slope of a flow counts once for every priced link of its path, which makes H an upper bound of the
-    /// whole Hessian instead of its diagonal.
+    /// Whether the slope of a flow counts once for every priced link of its path, times its coefficients, which makes H
+    /// an upper bound of the whole Hessian instead of its diagonal.
     fn counts_priced_links(&self) -> bool {
         false
     }

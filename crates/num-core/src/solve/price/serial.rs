@@ -40,7 +40,7 @@ struct Part {
     scratch: Scratch,
 }
 
-/// Per path of a chunk: price, number of priced links, slope. Logs do without.
+/// Per path of a chunk: price, Σ a over its priced links, slope. Logs do without.
 #[derive(Default)]
 struct Scratch {
     prices: Vec<f64>,
@@ -96,9 +96,9 @@ impl Part {
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
             let places = chunk.flows.start - flows.start..chunk.flows.end - flows.start;
-            let links =
-                &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
-            let rows = Rows { problem, chunk, links };
+            let crossings = problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end];
+            let coefficients = problem.paths.coefficients().map(|all| &all[crossings.clone()]);
+            let rows = Rows { problem, chunk, links: &problem.paths.indices()[crossings], coefficients };
             let own = paths.start - all.start..paths.end - all.start;
             let (floors, rates) = (&bounds.floors[chunk.flows.clone()], &mut all_rates[own]);
             if let Some(weights) = utility.log_weights() {
@@ -116,12 +116,7 @@ impl Part {
                 *price = at_least(*price, floor);
             }
             utility.respond_into(places, prices, &bounds.ceilings[paths], rates, slopes);
-            if weigh {
-                for (slope, &priced) in slopes.iter_mut().zip(&*priced) {
-                    *slope *= priced.max(1.0);
-                }
-            }
-            rows.scatter(rates, slopes, records);
+            rows.scatter(rates, slopes, priced, records);
         }
         splits.respond(problem, bounds, all_rates, records)
     }

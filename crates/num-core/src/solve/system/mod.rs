@@ -407,16 +407,29 @@ impl Rows {
 
     /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
     fn add_paths(&self, routing: &Paths, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
+        let scaled = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
+        let times = |((row, scale), a): ((u32, f64), &f64)| (row, a * scale);
         for path in paths.filter(|&path| weights[path] != 0.0) {
-            let links = routing.links(path);
-            let crossed = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
-            for (place, (one, scale)) in links.iter().map(crossed).enumerate().filter(|(_, (row, _))| *row != ABSENT) {
-                let weighted = weights[path] * scale;
-                for (other, scale) in links[place..].iter().map(crossed).filter(|(row, _)| *row != ABSENT) {
-                    matrix[(one.max(other) as usize, one.min(other) as usize)] += weighted * scale;
-                }
+            let (weight, row) = (weights[path], routing.row(path));
+            let ones = row.links().iter().map(scaled);
+            match row.coefficients() {
+                None => add_square(weight, ones, matrix),
+                Some(all) => add_square(weight, ones.zip(all).map(times), matrix),
             }
         }
+    }
+}
+
+/// Adds w v vᵀ to a matrix, its lower triangle, given the rows and values of the vector's entries.
+fn add_square(weight: f64, vector: impl Iterator<Item = (u32, f64)> + Clone, matrix: &mut Mat<f64>) {
+    let mut left = vector.filter(|(row, _)| *row != ABSENT);
+    let mut from_here = left.clone();
+    while let Some((one, value)) = left.next() {
+        let weighted = weight * value;
+        for (other, value) in from_here {
+            matrix[(one.max(other) as usize, one.min(other) as usize)] += weighted * value;
+        }
+        from_here = left.clone();
     }
 }
 
@@ -441,54 +454,100 @@ mod tests {
     use crate::problem::Problem;
     use crate::{AlphaFair, Paths};
 
-    /// Flows with one path, with two that share links, with three of which two are alike, and with one inside another.
-    #[test]
-    fn the_matrix_that_is_factorized_is_the_one_that_is_multiplied_with() {
+    /// Flows with one path, with two that share links, with three of which two are alike, and with one inside another;
+    /// with ones, and with coefficients that differ where all paths of a flow cross a link, or not. And their flows
+    /// with several paths.
+    fn problems() -> [(Presolved, Vec<Range<usize>>); 2] {
         let lists: [&[u32]; 8] = [&[0, 1], &[1, 2, 3], &[1, 4, 3], &[5, 2], &[5, 0], &[2, 5], &[0], &[0, 4]];
-        let group = vec![0, 1, 1, 2, 2, 2, 3, 3];
-        let utility = AlphaFair::new(1.0, 1.0).unwrap();
-        let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
-        let problem = Presolved::new(&problem).unwrap();
-        let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
-        for curvature in [0.0, 1e-3, 1.0, 1e9] {
-            let mut system = System::new(&problem, several.clone());
-            system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.1, 7.0, 1e3, 1e-3];
-            for flow in 0..several.len() {
-                system.multipath.set(flow, curvature, &system.weights);
+        let coefficients = vec![0.5, 1.0, 0.25, 3.0, 0.1, 1.0, 0.5, 0.1, 0.7, 1.0, 0.01, 2.0, 1.0, 0.3, 1.0, 1.0, 0.05];
+        let ones = Paths::from_lists(lists);
+        let others = Paths::with_coefficients(ones.indptr().to_vec(), ones.indices().to_vec(), coefficients).unwrap();
+        [ones, others].map(|paths| {
+            let group = vec![0, 1, 1, 2, 2, 2, 3, 3];
+            let utility = AlphaFair::new(1.0, 1.0).unwrap();
+            let problem = Presolved::new(&Problem::grouped(vec![1.0; 6], paths, group, utility).unwrap()).unwrap();
+            let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect();
+            (problem, several)
+        })
+    }
+
+    /// R W Rᵀ with flows eliminated, as its definition has it: Σ θ (r_p − r̄) (r_p − r̄)ᵀ + Θ/(1 + Θσ) r̄ r̄ᵀ.
+    fn defined(problem: &Presolved, weights: &[f64], several: &[Range<usize>], curvature: f64) -> Vec<Vec<f64>> {
+        let size = problem.capacities.len();
+        let column = |path: usize| {
+            let mut column = vec![0.0; size];
+            problem.paths.row(path).add(1.0, &mut column);
+            column
+        };
+        let mut matrix = vec![vec![0.0; size]; size];
+        let mut add = |weight: f64, vector: &[f64]| {
+            for (row, one) in matrix.iter_mut().zip(vector) {
+                row.iter_mut().zip(vector).for_each(|(entry, other)| *entry += weight * one * other);
             }
-            let size = problem.capacities.len();
-            let rows =
-                Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
-            let matrix = system.square(&rows);
-            let mut diagonal = vec![0.0; size];
-            system.add_diagonal(&mut diagonal);
-            for column in 0..size {
-                assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
-                let unit: Vec<f64> = (0..size).map(|row| f64::from(u8::from(row == column))).collect();
-                system.multiply(&unit);
-                for (row, pair) in system.gradients.pairs.iter().enumerate() {
-                    let entry = matrix[(row.max(column), row.min(column))];
-                    let scale = (diagonal[row] * diagonal[column]).sqrt();
-                    assert!(
-                        (entry - pair[1]).abs() <= 1e-12 * scale,
-                        "{curvature}: {row}, {column}: {entry}, {pair:?}"
-                    );
-                }
+        };
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            if !several.contains(&own) {
+                own.for_each(|path| add(weights[path], &column(path)));
+                continue;
+            }
+            let total: f64 = weights[own.clone()].iter().sum();
+            let mut mean = vec![0.0; size];
+            for path in own.clone() {
+                mean.iter_mut().zip(column(path)).for_each(|(mean, a)| *mean += weights[path] / total * a);
+            }
+            for path in own {
+                let from_mean: Vec<f64> = column(path).iter().zip(&mean).map(|(a, mean)| a - mean).collect();
+                add(weights[path], &from_mean);
+            }
+            add(total / (1.0 + total * curvature), &mean);
+        }
+        matrix
+    }
+
+    #[test]
+    fn the_matrix_that_is_factorized_and_multiplied_with_is_that_of_the_equations() {
+        for (problem, several) in problems() {
+            [0.0, 1e-3, 1.0, 1e9].into_iter().for_each(|curvature| compare_matrices(&problem, &several, curvature));
+        }
+    }
+
+    fn compare_matrices(problem: &Presolved, several: &[Range<usize>], curvature: f64) {
+        let mut system = System::new(problem, several.to_vec());
+        system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.1, 7.0, 1e3, 1e-3];
+        for flow in 0..several.len() {
+            system.multipath.set(flow, curvature, &system.weights);
+        }
+        let size = problem.capacities.len();
+        let rows = Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
+        let matrix = system.square(&rows);
+        let defined = defined(problem, &system.weights, several, curvature);
+        let mut diagonal = vec![0.0; size];
+        system.add_diagonal(&mut diagonal);
+        for column in 0..size {
+            assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
+            let unit: Vec<f64> = (0..size).map(|row| f64::from(u8::from(row == column))).collect();
+            system.multiply(&unit);
+            for (row, pair) in system.gradients.pairs.iter().enumerate() {
+                let entry = matrix[(row.max(column), row.min(column))];
+                let (scale, defined) = ((diagonal[row] * diagonal[column]).sqrt(), defined[row][column]);
+                let differs = (entry - pair[1]).abs().max((entry - defined).abs());
+                assert!(differs <= 1e-12 * scale, "{curvature}: {row}, {column}: {entry}, {pair:?}, {defined}");
             }
         }
     }
 
     #[test]
     fn in_parts_the_sums_over_paths_are_what_they_are_in_one() {
-        let lists: [&[u32]; 8] = [&[0, 1], &[1, 2, 3], &[1, 4, 3], &[5, 2], &[5, 0], &[2, 5], &[0], &[0, 4]];
-        let group = vec![0, 1, 1, 2, 2, 2, 3, 3];
-        let utility = AlphaFair::new(1.0, 1.0).unwrap();
-        let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
-        let problem = Presolved::new(&problem).unwrap();
-        let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
+        for (problem, several) in problems() {
+            compare_parts(&problem, &several);
+        }
+    }
+
+    fn compare_parts(problem: &Presolved, several: &[Range<usize>]) {
         let values = [0.3, 1.0, 2.0, 0.7, 0.1, 5.0];
         let sums = |ends: &[usize]| {
-            let mut system = System::new(&problem, several.clone());
+            let mut system = System::new(problem, several.to_vec());
             system.diagonal.fill(0.25);
             system.gradients.pairs_of_parts = vec![vec![[9.0; 2]; 6]; ends.len() - 2];
             system.ranges = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();

@@ -8,16 +8,16 @@
 //!
 //! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where Θσ ≫ 1 the flow's rate is
 //! nearly fixed and only its split changes. The form Σ θ_p r_p r_pᵀ − … would then be a difference of large numbers on
-//! every link that all its paths cross; such links are in no e_p. Their price Q may be many decades larger than the
-//! differences that decide the split: a_p, b and η are without Q.
+//! every link that all its paths cross; what they use of it alike is in no e_p. The price Q of that may be many decades
+//! larger than the differences that decide the split: a_p, b and η are without Q.
 
 use std::ops::Range;
 
 use faer::Mat;
 
 use super::{ABSENT, Rows};
-use crate::paths::Paths;
 use crate::paths::parts;
+use crate::paths::{Paths, Row};
 use crate::presolve::Presolved;
 
 /// The flows with several paths that share something, in order of their paths.
@@ -113,17 +113,17 @@ impl Multipath {
             .collect()
     }
 
-    /// The links of a path of a flow here that not all paths of the flow cross.
-    pub(crate) fn own_links(&self, path: usize) -> &[u32] {
-        self.link_sets.own(path)
+    /// What a path of a flow here uses beyond what all paths of the flow use alike.
+    pub(crate) fn own(&self, path: usize) -> Row<'_> {
+        self.link_sets.own.row(path)
     }
 
-    /// Σ of values over the common links of a flow (the result), and over the own links of each path (`sums`).
-    pub(crate) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
+    /// Σ a v over what all paths of a flow use alike (the result), and over the rest of each path (`sums`).
+    pub(crate) fn gather(&self, flow: usize, value: impl Fn(usize) -> f64, sums: &mut [f64]) -> f64 {
         for (sum, path) in sums.iter_mut().zip(self.paths[flow].clone()) {
-            *sum = self.link_sets.own(path).iter().map(|&link| value(link)).sum();
+            *sum = self.own(path).sum_of(&value);
         }
-        self.link_sets.common(flow).iter().map(|&link| value(link)).sum()
+        self.link_sets.common.row(flow).sum_of(value)
     }
 
     /// The numbers of the flows here that have paths in a range, which cuts no flow.
@@ -157,7 +157,7 @@ impl Multipath {
             match flow {
                 None => routing.gather(range, values, sums),
                 Some(flow) => {
-                    commons[flow - first_number] = self.gather(flow, |link| values[link as usize], sums);
+                    commons[flow - first_number] = self.gather(flow, |link| values[link], sums);
                 }
             }
         });
@@ -176,10 +176,8 @@ impl Multipath {
         self.each(paths, |range, flow| match flow {
             None => routing.scatter(range.clone(), &rates[range], sums),
             Some(flow) => {
-                for path in range {
-                    self.link_sets.own(path).iter().for_each(|&link| sums[link as usize] += rates[path]);
-                }
-                self.link_sets.common(flow).iter().for_each(|&link| sums[link as usize] += flow_rates[flow]);
+                range.for_each(|path| self.own(path).add(rates[path], sums));
+                self.link_sets.common.row(flow).add(flow_rates[flow], sums);
             }
         });
     }
@@ -220,26 +218,38 @@ impl Multipath {
         self.each(paths, |range, flow| {
             let Some(flow) = flow else { return routing.multiply(range, weights, pairs) };
             let changes = &mut of_paths[..range.len()];
-            let common = self.gather(flow, |link| pairs[link as usize][0], changes);
+            let common = self.gather(flow, |link| pairs[link][0], changes);
             let (total, _) = self.respond(flow, weights, common, changes);
-            for (change, path) in changes.iter().zip(range) {
-                self.link_sets.own(path).iter().for_each(|&link| pairs[link as usize][1] += change);
-            }
-            self.link_sets.common(flow).iter().for_each(|&link| pairs[link as usize][1] += total);
+            let mut add = |link: usize, used| pairs[link][1] += used;
+            changes.iter().zip(range).for_each(|(&change, path)| self.own(path).each_use(change, &mut add));
+            self.link_sets.common.row(flow).each_use(total, add);
         });
     }
 
     /// The diagonal of all that, added to what is there.
     pub(super) fn add_diagonal(&self, routing: &Paths, weights: &[f64], paths: Range<usize>, diagonal: &mut [f64]) {
-        let mut sums = if self.paths.is_empty() { Vec::new() } else { vec![0.0; diagonal.len()] };
+        let room = |is_needed: bool| if is_needed { vec![0.0; diagonal.len()] } else { Vec::new() };
+        let mut sums = room(!self.paths.is_empty());
+        let mut squares = room(!self.paths.is_empty() && routing.coefficients().is_some());
         self.each(paths, |range, flow| {
             let Some(flow) = flow else {
-                return routing.scatter(range.clone(), &weights[range], diagonal);
+                return routing.add_diagonal(range.clone(), &weights[range], diagonal);
             };
             for path in range.clone() {
                 routing.row(path).add(weights[path], &mut sums);
             }
             let Eliminated { total, softness, stiffness } = self.eliminated[flow];
+            if !squares.is_empty() {
+                // Σ θ a²/(1 + Θσ) + (Σ θ a² − (Σ θ a)²/Θ) Θσ/(1 + Θσ).
+                routing.add_diagonal(range.clone(), &weights[range.clone()], &mut squares);
+                for &link in range.flat_map(|path| routing.links(path)) {
+                    let sum = std::mem::take(&mut sums[link as usize]);
+                    let square = std::mem::take(&mut squares[link as usize]);
+                    let spread = (square - sum * (sum / total)).max(0.0);
+                    diagonal[link as usize] += square * softness + spread * (total * stiffness);
+                }
+                return;
+            }
             for &link in range.flat_map(|path| routing.links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
                 // θ of the paths on the link is `sum`: sum (1 + (Θ − sum) σ)/(1 + Θσ).
@@ -273,43 +283,70 @@ impl Multipath {
     }
 }
 
-/// The common links of each flow, which all its paths cross, and the own links of each path: its others.
+/// What all paths of each flow use alike, the least coefficient where all cross a link, and what each path uses beyond
+/// that: where all coefficients are 1 the links that all cross, and the other links of each path.
 struct LinkSets {
-    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, the own links of path p
-    /// `own[own_starts[p]..own_starts[p + 1]]`.
-    common_starts: Vec<usize>,
-    common: Vec<u32>,
-    own_starts: Vec<usize>,
-    own: Vec<u32>,
+    common: Paths,
+    own: Paths,
 }
 
 impl LinkSets {
     fn new(problem: &Presolved, flows: &[Range<usize>]) -> Self {
-        let mut this = Self { common_starts: vec![0], common: Vec::new(), own_starts: Vec::new(), own: Vec::new() };
-        let mut counts = vec![0; if flows.is_empty() { 0 } else { problem.capacities.len() }];
+        let (mut common, mut own) = (Entries::new(&problem.paths), Entries::new(&problem.paths));
+        // Of every link how many of a flow's paths cross it, and the least of their coefficients.
+        let mut of_links = vec![(0, f64::INFINITY); if flows.is_empty() { 0 } else { problem.capacities.len() }];
         for paths in flows {
-            let crossed = || paths.clone().flat_map(|path| problem.paths.links(path));
-            crossed().for_each(|&link| counts[link as usize] += 1);
-            let is_common = |link: &&u32| counts[**link as usize] == paths.len();
-            this.common.extend(problem.paths.links(paths.start).iter().filter(is_common));
-            this.common_starts.push(this.common.len());
-            for path in paths.clone() {
-                // Paths before this one that are not here have none.
-                this.own_starts.resize(path + 1, this.own.len());
-                this.own.extend(problem.paths.links(path).iter().filter(|link| !is_common(link)));
+            for (link, a) in paths.clone().flat_map(|path| problem.paths.row(path).entries()) {
+                let (count, least) = &mut of_links[link as usize];
+                (*count, *least) = (*count + 1, least.min(a));
             }
-            crossed().for_each(|&link| counts[link as usize] = 0);
+            let alike = |link: u32| match of_links[link as usize] {
+                (count, least) if count == paths.len() => least,
+                _ => 0.0,
+            };
+            let first = problem.paths.row(paths.start);
+            common.push(first.links().iter().map(|&link| (link, alike(link))));
+            // Paths before these that are not here have none.
+            own.fill_up_to(paths.start);
+            for path in paths.clone() {
+                own.push(problem.paths.row(path).entries().map(|(link, a)| (link, a - alike(link))));
+            }
+            let crossed = paths.clone().flat_map(|path| problem.paths.links(path));
+            crossed.for_each(|&link| of_links[link as usize] = (0, f64::INFINITY));
         }
-        this.own_starts.push(this.own.len());
-        this
+        Self { common: common.finish(), own: own.finish() }
+    }
+}
+
+/// Rows of links and coefficients, in the making.
+struct Entries {
+    indptr: Vec<usize>,
+    links: Vec<u32>,
+    /// None where all paths have ones.
+    coefficients: Option<Vec<f64>>,
+}
+
+impl Entries {
+    fn new(of: &Paths) -> Self {
+        Self { indptr: vec![0], links: Vec::new(), coefficients: of.coefficients().map(|_| Vec::new()) }
     }
 
-    fn common(&self, flow: usize) -> &[u32] {
-        &self.common[self.common_starts[flow]..self.common_starts[flow + 1]]
+    /// Appends empty rows until there are so many.
+    fn fill_up_to(&mut self, rows: usize) {
+        self.indptr.resize(rows + 1, self.links.len());
     }
 
-    fn own(&self, path: usize) -> &[u32] {
-        &self.own[self.own_starts[path]..self.own_starts[path + 1]]
+    /// Appends the row of the entries that are not 0.
+    fn push(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
+        for (link, a) in entries.filter(|(_, a)| *a > 0.0) {
+            self.links.push(link);
+            self.coefficients.iter_mut().for_each(|all| all.push(a));
+        }
+        self.indptr.push(self.links.len());
+    }
+
+    fn finish(self) -> Paths {
+        Paths::from_rows(self.indptr, self.links, self.coefficients)
     }
 }
 
@@ -318,8 +355,10 @@ struct Unions {
     /// Those of flow f are `links[starts[f]..starts[f + 1]]` *(given)*.
     starts: Vec<usize>,
     links: Vec<u32>,
-    /// The place of every crossing's link among its flow's, in increasing order for each path *(given)*.
+    /// The place of every crossing's link among its flow's, in increasing order for each path, and its coefficient;
+    /// none where all are 1 *(given)*.
     places: Vec<u32>,
+    coefficients: Option<Vec<f64>>,
 }
 
 /// Room for K_f of one flow.
@@ -329,12 +368,11 @@ struct Room {
     numbers: Vec<u32>,
     rows: Vec<u32>,
     scales: Vec<f64>,
-    /// The numbers of the links of path 0.
-    pivot: Vec<u32>,
-    /// r_0, by number.
+    /// r_0: the numbers of its links with its coefficients, and by number.
+    pivot: Vec<(u32, f64)>,
     on_pivot: Vec<f64>,
-    /// The entries ±1 of e_p = r_p − r_0.
-    signs: Vec<(u32, f64)>,
+    /// The entries of e_p = r_p − r_0.
+    differences: Vec<(u32, f64)>,
     /// v = Σ θ_p e_p.
     drift: Vec<f64>,
     /// u = Θ r_0 + v.
@@ -348,6 +386,8 @@ impl Unions {
         let (indptr, indices) = (all.indptr(), all.indices());
         let mut place_of = vec![ABSENT; links];
         let (mut starts, mut links, mut places) = (vec![0], Vec::new(), vec![0; indices.len()]);
+        let mut coefficients = all.coefficients().map(<[f64]>::to_vec);
+        let mut row: Vec<(u32, f64)> = Vec::new();
         for own in flows {
             let first = links.len();
             for &link in &indices[indptr[own.start]..indptr[own.end]] {
@@ -365,12 +405,22 @@ impl Unions {
                 for (place, &link) in places[crossings.clone()].iter_mut().zip(&indices[crossings.clone()]) {
                     *place = place_of[link as usize];
                 }
-                places[crossings].sort_unstable();
+                let Some(coefficients) = &mut coefficients else {
+                    places[crossings].sort_unstable();
+                    continue;
+                };
+                let (places, coefficients) = (&mut places[crossings.clone()], &mut coefficients[crossings]);
+                row.clear();
+                row.extend(places.iter().copied().zip(coefficients.iter().copied()));
+                row.sort_unstable_by_key(|&(place, _)| place);
+                for ((place, a), entry) in places.iter_mut().zip(coefficients).zip(&row) {
+                    (*place, *a) = *entry;
+                }
             }
             union.iter().for_each(|&link| place_of[link as usize] = ABSENT);
             starts.push(links.len());
         }
-        Self { starts, links, places }
+        Self { starts, links, places, coefficients }
     }
 
     /// The links of a flow.
@@ -390,8 +440,8 @@ impl Unions {
         matrix: &mut Mat<f64>,
     ) {
         room.number(self.of(flow), rows);
-        let Room { numbers, rows, scales, pivot, on_pivot, signs, drift, whole, square } = room;
-        let places = &self.places;
+        let Room { numbers, rows, scales, pivot, on_pivot, differences, drift, whole, square } = room;
+        let Self { places, coefficients, .. } = self;
         let size = rows.len();
         if size == 0 {
             return;
@@ -403,32 +453,36 @@ impl Unions {
         square.clear();
         square.resize(size * size, 0.0);
         let crossed = |path: usize| {
-            let places = &places[all.indptr()[path]..all.indptr()[path + 1]];
-            places.iter().map(|&place| numbers[place as usize]).filter(|&number| number != ABSENT)
+            let crossings = all.indptr()[path]..all.indptr()[path + 1];
+            let number_at = |place: usize| numbers[places[place] as usize];
+            let coefficient = |place: usize| coefficients.as_ref().map_or(1.0, |all| all[place]);
+            let entries = crossings.map(move |place| (number_at(place), coefficient(place)));
+            entries.filter(|(number, _)| *number != ABSENT)
         };
         let heaviest =
             paths.clone().fold(paths.start, |best, path| if weights[path] > weights[best] { path } else { best });
         pivot.clear();
         pivot.extend(crossed(heaviest));
-        pivot.iter().for_each(|&number| on_pivot[number as usize] = 1.0);
+        pivot.iter().for_each(|&(number, a)| on_pivot[number as usize] = a);
         for path in paths.filter(|&path| path != heaviest) {
-            signs.clear();
+            differences.clear();
             let mut left = pivot.iter().copied().peekable();
-            for number in crossed(path) {
-                while let Some(before) = left.next_if(|&other| other < number) {
-                    signs.push((before, -1.0));
+            for (number, a) in crossed(path) {
+                while let Some((before, of_pivot)) = left.next_if(|(other, _)| *other < number) {
+                    differences.push((before, -of_pivot));
                 }
-                if left.next_if_eq(&number).is_none() {
-                    signs.push((number, 1.0));
+                let of_pivot = left.next_if(|(other, _)| *other == number).map_or(0.0, |(_, of_pivot)| of_pivot);
+                if a != of_pivot {
+                    differences.push((number, a - of_pivot));
                 }
             }
-            signs.extend(left.map(|number| (number, -1.0)));
-            for (place, &(one, sign)) in signs.iter().enumerate() {
-                let weighted = weights[path] * sign;
+            differences.extend(left.map(|(number, of_pivot)| (number, -of_pivot)));
+            for (place, &(one, difference)) in differences.iter().enumerate() {
+                let weighted = weights[path] * difference;
                 drift[one as usize] += weighted;
                 let column = &mut square[one as usize * size..(one as usize + 1) * size];
-                for &(other, sign) in &signs[place..] {
-                    column[other as usize] += weighted * sign;
+                for &(other, difference) in &differences[place..] {
+                    column[other as usize] += weighted * difference;
                 }
             }
         }

@@ -18,18 +18,19 @@ pub struct Linear {
 pub(super) const FAMILY: Family = Family {
     name: "linear",
     summary: "w x",
-    options: || vec![parameter("weight", "the weight w > 0")],
+    options: || vec![parameter("weight", "the weight w >= 0")],
     make: from_specs,
 };
 
 impl Linear {
-    /// Weight > 0, one number or one per flow.
+    /// Weight ≥ 0, one number or one per flow; 0 for flows that have a floor or a cap, which are then routed at the least
+    /// cost.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose weight is out of range.
     pub fn new(weight: impl Into<Parameter>) -> Result<Self> {
         let weight = weight.into();
-        weight.check_positive("weight")?;
+        weight.check("weight", "a finite number >= 0", |weight| weight >= 0.0 && weight.is_finite())?;
         Ok(Self { weight })
     }
 

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! z_l = [p_l + u a_l]₊ + δ_l    G(z) = G(p) + u g        least dual on the line of the last step, from two slopes
-//! p_l ← [z_l + s (G_l(z)/H_l + β a_l)]₊                  H counts every flow once per priced link
+//! p_l ← [z_l + s (G_l(z)/H_l + β a_l)]₊                  H_l = Σ_s a_ls Σ_{m priced} a_ms |x_s'|
 //! a = p − z,  g = G(p) − G(z),  κ = −Σ a g               the last step, and the curvature along it
 //! u = Σ a G(p)/κ,   β = Σ g G(z)/H / κ,   s ← s (1 + u)  sums over the links that are priced or too full
 //! accept p⁺ if −G(p⁺)·Δp ≤ 0.8 |G(p)·Δp|                 else s ← s/2 (at most γ), straight from p: z = p, β = 0
 //! ```
 //!
-//! p are prices, z the extrapolated prices, G = y − c the excess. These are nonlinear conjugate gradients on the dual
+//! p are prices, z the extrapolated prices, G = y − c the excess; H counts every flow once per priced link. These are nonlinear conjugate gradients on the dual
 //! function, with H as preconditioner. The change of G along a step gives its optimal length, used in the next step:
 //! that starts at z, where G is interpolated without another pass over the flows. Where all flows have an end on either
 //! side of a fabric, raising all prices of one side and lowering those of the other changes hardly any rate. Conjugate

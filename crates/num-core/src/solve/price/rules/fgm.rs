@@ -1,14 +1,14 @@
 //! FGM, the fast weighted gradient method.
 //!
 //! ```text
-//! p_l ← [v_l + G_l(v)/L_l]₊                      L_l = Σ_{s ∋ l} |L(s)|/σ_s,  σ_s = min −U_s'' over 0 … x_max
+//! p_l ← [v_l + G_l(v)/L_l]₊                      L_l = Σ_{s ∋ l} a_ls Σ_m a_ms/σ_s,  σ_s = min −U_s'' over 0 … x_max
 //! v_l = [p_l + (t − 1)/t⁺ (p_l − p_l before)]₊   t⁺ = (1 + √(1 + 4t²))/2, one t for all links
 //! ```
 //!
 //! 1/σ_s bounds the slope of a flow's demand at any price, so that diag(L) is above the Hessian wherever the prices
 //! are: no step overshoots, and the dual function falls like 1/k² after k iterations. |U''| is least at the largest
 //! rate, where the response is cut; L is therefore the slope of a network whose links are all free, counted once per
-//! link of a path. α-fair slopes grow as x^(1 + α), so for n flows that share a link the bound is too large by about
+//! link of a path, times its coefficients. α-fair slopes grow as x^(1 + α), so for n flows that share a link the bound is too large by about
 //! (2n)^(1 + α): steps shorten with the number of flows, and from α = 2 on it crawls. Where |U''| does not fall with
 //! the rate (bandwidth functions) the cut gives no bound, and FGM may diverge. One pass over the flows per iteration.
 //!

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! G is minus the gradient of the dual function, max H bounds its curvature where the iteration starts; H counts every
-//! flow once per priced link. Converges slowly for γ ≤ 1 while the curvature does not grow, and diverges when it does:
-//! α-fair demand curves steepen as prices fall. The queue term (b > 0; 0 is without) drains what earlier iterations
-//! sent too much. It is integral control: while a queue stands the linearized step is stable only for b < 1, and larger
-//! b rely on the cut at an empty queue to end each swing. NUMFabric's b/a with its interval of 16 µs is 0.06. Sources:
-//! Low, Lapsley, *Optimization flow control*, ToN 1999; Flowtune (NSDI 2017), appendix B; NUMFabric (SIGCOMM 2016), eq.
-//! 4 and 14. Theirs have steps in the units of the problem; γ has none.
+//! flow once per priced link, times its coefficients. Converges slowly for γ ≤ 1 while the curvature does not grow, and
+//! diverges when it does: α-fair demand curves steepen as prices fall. The queue term (b > 0; 0 is without) drains what
+//! earlier iterations sent too much. It is integral control: while a queue stands the linearized step is stable only
+//! for b < 1, and larger b rely on the cut at an empty queue to end each swing. NUMFabric's b/a with its interval of
+//! 16 µs is 0.06. Sources: Low, Lapsley, *Optimization flow control*, ToN 1999; Flowtune (NSDI 2017), appendix B;
+//! NUMFabric (SIGCOMM 2016), eq. 4 and 14. Theirs have steps in the units of the problem; γ has none. With coefficients
+//! a step that is given is that of links which are counted in units of their largest coefficient.
 
 use serde::{Deserialize, Serialize};
 

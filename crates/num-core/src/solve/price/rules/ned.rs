@@ -1,7 +1,7 @@
 //! NED, the Newton-exact-diagonal method, as published.
 //!
 //! ```text
-//! p_l ← [p_l + γ G_l/H_l]₊
+//! p_l ← [p_l + γ G_l/H_l]₊          G_l = Σ a_ls x_s − c_l,  H_l = Σ a_ls² |x_s'|
 //! ```
 //!
 //! Newton's method with the Hessian's diagonal only, which is exact because flows report the slope of their demand.

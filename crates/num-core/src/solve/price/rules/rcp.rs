@@ -1,10 +1,11 @@
 //! RCP*: links move a fair-share rate by their utilization, for α-fairness with one α.
 //!
 //! ```text
-//! R_l ← R_l (1 + a (1 − u_l)),   u_l = y_l/c_l      x_s = w_s (Σ_{l ∈ s} R_l^(−α))^(−1/α)
+//! R_l ← R_l (1 + a (1 − u_l)),   u_l = y_l/c_l      x_s = w_s (Σ_{l ∈ s} a_ls R_l^(−α))^(−1/α)
 //! p_l = R_l^(−α):                p_l ← p_l (1 + a (1 − u_l))^(−α), the factor cut to 0.5 … 2
 //! ```
 //!
+//! R_l is the rate per weight at which the link is shared by flows that use one unit of it per unit of rate, a_ls = 1.
 //! In prices the flows' part is the common response to p, with the weights as factors, so only the links' part is new.
 //! The cut keeps a price from vanishing at once, or from jumping past every float where u ≥ 1 + 1/a.
 //!

@@ -1,0 +1,89 @@
+//! Rates that keep floors.
+//!
+//! ```text
+//! x = z + e        z carries the floors m, split as x is; what is missing is split as the rates b are that carry them
+//! z ← z + θ (b − z)        on flows through links that z overloads, by what it takes
+//! e ← e / max_{l ∈ p} (R e)_l / (c − R z)_l        F-NORM in what the floors leave
+//! ```
+//!
+//! No rate is scaled below its flow's floor. Near an optimum z fits but for rounding, and e is divided by a little more
+//! than 1.
+
+use super::feasible_point::most_over_one;
+use crate::error::Result;
+use crate::interrupt;
+use crate::normalize::{FNorm, relative};
+use crate::presolve::{Presolved, ROUNDING};
+
+/// How often a part of the floors is split anew before all of them are.
+const ROUNDS: usize = 32;
+
+/// Makes rates feasible that are within the caps. Returns by how much they were over a capacity, or below a floor, at
+/// most.
+pub(super) fn keep(problem: &Presolved, rates: &mut [f64]) -> Result<f64> {
+    let base = &problem.floor_rates;
+    let mut violation = most_over_one(&relative(loads(problem, rates)?, &problem.capacities));
+    let mut kept = vec![0.0; rates.len()];
+    for flow in 0..problem.flows() {
+        let (own, floor) = (problem.paths_of(flow), problem.bounds.floors[flow]);
+        let total: f64 = rates[own.clone()].iter().sum();
+        if total >= floor {
+            let part = if floor > 0.0 { floor / total } else { 0.0 };
+            own.for_each(|path| kept[path] = rates[path] * part);
+            continue;
+        }
+        let missed = 1.0 - total / floor;
+        violation = violation.max(missed);
+        let filled = |path: usize| rates[path] + missed * base[path];
+        let fits = own.clone().all(|path| filled(path) <= problem.bounds.caps[path]);
+        own.for_each(|path| kept[path] = if fits { filled(path) } else { base[path] });
+        rates[problem.paths_of(flow)].fill(0.0);
+    }
+    let at_floor = |rate: f64, kept: f64| (rate - kept).max(0.0);
+    rates.iter_mut().zip(&kept).for_each(|(rate, &kept)| *rate = at_floor(*rate, kept));
+    let left = fit(problem, &mut kept)?;
+    let extra = relative(loads(problem, rates)?, &left);
+    for (path, rate) in rates.iter_mut().enumerate() {
+        *rate = kept[path] + FNorm::default().divided(*rate, problem.paths.row(path).largest(&extra));
+    }
+    Ok(violation)
+}
+
+/// Moves rates that carry the floors towards those that are known to fit until they do, too. Returns what they leave of
+/// every capacity.
+fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
+    let (base, capacities) = (&problem.floor_rates, &problem.capacities);
+    let of_base = loads(problem, base)?;
+    for round in 0..=ROUNDS {
+        interrupt::check()?;
+        let used = loads(problem, kept)?;
+        // By link, the part of the way to the base.
+        let part = |((&used, &of_base), &capacity): ((&f64, &f64), &f64)| match used > capacity * (1.0 + ROUNDING) {
+            true if of_base < capacity && used > of_base => ((used - capacity) / (used - of_base)).min(1.0),
+            true => 1.0,
+            false => 0.0,
+        };
+        let parts: Vec<f64> = used.iter().zip(&of_base).zip(capacities).map(part).collect();
+        if parts.iter().all(|&part| part == 0.0) || round == ROUNDS {
+            if round == ROUNDS {
+                kept.copy_from_slice(base);
+            }
+            let used = if round == ROUNDS { &of_base } else { &used };
+            return Ok(capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect());
+        }
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            let on = |path: usize| kept[path] > 0.0 || base[path] > 0.0;
+            let largest = |path: usize| problem.paths.row(path).largest(&parts);
+            let part = own.clone().filter(|&path| on(path)).map(largest).fold(0.0, f64::max);
+            if part > 0.0 {
+                own.for_each(|path| kept[path] += part * (base[path] - kept[path]));
+            }
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+fn loads(problem: &Presolved, rates: &[f64]) -> Result<Vec<f64>> {
+    problem.pass().sums(|path, row, loads| row.add(rates[path], loads))
+}

@@ -1,0 +1,121 @@
+//! Floors: whether they fit, the rates that carry them, and why where they do not.
+//!
+//! ```text
+//! t = max { t : Σ_{p ∈ f} x_p = t m_f,  R x ≤ c,  0 ≤ x ≤ r }     a concurrent flow with the floors for demands
+//! t < 1  ⟺  Σ_f λ_f m_f > Σ_l c_l p_l + Σ_p r_p (λ_f − q_p)₊      for some p, λ ≥ 0
+//! ```
+//!
+//! Where each flow with a floor has one path and the loads of the floors fit, nothing need be solved.
+
+use serde::{Deserialize, Serialize};
+
+use super::Presolved;
+use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow};
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+
+/// A floor missed by this part of it is not missed: rounding.
+const MISSED: f64 = 1e-12;
+
+/// Why the floors of a problem do not fit: an inequality that no rates satisfy.
+///
+/// ```text
+/// Σ_f v_f m_f > Σ_l c_l p_l + Σ_p r_p (v_f − q_p)₊        q_p = Σ_{l ∈ p} a_lp p_l
+/// ```
+///
+/// over the flows that are named, their floors m, open paths p and the caps r of these, if any. Rates that keep the
+/// floors would pay the left side at least, and the links and caps are worth no more than the right side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Infeasibility {
+    /// The links with a price in it.
+    pub links: Vec<u32>,
+    /// The flows in it, none of which can be left out at these prices.
+    pub flows: Vec<u32>,
+    /// Price p of every link.
+    pub prices: Vec<f64>,
+    /// Price v of every flow; 0 of those that are not named.
+    pub flow_prices: Vec<f64>,
+    /// The largest part of all floors that fits at once.
+    pub fraction: f64,
+    /// Rate of every path; they carry that part of every floor.
+    pub rates: Vec<f64>,
+}
+
+impl Presolved {
+    /// Finds the rates that carry the floors, and why there are none where they do not fit.
+    pub(super) fn carry_floors(&mut self, problem: &Problem) -> Result<()> {
+        if !self.ranks().any(!self.bounds.floors.is_empty())? {
+            return Ok(());
+        }
+        if !problem.carrying().is_empty() {
+            self.floor_rates = self.natural_rates(problem.carrying());
+            return Ok(());
+        }
+        let with_floor = |flow: &usize| self.bounds.floors[*flow] > 0.0;
+        let mut base = vec![0.0; self.paths.len()];
+        let mut are_single = true;
+        for flow in (0..self.flows()).filter(with_floor) {
+            let own = self.paths_of(flow);
+            are_single &= own.len() == 1;
+            base[own.start] = self.bounds.floors[flow];
+        }
+        let several = self.ranks().any(!are_single)?;
+        if !several {
+            let mut loads = self.loads(&base);
+            self.ranks().sum(&mut loads)?;
+            let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + MISSED);
+            let caps = base.iter().zip(&self.bounds.ceilings).all(|(rate, most)| *rate <= most * (1.0 + MISSED));
+            if !self.ranks().any(!(loads.iter().zip(&self.capacities).all(fits) && caps))? {
+                self.floor_rates = base;
+                return Ok(());
+            }
+        }
+        if !self.ranks().are_alone() {
+            let what = "floors of flows with several paths, or that do not fit";
+            let (method, instead) = ("a part of a problem".into(), "solve the whole on one rank");
+            return Err(Error::Unsupported { method, what: what.into(), instead });
+        }
+        let flow = concurrent_flow(&problem.with_floors_as_demands())?;
+        let part = flow.fraction.min(1.0) / flow.fraction;
+        self.floor_rates = self.natural_rates(&flow.rates);
+        self.floor_rates.iter_mut().for_each(|rate| *rate *= part);
+        if flow.bound < 1.0 - MISSED {
+            // Methods get floors that fit.
+            self.bounds.floors.scale(flow.fraction);
+            self.infeasibility = Some(infeasibility(problem, flow));
+        }
+        Ok(())
+    }
+}
+
+/// The inequality of prices that prove it, with as few flows as it takes.
+fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Infeasibility {
+    let MulticommodityFlow { prices, mut flow_prices, fraction, rates, .. } = flow;
+    let paid = |price: f64, amount: f64| if price > 0.0 { price * amount } else { 0.0 };
+    let worth: f64 = prices.iter().zip(problem.capacities()).map(|(&price, &capacity)| paid(price, capacity)).sum();
+    // What every flow adds to the left side, less its part of the right one.
+    let mut excess: Vec<f64> =
+        flow_prices.iter().enumerate().map(|(flow, price)| price * problem.flow_floor(flow)).collect();
+    for (path, &flow) in problem.group().iter().enumerate() {
+        if !problem.is_closed(path) {
+            let rent = flow_prices[flow as usize] - problem.paths().row(path).sum(&prices);
+            excess[flow as usize] -= paid(rent, problem.rate_cap(path));
+        }
+    }
+    let mut flows: Vec<u32> =
+        (0u32..).zip(&excess).filter(|(_, excess)| **excess > 0.0).map(|(flow, _)| flow).collect();
+    flows.sort_by(|&one, &other| excess[one as usize].total_cmp(&excess[other as usize]));
+    let mut sum: f64 = flows.iter().map(|&flow| excess[flow as usize]).sum();
+    flows.retain(|&flow| {
+        let is_needed = sum - excess[flow as usize] <= worth;
+        sum -= if is_needed { 0.0 } else { excess[flow as usize] };
+        is_needed
+    });
+    flows.sort_unstable();
+    for (flow, price) in (0u32..).zip(&mut flow_prices) {
+        *price = if flows.binary_search(&flow).is_ok() { *price } else { 0.0 };
+    }
+    let links = (0u32..).zip(&prices).filter(|(_, price)| **price > 0.0).map(|(link, _)| link).collect();
+    Infeasibility { links, flows, prices, flow_prices, fraction, rates }
+}

@@ -1,0 +1,82 @@
+//! The problem of one stage: some flows are allocated, all others have a rate that is given.
+
+use std::sync::Arc;
+
+use super::{Block, Problem};
+use crate::error::Result;
+use crate::utility::families::{AlphaFair, Linear};
+use crate::utility::{Curvature, FAMILIES, Rescaled, Spec, Units, Utility};
+
+impl Problem {
+    /// The priorities that there are, in order.
+    pub(crate) fn distinct_priorities(&self) -> Vec<f64> {
+        let mut all = self.priorities.to_vec();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+
+    /// Rates of all paths that are known to carry the floors; empty where none are.
+    pub(crate) fn carrying(&self) -> &[f64] {
+        &self.carrying
+    }
+
+    /// This problem for some of its flows, with their utilities, floors, caps and costs. The others have given rates,
+    /// and no costs. The rates of all paths that carry the floors and these are given where they are known.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn stage(
+        &self,
+        is_in: impl Fn(usize) -> bool,
+        rates: impl Fn(usize) -> f64,
+        carrying: Vec<f64>,
+    ) -> Result<Self> {
+        let mut blocks = Vec::new();
+        let mut curvature = None;
+        for Block { utility, flows } in self.blocks() {
+            let (own, places): (Vec<u32>, Vec<u32>) = flows
+                .iter()
+                .zip(0..)
+                .filter(|&(&flow, _)| is_in(flow as usize))
+                .map(|(&flow, place)| (flow, place))
+                .unzip();
+            if own.is_empty() {
+                continue;
+            }
+            if utility.curvature() == Curvature::MaxMin {
+                curvature = Some(Curvature::MaxMin);
+            }
+            let utility: Arc<dyn Utility> =
+                match places.iter().map(|&place| utility.spec(place as usize)).collect::<Option<Vec<_>>>() {
+                    _ if own.len() == flows.len() => Arc::clone(utility),
+                    Some(specs) => made(&specs)?,
+                    None => Arc::new(Rescaled::new(Arc::clone(utility), places, flows.len(), Units::NONE)),
+                };
+            blocks.push(Block { utility, flows: own });
+        }
+        let others: Vec<u32> = (0..self.flows as u32).filter(|&flow| !is_in(flow as usize)).collect();
+        if !others.is_empty() {
+            // Their rates are given, so that any utility will do that goes with the others.
+            let utility: Arc<dyn Utility> = match curvature {
+                Some(_) => Arc::new(AlphaFair::new(f64::INFINITY, 1.0)?),
+                None => Arc::new(Linear::new(0.0)?),
+            };
+            blocks.push(Block { utility, flows: others });
+        }
+        let flows = || 0..self.flows;
+        let floors = flows().map(|flow| if is_in(flow) { self.flow_floor(flow) } else { rates(flow) }).collect();
+        let caps = flows().map(|flow| if is_in(flow) { self.flow_cap(flow) } else { rates(flow) }).collect();
+        let cost = |path: usize| if is_in(self.group[path] as usize) { self.path_cost(path) } else { 0.0 };
+        let costs = (0..self.paths.len()).map(cost).collect();
+        let stage = Self { blocks: Arc::new(blocks), priorities: Arc::default(), ..self.clone() };
+        let stage = Self { flow_floors: Arc::default(), ..stage }.with_flow_caps(caps)?.with_flow_floors(floors)?;
+        Ok(Self { carrying: Arc::new(carrying), ..stage.with_path_costs(costs)? })
+    }
+}
+
+/// The utility of flows of one family.
+fn made(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
+    let family = FAMILIES.get(&specs[0].kind)?;
+    (family.make)(specs)
+}

@@ -1,0 +1,181 @@
+//! Floors, least rates of flows, and costs of paths.
+//!
+//! ```text
+//! y ≥ m        the lower bound of a flow's only path, or a barrier on the sum of several
+//! y = m        where no more than m is possible: ℓ is free and σ = ∞, so that only the split changes
+//! x_p = b_p    where no path of the flow can carry more: θ_p = 0
+//! q_p + k_p    in place of q_p: what all paths of a flow cost alike belongs to Q
+//! ```
+//!
+//! Rates that are given have no room to move in, so that no barrier can hold them.
+
+use super::chunk::Chunk;
+use super::part::{Part, Several};
+use super::variables::FlowVariables;
+use super::{InteriorPoint, LEAST};
+use crate::paths::Numbered;
+use crate::presolve::Presolved;
+use crate::solve::system::{ABSENT, System};
+
+/// What of a flow's rates is given by its floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    Nothing,
+    Total,
+    Paths,
+}
+
+/// A floor leaves no room that is within this part of the most that its flow can have.
+const NO_ROOM: f64 = 1e-10;
+/// How far above its floor a flow begins, as a part of it, and of the way to the most that it can have.
+const ABOVE: f64 = 0.1;
+const OF_ROOM: f64 = 0.5;
+/// A flow is left where it is with this part of that.
+const ENOUGH: f64 = 0.1;
+/// ℓ − Q of a given rate begins at this part of the least of its paths' own prices.
+const BELOW: f64 = 0.9;
+
+impl Given {
+    pub(super) fn of(problem: &Presolved, flow: usize) -> Self {
+        let (floor, own) = (problem.bounds.floors[flow], problem.paths_of(flow));
+        if floor == 0.0 {
+            return Self::Nothing;
+        }
+        let reaches = |most: f64| floor >= most * (1.0 - NO_ROOM);
+        let carries =
+            |path: usize| problem.paths.row(path).narrowest(&problem.capacities).min(problem.bounds.caps[path]);
+        let is_all_used = reaches(problem.bounds.saturations[flow]);
+        match reaches(own.clone().map(carries).sum()) || is_all_used && own.len() == 1 {
+            true => Self::Paths,
+            false if is_all_used => Self::Total,
+            false => Self::Nothing,
+        }
+    }
+}
+
+impl Part {
+    /// Moves the rates of flows with floors to where these leave room, or to what is given.
+    pub(super) fn enter_floors(&mut self, problem: &Presolved) {
+        let floors = &problem.bounds.floors;
+        if floors.is_empty() {
+            return;
+        }
+        for flow in self.flows.clone().filter(|&flow| floors[flow] > 0.0) {
+            let own = problem.paths_of(flow);
+            let rates = &mut self.variables.rates[own.clone()];
+            let cap = |path: usize| problem.bounds.caps[path];
+            let most = problem.bounds.saturations[flow].min(own.clone().map(cap).sum());
+            let (floor, total) = (floors[flow], rates.iter().sum::<f64>());
+            let goal = match self.given[flow] {
+                Given::Paths => {
+                    let given = rates.iter_mut().zip(&problem.floor_rates[own]);
+                    given.for_each(|(rate, &given)| *rate = given.max(LEAST));
+                    continue;
+                }
+                Given::Total => floor,
+                Given::Nothing => {
+                    let room = (ABOVE * floor).min(OF_ROOM * (most - floor));
+                    if total >= floor + ENOUGH * room {
+                        continue;
+                    }
+                    floor + room
+                }
+            };
+            if total >= goal {
+                rates.iter_mut().for_each(|rate| *rate *= goal / total);
+                continue;
+            }
+            // By the room under the caps; paths without one take all where there are such.
+            let is_open = own.clone().any(|path| cap(path) == f64::INFINITY);
+            let room = |path: usize, rate: f64| match cap(path) {
+                f64::INFINITY => problem.bounds.ceilings[path],
+                _ if is_open => 0.0,
+                cap => cap - rate,
+            };
+            let rooms: f64 = own.clone().zip(&*rates).map(|(path, &rate)| room(path, rate)).sum();
+            for (path, rate) in own.zip(rates) {
+                *rate += (goal - total) * (room(path, *rate) / rooms);
+            }
+        }
+    }
+
+    /// Takes what rounding has changed of the rates that are given.
+    pub(super) fn keep_given(&mut self, problem: &Presolved, Chunk { flows, has_floors, .. }: &Chunk) {
+        for flow in flows.clone().filter(|&flow| *has_floors && self.given[flow] == Given::Total) {
+            let rates = &mut self.variables.rates[problem.paths_of(flow)];
+            let total: f64 = rates.iter().sum();
+            rates.iter_mut().for_each(|rate| *rate *= problem.bounds.floors[flow] / total);
+        }
+    }
+}
+
+/// ℓ − Q of given rates at first, from the paths' own prices.
+pub(super) fn set_given_levels(
+    problem: &Presolved,
+    Chunk { flows, paths, .. }: &Chunk,
+    given: &Numbered<Given>,
+    prices: &[f64],
+    levels: &mut Numbered<f64>,
+) {
+    for flow in flows.clone() {
+        if given[flow] == Given::Total && levels[flow] == f64::INFINITY {
+            let own = problem.paths_of(flow);
+            let own = &prices[own.start - paths.start..own.end - paths.start];
+            levels[flow] = BELOW * own.iter().copied().fold(f64::INFINITY, f64::min);
+        }
+    }
+}
+
+/// What some flows pay or would pay: y λ, or Σ x (q + k) where their floors hold them at a higher price. Prices are the
+/// paths' own, and what all paths of a flow pay alike.
+pub(super) fn revenue(
+    (problem, Chunk { flows, paths, .. }): (&Presolved, &Chunk),
+    now: &FlowVariables,
+    (prices, commons): (&[f64], &[f64]),
+) -> f64 {
+    let of_flow = |(flow, common): (usize, &f64)| {
+        let own = problem.paths_of(flow);
+        let prices = &prices[own.start - paths.start..own.end - paths.start];
+        let paid = now.rates[own].iter().zip(prices).map(|(rate, price)| rate * (price + common)).sum();
+        (now.flow_rates[flow] * now.marginals[flow]).max(paid)
+    };
+    flows.clone().zip(commons).map(of_flow).sum()
+}
+
+impl Several {
+    /// q + k of each path of some flows, as [`gather`](Self::gather) sums.
+    pub(super) fn price(
+        &self,
+        (problem, system): (&Presolved, &System),
+        chunk: &Chunk,
+        link_prices: &[f64],
+        prices: &mut [f64],
+        commons: &mut [f64],
+    ) {
+        self.gather((problem, system), chunk, link_prices, prices, commons);
+        let Chunk { flows, paths, .. } = chunk;
+        if problem.costs.is_empty() {
+            return;
+        }
+        for (flow, common) in flows.clone().zip(commons) {
+            let own = problem.paths_of(flow);
+            let is_together = !chunk.is_single() && self.numbers[flow] != ABSENT;
+            let costs = problem.costs.of(own.clone());
+            let alike = if is_together { costs.iter().copied().fold(f64::INFINITY, f64::min) } else { 0.0 };
+            *common += alike;
+            let prices = &mut prices[own.start - paths.start..own.end - paths.start];
+            prices.iter_mut().zip(costs).for_each(|(price, cost)| *price += cost - alike);
+        }
+    }
+}
+
+impl InteriorPoint {
+    /// Σ k x.
+    pub(super) fn paid_costs(&self, problem: &Presolved) -> f64 {
+        let of_part = |part: &Part| -> f64 {
+            let costs = problem.costs.of(part.paths.clone());
+            costs.iter().zip(&part.variables.rates.values).map(|(cost, rate)| cost * rate).sum()
+        };
+        if problem.costs.is_empty() { 0.0 } else { self.parts.iter().map(of_part).sum() }
+    }
+}

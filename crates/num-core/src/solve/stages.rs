@@ -1,0 +1,169 @@
+//! Problems in stages: one for the flows of every priority, and one for the cheapest of the best splits.
+//!
+//! ```text
+//! stage k    max Σ_{f ∈ class k} U_f(y_f) − Σ k_p x_p    y_g = ŷ_g of the classes before, m_g of those after
+//! at last    min Σ tie_p x_p                             y_f = ŷ_f of all
+//! ```
+//!
+//! Rates that are kept are floors and caps at once, so that splits move for later stages, and every stage has a proof of
+//! its own. It starts from the rates of the one before, which carry these floors, whatever rounding did.
+
+use std::time::Instant;
+
+use super::ask::Start;
+use super::{Ask, Observer, PriorityClass, Solution, Status, solve_on};
+use crate::certificate::Certificate;
+use crate::error::{Error, Result, check_length};
+use crate::problem::Problem;
+use crate::utility::Curvature;
+
+/// Whether a solve takes several stages.
+pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
+    problem.has_priorities() || !ask.tie_costs.is_empty()
+}
+
+/// Solves a problem stage by stage.
+///
+/// # Errors
+/// Those of [`solve`](super::solve()), [`Error::Cost`] for a tie cost, [`Error::Unsupported`] over several ranks.
+pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -> Result<Solution> {
+    let began = Instant::now();
+    if !ask.workers.ranks().are_alone() {
+        let (method, what) = ("a part of a problem".into(), "priorities or tie costs".into());
+        return Err(Error::Unsupported { method, what, instead: "solve the whole on one rank" });
+    }
+    if !ask.tie_costs.is_empty() {
+        check_length("tie_cost", ask.tie_costs.len(), problem.paths().len(), "path")?;
+    }
+    let mut stages = Stages { problem, ask, observer, began, last: None };
+    let mut classes = Vec::new();
+    let priorities = problem.distinct_priorities();
+    for &priority in &priorities {
+        let class = |flow: usize| problem.priority(flow) == priority;
+        let is_before = |flow: usize| problem.priority(flow) < priority;
+        let Some(solution) = stages.solve(class, is_before)? else { break };
+        let flows: Vec<u32> = (0..problem.flows() as u32).filter(|&flow| class(flow as usize)).collect();
+        let Solution { status, objective, certificate, prices, .. } = solution;
+        classes.push(PriorityClass { priority, flows, status, objective, certificate, prices });
+    }
+    if priorities.is_empty() {
+        stages.solve(|_| true, |_| false)?;
+    }
+    if !ask.tie_costs.is_empty() {
+        stages.cheapest()?;
+    }
+    let mut solution = stages.last.expect("there is a stage");
+    if problem.has_only(Curvature::MaxMin) && !classes.is_empty() {
+        solution.objective = classes.iter().map(|class| class.objective).fold(f64::INFINITY, f64::min);
+    }
+    solution.classes = classes;
+    solution.seconds = began.elapsed().as_secs_f64();
+    Ok(solution)
+}
+
+struct Stages<'a> {
+    problem: &'a Problem,
+    ask: &'a Ask,
+    observer: &'a mut dyn Observer,
+    began: Instant,
+    /// What the stages up to now have come to.
+    last: Option<Solution>,
+}
+
+impl Stages<'_> {
+    /// Solves for the flows of a class, and adds what was found; none where an earlier stage has ended the solve.
+    fn solve(&mut self, is_in: impl Fn(usize) -> bool, is_before: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
+        let problem = self.problem;
+        let rates: Vec<f64> = (0..problem.flows())
+            .map(|flow| match &self.last {
+                Some(last) if is_before(flow) => last.flow_rates[flow],
+                _ => problem.flow_floor(flow),
+            })
+            .collect();
+        let carrying = self.last.as_ref().map_or_else(Vec::new, |last| last.rates.clone());
+        let stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
+        let Some(mut found) = self.run(&stage)? else { return Ok(None) };
+        found.failed_flows.retain(|&flow| is_in(flow as usize));
+        let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
+        let mut left_out: Vec<u32> = others.chain(found.failed_flows.iter().copied()).collect();
+        left_out.sort_unstable();
+        if found.infeasibility.is_none() && !found.objective.is_nan() {
+            found.objective = stage.objective(&found.rates, &found.flow_rates, &left_out, &*self.ask.workers);
+        }
+        let class = found.clone();
+        self.add(found, &is_in);
+        Ok(Some(class))
+    }
+
+    /// Of the splits of the rates found the one of least cost.
+    fn cheapest(&mut self) -> Result<()> {
+        let Some(last) = &self.last else { return Ok(()) };
+        let rates = last.flow_rates.clone();
+        let stage = self.problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
+        let stage = stage.with_path_costs(self.ask.tie_costs.clone())?;
+        if let Some(found) = self.run(&stage)? {
+            self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
+        }
+        Ok(())
+    }
+
+    /// Runs one stage in the time that is left.
+    fn run(&mut self, stage: &Problem) -> Result<Option<Solution>> {
+        let ended = [Status::TimeLimit, Status::Stopped, Status::Infeasible];
+        if self.last.as_ref().is_some_and(|last| ended.contains(&last.status)) {
+            return Ok(None);
+        }
+        let mut settings = self.ask.settings.clone();
+        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
+        let mut ask = self.ask.clone().with_settings(settings).with_tie_costs(Vec::new());
+        if self.last.is_some() {
+            // Prices of another stage are no start.
+            ask.start = Start::Cold;
+        }
+        solve_on(stage, &ask, self.observer, None).map(|(solution, _)| Some(solution))
+    }
+
+    /// Takes over what a stage has found: its rates, and of the flows in it what concerns them.
+    fn add(&mut self, found: Solution, is_in: impl Fn(usize) -> bool) {
+        let Some(last) = self.last.take() else {
+            self.last = Some(found);
+            return;
+        };
+        let worst = |one: f64, other: f64| if one >= other || one.is_nan() { one } else { other };
+        let (before, now) = (last.certificate, found.certificate);
+        let certificate = Certificate {
+            relative_gap: worst(before.relative_gap, now.relative_gap),
+            overload: worst(before.overload, now.overload),
+            kkt_residual: worst(before.kkt_residual, now.kkt_residual),
+        };
+        let group = self.problem.group();
+        let of_class = |path: usize| is_in(group[path] as usize);
+        let bottlenecks = found.bottlenecks.iter().zip(&last.bottlenecks).enumerate();
+        let bottlenecks =
+            bottlenecks.map(|(path, (now, before))| if of_class(path) { *now } else { *before }).collect();
+        let mut failed_flows = [last.failed_flows, found.failed_flows.clone()].concat();
+        failed_flows.sort_unstable();
+        let status = if last.status == Status::Optimal { found.status } else { last.status };
+        let is_stage_of_flows = (0..self.problem.flows()).any(&is_in);
+        let (prices, method) =
+            if is_stage_of_flows { (found.prices, found.method) } else { (last.prices, last.method) };
+        self.last = Some(Solution {
+            status,
+            method,
+            prices,
+            bottlenecks,
+            cuts: [last.cuts, found.cuts].concat(),
+            objective: last.objective + found.objective,
+            certificate,
+            iterations: last.iterations + found.iterations,
+            failed_flows,
+            trace: [last.trace, found.trace].concat(),
+            ..Solution {
+                rates: found.rates,
+                flow_rates: found.flow_rates,
+                loads: found.loads,
+                ..Solution::unsolved(self.problem, self.began.elapsed())
+            }
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! Floors: least rates that are guaranteed to flows.
+
+use netnum_core::{AlphaFair, Ask, Paths, Problem, Status, certify, solve};
+
+/// Two flows on a link of capacity 10, of which the first has a floor of 7.
+fn one_link(floor: f64) -> Problem {
+    let problem = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    problem.with_flow_floors(vec![floor, 0.0]).unwrap()
+}
+
+#[test]
+fn the_optimum_under_a_floor_is_certified_by_the_price_of_the_others() {
+    let certificate = certify(&one_link(7.0), &[7.0, 3.0], &[1.0 / 3.0]).unwrap();
+    assert!(certificate.relative_gap < 1e-12 && certificate.kkt_residual < 1e-12, "{certificate:?}");
+    // Without the floor these are not optimal.
+    assert!(certify(&one_link(0.0), &[7.0, 3.0], &[1.0 / 3.0]).unwrap().kkt_residual > 0.1);
+    assert!(certify(&one_link(7.0), &[6.0, 4.0], &[0.25]).unwrap().overload > 0.1);
+}
+
+#[test]
+fn rates_over_a_link_are_cut_to_what_the_floors_leave() {
+    // 7 + 6 > 10: the excess over the floor is scaled, which F-NORM alone would not do.
+    let certificate = certify(&one_link(7.0), &[7.0, 6.0], &[1.0 / 3.0]).unwrap();
+    assert!((certificate.overload - 0.3).abs() < 1e-12);
+    assert!(certificate.relative_gap < 1e-12, "{certificate:?}");
+}
+
+#[test]
+fn floors_that_do_not_fit_end_as_infeasible_with_a_minimal_proof() {
+    let paths = Paths::from_lists([[0], [0], [0], [1], [1]]);
+    let problem = Problem::grouped(vec![4.0, 2.0], paths, vec![0, 1, 2, 2, 3], AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![3.0, 0.5, 3.0, 1.0]).unwrap();
+    let solution = solve(&problem, &Ask::default()).unwrap();
+    assert_eq!(solution.status, Status::Infeasible);
+    let proof = solution.infeasibility.unwrap();
+    assert!((proof.fraction - 6.0 / 7.5).abs() < 1e-9);
+    let paid: f64 = proof.flows.iter().map(|&f| proof.flow_prices[f as usize] * problem.flow_floor(f as usize)).sum();
+    let worth: f64 = proof.prices.iter().zip(problem.capacities()).map(|(price, capacity)| price * capacity).sum();
+    assert!(paid > worth);
+    for &flow in &proof.flows {
+        let own = proof.flow_prices[flow as usize] * problem.flow_floor(flow as usize);
+        assert!(paid - own <= worth, "flow {flow} can be left out");
+        let least = (0..5).filter(|&path| problem.group()[path] == flow);
+        let least =
+            least.map(|path| proof.prices[problem.paths().links(path)[0] as usize]).fold(f64::INFINITY, f64::min);
+        assert!(proof.flow_prices[flow as usize] <= least * (1.0 + 1e-12));
+    }
+    let loads = problem.loads(&proof.rates).unwrap();
+    assert!(loads.iter().zip(problem.capacities()).all(|(load, capacity)| *load <= capacity * (1.0 + 1e-12)));
+    for (flow, rate) in problem.flow_rates(&proof.rates).unwrap().into_iter().enumerate() {
+        assert!((rate - proof.fraction * problem.flow_floor(flow)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_floor_that_is_none_is_refused_by_its_flow() {
+    let problem = || one_link(0.0).with_flow_caps(vec![2.0, f64::INFINITY]).unwrap();
+    let of = |floors: Vec<f64>| problem().with_flow_floors(floors).unwrap_err().to_string();
+    assert_eq!(of(vec![0.0, -1.0]), "flow 1 has flow floor -1, expected a finite number >= 0");
+    assert_eq!(of(vec![0.0, f64::INFINITY]), "flow 1 has flow floor inf, expected a finite number >= 0");
+    assert_eq!(of(vec![2.5, 0.0]), "flow 0 has flow floor 2.5, expected a finite number >= 0, at most its cap of 2");
+    assert_eq!(
+        of(vec![f64::NAN, 0.0]),
+        "flow 0 has flow floor NaN, expected a finite number >= 0, at most its cap of 2"
+    );
+    assert_eq!(of(vec![1.0]), "flow_floor has 1 entries, expected 2, one per flow");
+    let capped = problem().with_flow_floors(vec![1.5, 0.0]).unwrap().with_flow_caps(vec![1.0, 1.0]);
+    assert_eq!(
+        capped.unwrap_err().to_string(),
+        "flow 0 has flow floor 1.5, expected a finite number >= 0, at most its cap of 1"
+    );
+}
+
+#[test]
+fn the_floor_of_a_flow_without_an_open_path_does_not_count() {
+    let paths = Paths::from_lists([[0], [1]]);
+    let problem = Problem::new(vec![0.0, 4.0], paths, AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0, 2.0]).unwrap();
+    let certificate = certify(&problem, &[0.0, 4.0], &[0.0, 0.25]).unwrap();
+    assert!(certificate.relative_gap < 1e-12 && certificate.kkt_residual < 1e-12, "{certificate:?}");
+}
