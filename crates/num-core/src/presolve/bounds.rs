@@ -121,10 +121,6 @@ impl Presolved {
             return Ok(());
         }
         saturations.resize(self.flows(), f64::INFINITY);
-        for (saturation, &floor) in saturations.iter_mut().zip(self.bounds.floors.of(0..self.flows())) {
-            // A floor is kept, however little its last part is worth.
-            *saturation = saturation.max(floor);
-        }
         for &(flow, cap) in &self.bounds.flow_caps {
             saturations[flow] = saturations[flow].min(cap);
         }
