@@ -16,6 +16,7 @@ mod floors;
 mod flow_caps;
 mod interior_point;
 mod interior_point_coefficients;
+mod interior_point_floors;
 mod k_shortest;
 #[cfg(feature = "ndarray")]
 mod matrices;
