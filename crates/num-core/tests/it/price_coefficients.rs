@@ -5,11 +5,11 @@ use crate::common::{close, leaf_spine, options};
 use netnum_core::*;
 use proptest::prelude::*;
 
-/// Every rule, with options that converge on small networks, and xWI.
+/// Every rule, with options that converge on small networks.
 const METHODS_OF_ONE_PATH: [(&str, &[(&str, f64)]); 7] = [
     ("fast-ned", &[]),
     ("ned", &[("gamma", 0.2)]),
-    ("gradient", &[]),
+    ("gradient", &[("gamma", 0.5)]),
     ("fgm", &[]),
     ("newton-like", &[]),
     ("rcp", &[]),
@@ -108,7 +108,10 @@ fn fgm_bounds_it_with_all_links_priced_and_every_flow_at_its_ceiling() {
 #[test]
 fn rcp_follows_the_utilization() {
     let (loads, _) = response(START, false);
-    let expected = [0, 1].map(|l| START[l] / (1.0 + 0.5 * (1.0 - loads[l] / CAPACITIES[l])));
+    let factor = |l: usize| 1.0 / (1.0 + 0.5 * (1.0 - loads[l] / CAPACITIES[l]));
+    // No price more than doubles: that of the second link would be 22 times as high.
+    let expected = [START[0] * factor(0), START[1] * 2.0];
+    assert!(factor(0) < 2.0 && factor(1) > 20.0);
     assert_prices(&steps(Ask::by("rcp").with_option("a", 0.5), 1)[0], expected);
 }
 
@@ -242,18 +245,26 @@ proptest! {
         let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
         prop_assert_eq!(solution.status, Status::Optimal, "{}", &solution);
         let (gap, fullest) = drawn.gap(&solution.rates, &solution.prices);
-        prop_assert!((-1e-9..=1.01e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
+        // Relative to the revenue of these rates, where the certificate takes that of the best response.
+        prop_assert!((-1e-9..=1.5e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
     }
 
     #[test]
-    fn no_iteration_depends_on_the_units_of_links(drawn in drawn(3), unit in prop_oneof![Just(1e9), Just(1e-9), Just(0.3)]) {
-        // By a power of two no bit changes.
-        let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
-        let alike = run(&drawn.in_units(|link| [0.125, 1024.0][link % 2]).problem(), "fast-ned", &[], 1e-2);
-        prop_assert_eq!(&alike.rates, &solution.rates);
-        let near = run(&drawn.in_units(|link| if link % 2 == 0 { unit } else { 1.0 }).problem(), "fast-ned", &[], 1e-2);
-        prop_assert_eq!((near.status, near.iterations), (solution.status, solution.iterations));
-        prop_assert!((near.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-6);
+    fn no_iteration_depends_on_the_units_of_links(
+        one in drawn(1), several in drawn(3), unit in prop_oneof![Just(1e9), Just(1e-9), Just(0.3)],
+    ) {
+        for drawn in [&one, &several] {
+            // By a power of two no bit changes.
+            let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
+            let alike = run(&drawn.in_units(|link| [0.125, 1024.0][link % 2]).problem(), "fast-ned", &[], 1e-2);
+            prop_assert_eq!(&alike.rates, &solution.rates);
+            prop_assert_eq!(alike.certificate, solution.certificate);
+        }
+        let solution = run(&one.problem(), "fast-ned", &[], 1e-6);
+        let other = one.in_units(|link| if link % 2 == 0 { unit } else { 1.0 });
+        let other = run(&other.problem(), "fast-ned", &[], 1e-6);
+        prop_assert_eq!((other.status, other.iterations), (solution.status, solution.iterations));
+        prop_assert!((other.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-9);
     }
 }
 
@@ -287,13 +298,13 @@ fn coefficients_by_link_and_by_flow_are_units() {
             let capacity = |link: u32| 1.0 + f64::from(link) / 3.0;
             let given = own(&|link, flow| s(link) * t(flow), &|_| 1.0, &|link| s(link) * capacity(link)).problem();
             let ones = own(&|_, _| 1.0, &|flow| t(flow).powf(1.0 - 1.0 / alpha), &capacity).problem();
-            let [given, ones] = [given, ones].map(|problem| run(&problem, "fast-ned", &[], 1e-8));
+            let [given, ones] = [given, ones].map(|problem| run(&problem, "fast-ned", &[], 1e-6));
             assert_eq!((given.status, ones.status), (Status::Optimal, Status::Optimal), "{given}, {ones}");
             for flow in 0..8 {
-                close(t(flow) * given.flow_rates[flow], ones.flow_rates[flow], 1e-3);
+                close(t(flow) * given.flow_rates[flow], ones.flow_rates[flow], 5e-3);
             }
-            for link in (0..5).filter(|&link| ones.prices[link] > 1e-2) {
-                close(s(link as u32) * given.prices[link], ones.prices[link], 1e-2);
+            for link in (0..5).filter(|&link| ones.prices[link] > 0.1) {
+                close(s(link as u32) * given.prices[link], ones.prices[link], 2e-2);
             }
         }
     }
