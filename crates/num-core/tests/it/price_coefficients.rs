@@ -6,14 +6,14 @@ use netnum_core::*;
 use proptest::prelude::*;
 
 /// Every rule, with options that converge on small networks.
-const METHODS_OF_ONE_PATH: [(&str, &[(&str, f64)]); 7] = [
+const RULES: [(&str, &[(&str, f64)]); 7] = [
     ("fast-ned", &[]),
     ("ned", &[("gamma", 0.2)]),
     ("gradient", &[("gamma", 0.5)]),
     ("fgm", &[]),
     ("newton-like", &[]),
     ("rcp", &[]),
-    ("gradient", &[("queue", 0.06)]),
+    ("gradient", &[("gamma", 0.5), ("queue", 0.06)]),
 ];
 
 fn run(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
@@ -116,6 +116,19 @@ fn rcp_follows_the_utilization() {
 }
 
 #[test]
+fn xwi_shares_the_difference_of_a_path_over_its_coefficients() {
+    // Weights 1/q fill link 1 first, then the flow on link 0 takes what is left there.
+    let prices = ROUTING.map(|row| row[0] * START[0] + row[1] * START[1]);
+    let weights = prices.map(|q| 1.0 / q);
+    let level = CAPACITIES[1] / (weights[0] + 0.25 * weights[2]);
+    let rates = [level * weights[0], CAPACITIES[0] - 0.5 * level * weights[0], level * weights[2]];
+    let residuals = [0, 1, 2].map(|flow| 1.0 / rates[flow] - prices[flow]);
+    let of_links = [(residuals[0] / 1.5).min(residuals[1]), (residuals[0] / 1.5).min(residuals[2] / 0.25)];
+    let found = steps(Ask::by("xwi").with_option("beta", 0.5), 1);
+    assert_prices(&found[0], [0, 1].map(|l| START[l] + 0.5 * of_links[l]));
+}
+
+#[test]
 fn on_one_link_a_flow_gets_by_its_weight_and_what_a_unit_of_its_rate_uses() {
     // Σ a x = c with x = w (a p)^(−1/α).
     let (coefficients, weights, capacity) = ([0.05, 1.0, 2.5], [1.0, 3.0, 0.5], 8.0);
@@ -124,7 +137,7 @@ fn on_one_link_a_flow_gets_by_its_weight_and_what_a_unit_of_its_rate_uses() {
         let of = |price: f64, i: usize| weights[i] * (coefficients[i] * price).powf(-1.0 / alpha);
         let load = |price: f64| (0..3).map(|i| coefficients[i] * of(price, i)).sum::<f64>();
         let price = (load(1.0) / capacity).powf(alpha);
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in RULES {
             let solution = run(&power_law(&[capacity], paths(), alpha, &weights), method, list, 1e-9);
             assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
             close(solution.prices[0], price, 1e-4);
@@ -142,7 +155,7 @@ fn in_a_parking_lot_the_long_flow_pays_for_what_it_uses_of_every_link() {
         let lists = std::iter::once(long).chain((0..links).map(|link| vec![(link, 1.0)]));
         let problem = power_law(&[capacity; 4], weighted(lists), alpha, &[1.0; 5]);
         let ratio = (f64::from(links) * a).powf(-1.0 / alpha);
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in RULES {
             let solution = run(&problem, method, list, 1e-9);
             assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, a {a}, alpha {alpha}: {solution}");
             close(solution.rates[0], ratio * capacity / (1.0 + a * ratio), 1e-3);
@@ -153,7 +166,7 @@ fn in_a_parking_lot_the_long_flow_pays_for_what_it_uses_of_every_link() {
 #[test]
 fn acknowledgements_that_load_the_way_back_by_a_twentieth_leave_the_rest_of_it() {
     let problem = power_law(&[1.0; 2], weighted([[(0, 1.0), (1, 0.05)], [(1, 1.0), (0, 0.05)]]), 1.0, &[1.0; 2]);
-    for (method, list) in METHODS_OF_ONE_PATH {
+    for (method, list) in RULES {
         let solution = run(&problem, method, list, 1e-9);
         assert_eq!(solution.status, Status::Optimal, "{method} {list:?}: {solution}");
         solution.rates.iter().for_each(|&rate| close(rate, 1.0 / 1.05, 1e-4));
@@ -177,10 +190,10 @@ impl Drawn {
         Problem::grouped(self.capacities.clone(), weighted(self.flows.iter().flatten()), group, utility).unwrap()
     }
 
-    /// Revenue per unit of which the objective is at most this much below the best, by weak duality, and the largest
-    /// load per capacity: sums over a list of lists.
+    /// How far the objective is from the best at most, by weak duality, relative to what is paid; and the largest load
+    /// per capacity: sums over a list of lists.
     fn gap(&self, rates: &[f64], prices: &[f64]) -> (f64, f64) {
-        let (mut gap, mut scale, mut paths) = (0.0, 0.0, rates.iter());
+        let (mut gap, mut revenue, mut paths) = (0.0, 0.0, rates.iter());
         let mut loads = vec![0.0; self.capacities.len()];
         for (own, weight) in self.flows.iter().zip(&self.weights) {
             let (mut total, mut cheapest) = (0.0, f64::INFINITY);
@@ -194,13 +207,17 @@ impl Drawn {
                 1.0 => weight * rate.ln(),
                 alpha => weight.powf(alpha) * rate.powf(1.0 - alpha) / (1.0 - alpha),
             };
-            let best = weight * cheapest.powf(-1.0 / self.alpha);
+            let mut best = weight * cheapest.powf(-1.0 / self.alpha);
+            let most = |path: &Vec<(u32, f64)>| {
+                path.iter().map(|&(link, a)| self.capacities[link as usize] / a).fold(f64::INFINITY, f64::min)
+            };
+            best = best.min(own.iter().map(most).sum());
             gap += value(best) - cheapest * best - value(total);
-            scale += weight.powf(self.alpha) * total.powf(1.0 - self.alpha);
+            revenue += best * cheapest;
         }
-        gap += self.capacities.iter().zip(prices).map(|(capacity, price)| capacity * price).sum::<f64>();
+        let worth = self.capacities.iter().zip(prices).map(|(capacity, price)| capacity * price).sum::<f64>();
         let fullest = loads.iter().zip(&self.capacities).map(|(load, capacity)| load / capacity).fold(0.0, f64::max);
-        (gap / scale, fullest)
+        ((gap + worth) / revenue.min(worth), fullest)
     }
 
     /// The same with every link in another unit.
@@ -232,7 +249,7 @@ proptest! {
     #[test]
     fn random_problems_are_solved_to_a_gap_that_lists_confirm(drawn in drawn(1)) {
         let problem = drawn.problem();
-        for (method, tol) in [("fast-ned", 1e-6), ("rcp", 1e-3)] {
+        for (method, tol) in [("fast-ned", 1e-6), ("rcp", 1e-3), ("xwi", 1e-2)] {
             let solution = run(&problem, method, &[], tol);
             prop_assert_eq!(solution.status, Status::Optimal, "{}: {}", method, &solution);
             let (gap, fullest) = drawn.gap(&solution.rates, &solution.prices);
@@ -245,8 +262,8 @@ proptest! {
         let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
         prop_assert_eq!(solution.status, Status::Optimal, "{}", &solution);
         let (gap, fullest) = drawn.gap(&solution.rates, &solution.prices);
-        // Relative to the revenue of these rates, where the certificate takes that of the best response.
-        prop_assert!((-1e-9..=1.5e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
+        // The bound is weaker than the certificate's, which knows the ceilings of paths.
+        prop_assert!((-1e-9..=3e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
     }
 
     #[test]
@@ -260,11 +277,12 @@ proptest! {
             prop_assert_eq!(&alike.rates, &solution.rates);
             prop_assert_eq!(alike.certificate, solution.certificate);
         }
-        let solution = run(&one.problem(), "fast-ned", &[], 1e-6);
+        // Fast NED may land on the zero of a line to rounding, from where an iteration does nothing.
+        let solution = run(&one.problem(), "ned", &[("gamma", 0.2)], 1e-6);
         let other = one.in_units(|link| if link % 2 == 0 { unit } else { 1.0 });
-        let other = run(&other.problem(), "fast-ned", &[], 1e-6);
+        let other = run(&other.problem(), "ned", &[("gamma", 0.2)], 1e-6);
         prop_assert_eq!((other.status, other.iterations), (solution.status, solution.iterations));
-        prop_assert!((other.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-9);
+        prop_assert!((other.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-7);
     }
 }
 

@@ -4,13 +4,15 @@ use crate::common::{close, options};
 use netnum_core::*;
 use proptest::prelude::*;
 
-const METHODS_OF_ONE_PATH: [(&str, &[(&str, f64)]); 6] = [
+/// Every rule, with options that converge on small networks, and xWI.
+const METHODS_OF_PRICES: [(&str, &[(&str, f64)]); 7] = [
     ("fast-ned", &[]),
     ("ned", &[("gamma", 0.2)]),
-    ("gradient", &[]),
+    ("gradient", &[("gamma", 0.5)]),
     ("fgm", &[]),
     ("newton-like", &[]),
     ("rcp", &[]),
+    ("xwi", &[]),
 ];
 
 fn run(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
@@ -27,7 +29,7 @@ fn on_one_link(alpha: f64) -> Problem {
 fn a_flow_at_its_floor_leaves_the_rest_to_the_others() {
     for alpha in [0.5, 1.0, 2.0] {
         let problem = on_one_link(alpha).with_flow_floors(vec![7.0, 0.5, 0.0]).unwrap();
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in METHODS_OF_PRICES {
             let solution = run(&problem, method, list, 1e-8);
             assert_eq!(solution.status, Status::Optimal, "{method}, alpha {alpha}: {solution}");
             close(solution.prices[0], 1.5f64.powf(-alpha), 1e-3);
@@ -40,7 +42,7 @@ fn a_flow_at_its_floor_leaves_the_rest_to_the_others() {
 #[test]
 fn floors_that_fill_a_link_are_kept() {
     let problem = on_one_link(1.0).with_flow_floors(vec![5.0, 3.0, 2.0]).unwrap();
-    for (method, list) in METHODS_OF_ONE_PATH {
+    for (method, list) in METHODS_OF_PRICES {
         let solution = run(&problem, method, list, 1e-6);
         assert_eq!(solution.status, Status::Optimal, "{method}: {solution}");
         solution.rates.iter().zip([5.0, 3.0, 2.0]).for_each(|(&rate, floor)| close(rate, floor, 1e-9));
@@ -53,7 +55,7 @@ fn a_path_with_a_cost_pays_it_beside_the_price_of_its_links() {
     for alpha in [0.5, 1.0, 2.0] {
         let price = 4f64.powf(-alpha);
         let problem = on_one_link(alpha).with_path_costs(vec![0.0, 0.0, 2f64.powf(-alpha) - price]).unwrap();
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in METHODS_OF_PRICES {
             let solution = run(&problem, method, list, 1e-8);
             assert_eq!(solution.status, Status::Optimal, "{method}, alpha {alpha}: {solution}");
             close(solution.prices[0], price, 1e-3);
@@ -65,7 +67,7 @@ fn a_path_with_a_cost_pays_it_beside_the_price_of_its_links() {
 #[test]
 fn where_costs_are_high_no_link_is_full() {
     let problem = on_one_link(1.0).with_path_costs(vec![1.0, 0.5, 2.0]).unwrap();
-    for (method, list) in METHODS_OF_ONE_PATH {
+    for (method, list) in METHODS_OF_PRICES {
         let solution = run(&problem, method, list, 1e-3);
         assert_eq!(solution.status, Status::Optimal, "{method}: {solution}");
         solution.rates.iter().zip([1.0, 2.0, 0.5]).for_each(|(&rate, expected)| close(rate, expected, 0.1));
