@@ -31,6 +31,7 @@ mod newton;
 mod normalizers;
 mod path_split;
 mod price_coefficients;
+mod price_floors;
 mod price_rules;
 mod prices;
 mod ranks;
