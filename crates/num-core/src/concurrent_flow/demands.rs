@@ -87,7 +87,8 @@ impl<'a> Demands<'a> {
         let weights: Vec<f64> = demands.iter().map(|&demand| if demand > 0.0 { demand } else { 1.0 }).collect();
         let flow_caps = demands.iter().map(|&demand| if demand > 0.0 { f64::INFINITY } else { 0.0 });
         let rate_caps = (0..self.problem.paths().len()).map(cap).collect();
-        let problem = self.problem.clone().with_flow_caps(flow_caps.collect())?.with_rate_caps(rate_caps)?;
+        let problem = self.problem.clone().with_flow_floors(vec![0.0; demands.len()])?;
+        let problem = problem.with_flow_caps(flow_caps.collect())?.with_rate_caps(rate_caps)?;
         problem.with_utility(AlphaFair::new(f64::INFINITY, weights)?)
     }
 

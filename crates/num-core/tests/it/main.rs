@@ -23,6 +23,7 @@ mod matrices;
 mod max_min;
 mod max_min_again;
 mod max_min_coefficients;
+mod max_min_floors;
 mod max_min_prices;
 mod max_min_random;
 mod max_min_several_paths;
