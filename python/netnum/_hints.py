@@ -92,6 +92,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
     },
     "Sensitivity": {
+        **dict.fromkeys(
+            ("to_pandas", "to_frame"), "`gains(link)` is a table of the flows, and `d_rates_d_capacity` an array"
+        ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
         "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
     },
@@ -486,7 +489,7 @@ MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"
 
 
 def answer_in(modules: Iterable[ModuleType]) -> None:
-    """Makes `missing` the error for names that these modules lack."""
+    """Makes `MissingAttribute` the error for names that these modules lack."""
 
     def answer(module: ModuleType) -> Callable[[str], Any]:
         def __getattr__(name: str) -> Any:

@@ -95,11 +95,15 @@ NETWORKS = [
 
 @pytest.mark.parametrize("net", NETWORKS, ids=repr)
 def test_networks_of_every_reader_are_equal_to_what_is_read_back(net):
+    graph = net.to_networkx()
+    # GML has 0 and 1 for bools, which a link that is shared is not.
+    by_gml = [] if net.shared.any() else [topology.from_gml("\n".join(nx.generate_gml(graph)))]
     for again in (
         topology.from_pandas(net.to_pandas()),
-        topology.from_networkx(net.to_networkx()),
+        topology.from_networkx(graph),
         topology.from_graphml(net.to_graphml()),
         pickle.loads(pickle.dumps(net)),
+        *by_gml,
     ):
         assert again == net
         assert (again.directed, again.name, again.ends) == (net.directed, net.name, net.ends)
@@ -142,6 +146,14 @@ def test_a_column_of_numbers_of_edges_is_an_attribute_where_rows_are_edges():
     table = {"link": [7, 5], "source": ["a", "b"], "target": ["b", "c"], "capacity": [1.0, 2.0]}
     for directed, numbers in ((False, [7.0, 7.0, 5.0, 5.0]), (True, [7.0, 5.0])):
         assert topology.from_pandas(table, directed=directed).link_attributes["link"].tolist() == numbers
+
+
+def test_what_other_programs_keep_with_a_table_does_not_matter():
+    frame = pd.DataFrame({"source": ["a"], "target": ["b"], "capacity": [1.0]})
+    frame.attrs["network"] = {"name": "theirs"}
+    assert topology.from_pandas(frame).link_names == ["a -> b", "b -> a"]
+    with pytest.raises(TypeError, match="frame must be a table with columns by name, not int"):
+        topology.from_pandas(5)
 
 
 def test_a_node_that_a_table_of_links_does_not_have_is_named():

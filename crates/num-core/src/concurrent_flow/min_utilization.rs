@@ -11,6 +11,7 @@
 
 use std::time::Instant;
 
+use super::caps::Caps;
 use super::demands::Demands;
 use super::prices::Prices;
 use super::{MulticommodityFlow, PROVEN, RUNS};
@@ -62,20 +63,19 @@ pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
     if left.iter().all(|&demand| demand <= 0.0) {
         return demands.answer(1.0, off_links, Prices::none(problem, 0.0), 0.0, start);
     }
-    let levels_at = |scale: f64| {
-        let cap = |path: usize| match problem.rate_cap(path) {
-            cap if cap > 0.0 && !demands.is_off_all_links(path) => cap * scale,
-            _ => 0.0,
-        };
+    let mut caps = Caps::new(&demands);
+    let levels_under = |caps: &Caps<'_>, scale: f64| {
+        let cap = |path: usize| if demands.is_off_all_links(path) { 0.0 } else { caps.cap(path, scale) };
         FirstLevels::new(&demands.weighted(&left, cap)?)
     };
-    let mut levels = levels_at(f64::INFINITY)?;
+    let mut levels = levels_under(&caps, f64::INFINITY)?;
     let (mut best, mut prices) = (None::<(f64, Vec<f64>)>, Prices::none(problem, 0.0));
     let mut runs = 0;
     for seed in 1..=STEPS {
         let level = levels.find(seed)?;
         let mut split = off_links.clone();
         demands.carry(&left, &level.rates, &mut split);
+        let counts_more = caps.add(&split, 1.0);
         demands.keep_caps(&mut split);
         let utilization = demands.utilization(&problem.loads(&split)?);
         if best.as_ref().is_none_or(|(least, _)| utilization < *least) {
@@ -87,8 +87,8 @@ pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
         if best.as_ref().is_some_and(|(least, _)| *least <= (1.0 + PROVEN) * prices.bound) {
             break;
         }
-        if rose && problem.has_rate_caps() {
-            levels = levels_at(1.0 / prices.bound)?;
+        if counts_more || (rose && problem.has_rate_caps()) {
+            levels = levels_under(&caps, 1.0 / prices.bound)?;
             continue;
         }
         // Other pivots may lose less to rounding.
