@@ -437,6 +437,9 @@ CHANGES: dict[str, dict[str, str]] = {
     "Problem": {
         "capacities": "with_capacities(capacities)",
         "flow_cap": "with_flow_caps(flow_cap)",
+        "flow_floor": "with_flow_floors(flow_floor)",
+        "path_cost": "with_path_costs(path_cost)",
+        "priority": "with_priorities(priority)",
         "rate_cap": "with_rate_caps(rate_cap)",
         "utility": "with_utility(utility)",
     },
