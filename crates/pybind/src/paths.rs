@@ -94,6 +94,20 @@ impl Paths {
         self.flow_cap.as_deref()
     }
 
+    /// The path of every flow.
+    ///
+    /// # Errors
+    /// A `ProblemError` naming the first flow with several paths, or in another place.
+    pub(crate) fn of_flows(&self) -> PyResult<&Core> {
+        let Some(group) = &self.group else { return Ok(&self.core) };
+        let (path, flow) =
+            (0..).zip(group.iter()).find(|&(path, &flow): &(u32, _)| path != flow).expect("not the same");
+        let what = format!("path {path} is one of flow {flow}, expected path {path} to be that of flow {path}");
+        Err(ProblemError::new_err(format!(
+            "{what}: several paths with shares are a netnum.sim.Split(net, paths, shares)"
+        )))
+    }
+
     fn flows(&self) -> usize {
         self.group.as_ref().map_or(self.core.len(), |group| group.iter().max().map_or(0, |&last| last as usize + 1))
     }

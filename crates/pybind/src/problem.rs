@@ -164,8 +164,8 @@ impl From<Core> for Problem {
 impl Problem {
     #[new]
     #[pyo3(signature = (
-        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
-        link_cost=None, priority=None, **unknown
+        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
+        path_cost=None, link_cost=None, priority=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
                              flow_floor=None, path_cost=None, link_cost=None, priority=None)")]

@@ -196,7 +196,8 @@ impl FeasiblePoint<'_> {
         below.clear();
         below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
             let saturation = block.utility.saturation(place);
-            if rate >= saturation { saturation * (1.0 - BESIDE) } else { rate }
+            // Beyond it, at a floor, there is nothing.
+            if rate >= saturation && rate * (1.0 - BESIDE) <= saturation { saturation * (1.0 - BESIDE) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
     }

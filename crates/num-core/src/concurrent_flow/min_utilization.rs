@@ -30,9 +30,10 @@ const ROSE: f64 = 1e-14;
 /// The least utilization of links at which all demands are carried: the smallest μ for which no link is loaded above μ
 /// times its capacity.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities do not matter. μ may be above 1: the demands do not
-/// fit then. Without caps of paths it is 1/λ of [`concurrent_flow`](super::concurrent_flow()), and the split is the same.
-/// Paths without a link of finite capacity carry what their caps let them. Flows without an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. μ may be
+/// above 1: the demands do not fit then. Without caps of paths it is 1/λ of
+/// [`concurrent_flow`](super::concurrent_flow()), and the split is the same. Paths without a link of finite capacity carry
+/// what their caps let them. Flows without an open path are left out.
 ///
 /// ```
 /// use netnum_core::{AlphaFair, Paths, Problem, min_utilization};

@@ -89,8 +89,9 @@ pub struct MulticommodityFlow {
 
 /// The largest fraction λ of all demands that fits at once, over the paths of the flows.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities do not matter. λ may be above 1: the demands then
-/// fit, and would if all were λ times as large. Caps of paths stay as they are. Flows without an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. λ may be
+/// above 1: the demands then fit, and would if all were λ times as large. Caps of paths stay as they are. Flows without
+/// an open path are left out.
 ///
 /// Exact but for rounding, by the simplex method of [`max_min`](crate::max_min()) up to its first level.
 ///

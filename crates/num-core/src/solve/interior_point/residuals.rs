@@ -202,7 +202,9 @@ impl Part {
             }
         });
         for flow in flows.clone().filter(|&flow| *has_floors && given[flow] != Given::Nothing) {
-            residuals[flow - flows.start] = 0.0;
+            let place = flow - flows.start;
+            // Beyond a saturation U' is 0, and its elasticity no number.
+            (residuals[place], bends[place]) = (0.0, 0.0);
         }
         let largest = residuals.iter().fold(sums.largest_log, |largest, residual| at_least(largest, residual.abs()));
         sums.largest_log = largest;
