@@ -45,7 +45,7 @@ def test_an_argument_that_is_missing_is_named_with_what_it_is(name):
     assert re.match(expected, str(caught.value)), str(caught.value)
 
 
-STUDIES = {"FailureStudy", "UpgradeStudy", "Sweep"}
+STUDIES = {"FailureStudy", "UpgradeStudy", "Sweep", "MulticommodityFlow"}
 
 
 @pytest.mark.parametrize("name", [name for name in NEEDING if "." not in name and name not in STUDIES])
