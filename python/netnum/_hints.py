@@ -284,6 +284,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "upper",
         "bounds",
     ),
+    "flow_floor": ("min_rate", "min_rates", "floor", "floors", "lower", "flow_floors", "guarantee", "guarantees"),
     "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
     "flows": ("n", "num_flows", "n_flows", "count"),
     "group": ("groups", "flows", "flow", "flow_of_path"),
@@ -425,7 +426,10 @@ CALLS: dict[str, str] = {
     "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
     "is taken wherever demands are",
     **dict.fromkeys(
-        ("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+        (
+            *("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+            *("min_utilization", "concurrent_flow"),
+        ),
         "netnum.Problem(network, paths, utility) makes a problem",
     ),
     "simulate": "netnum.sim.Workload.poisson(net, sizes, load, flows=...) makes a workload",
