@@ -267,6 +267,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "ends": ("n_ends", "hosts", "servers"),
     "epsilon": ("eps",),
     "fabric_capacity": ("capacity", "capacities", "bandwidth", "core_capacity", "uplink_capacity"),
+    "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
+    "link_cost": ("cost", "costs", "link_costs", "latency"),
+    "path_cost": ("path_costs",),
+    "priority": ("priorities", "classes", "class_", "precedence"),
+    "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
         "demand",
         "demands",
@@ -324,9 +329,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 KEYWORDS: dict[str, dict[str, str]] = {
     "Problem": {
-        **dict.fromkeys(
-            ("min_rate", "min_rates", "flow_floor", "floor", "lower"), "rates have no lower bound but 0, only caps"
-        ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
@@ -435,6 +437,9 @@ CHANGES: dict[str, dict[str, str]] = {
     "Problem": {
         "capacities": "with_capacities(capacities)",
         "flow_cap": "with_flow_caps(flow_cap)",
+        "flow_floor": "with_flow_floors(flow_floor)",
+        "path_cost": "with_path_costs(path_cost)",
+        "priority": "with_priorities(priority)",
         "rate_cap": "with_rate_caps(rate_cap)",
         "utility": "with_utility(utility)",
     },

@@ -270,7 +270,7 @@ def test_bad_input_is_named(kind):
         kind(two(demands=(1.0, np.inf)))
     with pytest.raises(netnum.ProblemError, match="flow 0 has no demand"):
         kind(netnum.Problem([1.0], [[0]]))
-    with pytest.raises(TypeError, match="'problem'"):
+    with pytest.raises(TypeError, match="`problem` must be a Problem, not a list"):
         kind([1.0])
 
 

@@ -49,7 +49,7 @@ def test_options_are_listed_with_their_defaults():
     assert options["interval"] == 1e-5
     assert (options["method"], options["normalizer"], options["utility"]) == ("ned", "f-norm", "proportional")
     assert options["gamma"] is None
-    ecmp = {"summary": "a random shortest path for each flow, drawn once", "options": {"skew": 0.0}}
+    ecmp = {"summary": "a random shortest path for each flow, drawn once", "options": {"skew": 0.0, "weight": None}}
     assert sim.routings()["ecmp"] == ecmp
 
 

@@ -344,8 +344,17 @@ def problems(draw):
     caps = draw(st.none() | st.lists(st.floats(0, 1e9) | st.just(float("inf")), min_size=flows, max_size=flows))
     weights = draw(st.floats(1e-3, 1e3) | st.lists(st.floats(1e-3, 1e3), min_size=flows, max_size=flows))
     utility = draw(st.sampled_from([netnum.AlphaFair(2.0, weights), netnum.Linear(weights), netnum.MinFct(weights)]))
-    rate_cap = draw(st.none() | st.floats(0, 1e9))
-    return netnum.Problem(net, paths, utility, flow_cap=caps, rate_cap=rate_cap)
+    of_flows = st.lists(st.floats(0, 1e9), min_size=flows, max_size=flows)
+    return netnum.Problem(
+        net,
+        paths,
+        utility,
+        flow_cap=caps,
+        rate_cap=draw(st.none() | st.floats(0, 1e9)),
+        flow_floor=draw(st.none() | of_flows) if caps is None else None,
+        path_cost=draw(st.none() | st.floats(0, 1e3)),
+        priority=draw(st.none() | st.lists(st.integers(0, 3), min_size=flows, max_size=flows)),
+    )
 
 
 @given(problems())

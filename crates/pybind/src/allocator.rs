@@ -497,8 +497,8 @@ impl Allocator {
     /// >>> allocator = netnum.Allocator([10.0], update_threshold=0.0)
     /// >>> ids = allocator.start([[0], [0]], flow_floor=[6.0, 2.0])
     /// >>> allocator.set_capacity(0, 4.0)
-    /// >>> (allocator.broken_floors() == ids).all()
-    /// True
+    /// >>> allocator.broken_floors() == ids
+    /// array([ True,  True])
     /// >>> allocator.tick()
     /// >>> allocator.rates(ids)
     /// array([3., 1.])

@@ -276,6 +276,12 @@ fn a_public_example_has_its_loads() {
     let expected = [20.0, 10.0, 20.0, 10.0, 10.0, 40.0, 0.0, 0.0, 0.0];
     assert_eq!(load.iter().copied().step_by(2).collect::<Vec<_>>(), expected);
     assert_eq!(load.iter().copied().skip(1).step_by(2).collect::<Vec<_>>(), [0.0; 9]);
+    // It is no walk, and need not be one, but for its links.
+    assert_eq!(net.check_walks(&paths), Ok(()));
+    let beyond = Paths::with_coefficients(vec![0, 2], vec![0, 18], vec![0.5, 1.0]).unwrap();
+    assert_eq!(net.check_walks(&beyond), Err(Error::LinkOutOfRange { path: 0, link: 18, links: 18 }));
+    let whole = Paths::new(vec![0, 2], vec![0, 16]).unwrap();
+    assert!(message(net.check_walks(&whole)).contains("does not lead to"));
     // Hop by hop half goes straight on; over paths alike, a third would.
     assert_eq!(net.paths_by("A", "F", Some(&weight)).unwrap().len(), 3);
 }

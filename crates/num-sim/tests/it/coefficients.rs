@@ -41,7 +41,8 @@ fn acknowledgements_take_their_part_under_every_policy() {
 fn the_units_of_links_do_not_matter() {
     for seed in 0..3 {
         let net = random_network(6, seed);
-        let arrivals = Poisson::new(Sizes::web_search(), 0.9).with_flows(60);
+        let sizes = Sizes::new("short", vec![(2e4, 0.0), (2e5, 1.0)]).unwrap();
+        let arrivals = Poisson::new(sizes, 0.9).with_flows(30);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let paths = net.ecmp(workload.sources(), workload.destinations(), seed).unwrap();
         let paths = with_coefficients(&net, &paths, seed);
@@ -51,7 +52,7 @@ fn the_units_of_links_do_not_matter() {
         let entries = (0..paths.len()).flat_map(|path| paths.entries(path));
         let coefficients = entries.map(|(link, coefficient)| coefficient * unit(link as usize)).collect();
         let others = Paths::with_coefficients(paths.indptr().to_vec(), paths.indices().to_vec(), coefficients).unwrap();
-        let halfway = workload.arrivals()[30];
+        let halfway = workload.arrivals()[15];
         let changes = |net: &Topology| {
             let of = |time: f64, part: f64| CapacityChange { time, link: 3, capacity: part * net.capacities()[3] };
             RunSettings::default().with_changes(vec![of(0.6 * halfway, 0.0), of(halfway, 0.5)])
