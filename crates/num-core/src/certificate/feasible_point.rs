@@ -131,8 +131,8 @@ impl<'a> FeasiblePoint<'a> {
     }
 }
 
-/// Prices of links; those that are rounding beside the costs of all paths through the link are 0. Where nothing is worth
-/// its cost no rate is left that a gap could be relative to, and such prices would be all of it.
+/// Prices of links; those that are rounding beside the costs of all paths through the link are 0. Where nothing is
+/// worth its cost no rate is left that a gap could be relative to, and such prices would be all of it.
 fn beside_costs<'a>(problem: &Presolved, prices: &'a [f64]) -> Result<Cow<'a, [f64]>> {
     if !problem.ranks().any(!problem.costs.is_empty())? {
         return Ok(prices.into());

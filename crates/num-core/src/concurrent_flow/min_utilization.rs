@@ -4,10 +4,10 @@
 //! λ(s)     the largest fraction that fits under the caps s r; the least utilization is 1/s at s = λ(s)
 //! ```
 //!
-//! Of a split that carries the demands under r with loads of at most μ c, the part 1/μ fits under r/μ, and the other way
-//! round. λ is concave in s: prices that prove λ(s) at one s bound it at every s, which is the bound of `prices.rs` on
-//! μ. The next s is where that bound meets s. It falls to the fixed point, in finitely many steps since λ is piecewise
-//! linear, and usually in a few.
+//! Of a split that carries the demands under r with loads of at most μ c, the part 1/μ fits under r/μ, and the other
+//! way round. λ is concave in s: prices that prove λ(s) at one s bound it at every s, which is the bound of `prices.rs`
+//! on μ. The next s is where that bound meets s. It falls to the fixed point, in finitely many steps since λ is
+//! piecewise linear, and usually in a few.
 
 use std::time::Instant;
 
@@ -30,10 +30,10 @@ const ROSE: f64 = 1e-14;
 /// The least utilization of links at which all demands are carried: the smallest μ for which no link is loaded above μ
 /// times its capacity.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. μ may be
-/// above 1: the demands do not fit then. Without caps of paths it is 1/λ of
-/// [`concurrent_flow`](super::concurrent_flow()), and the split is the same. Paths without a link of finite capacity carry
-/// what their caps let them. Flows without an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. μ may
+/// be above 1: the demands do not fit then. Without caps of paths it is 1/λ of
+/// [`concurrent_flow`](super::concurrent_flow()), and the split is the same. Paths without a link of finite capacity
+/// carry what their caps let them. Flows without an open path are left out.
 ///
 /// ```
 /// use netnum_core::{AlphaFair, Paths, Problem, min_utilization};

@@ -10,9 +10,9 @@
 //!
 //! λ is the first level of weighted max-min with the demands as weights, where the parametric simplex method
 //! (`max_min/first_level.rs`) finds rates and a cut. Its prices prove the value (`prices.rs`), whatever rounding did.
-//! Caps of paths count once a run has not kept them (`caps.rs`). Where caps of paths are below what the least utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction
-//! that fits under caps of r/μ, which is concave in 1/μ: Newton's method from above ends after a few steps
-//! (`min_utilization.rs`).
+//! Caps of paths count once a run has not kept them (`caps.rs`). Where caps of paths are below what the least
+//! utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction that fits under caps of r/μ, which is concave
+//! in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`).
 //!
 //! Source: Shahrokhi and Matula, *Journal of the ACM* 1990, for the problem and its dual.
 
@@ -89,9 +89,9 @@ pub struct MulticommodityFlow {
 
 /// The largest fraction λ of all demands that fits at once, over the paths of the flows.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. λ may be
-/// above 1: the demands then fit, and would if all were λ times as large. Caps of paths stay as they are. Flows without
-/// an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. λ may
+/// be above 1: the demands then fit, and would if all were λ times as large. Caps of paths stay as they are. Flows
+/// without an open path are left out.
 ///
 /// Exact but for rounding, by the simplex method of [`max_min`](crate::max_min()) up to its first level.
 ///
@@ -108,8 +108,8 @@ pub struct MulticommodityFlow {
 /// ```
 ///
 /// # Errors
-/// [`Error::NoDemand`] for a flow without a finite cap; [`Error::Unlimited`] where no flow with a demand is limited by a
-/// link or a cap of a path, so that there is no largest fraction; [`Error::Stopped`].
+/// [`Error::NoDemand`] for a flow without a finite cap; [`Error::Unlimited`] where no flow with a demand is limited by
+/// a link or a cap of a path, so that there is no largest fraction; [`Error::Stopped`].
 pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
     let start = Instant::now();
     let demands = Demands::of(problem)?;

@@ -54,8 +54,8 @@ pub(crate) struct Bucket<R> {
     kind: Kind,
     /// Entries of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
     ids: Vec<u16>,
-    /// That of flow i at position j is number `i % ABREAST` of column j of group `i / ABREAST`, as many as `rows`; none without
-    /// coefficients.
+    /// That of flow i at position j is number `i % ABREAST` of column j of group `i / ABREAST`, as many as `rows`; none
+    /// without coefficients.
     coefficients: Vec<R>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,

@@ -157,7 +157,8 @@ class_by_name! {
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
-    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
+    ///   the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
     ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.

@@ -17,8 +17,8 @@
 //! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
-//! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by the
-//! same pivots, and then goes on from there.
+//! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by
+//! the same pivots, and then goes on from there.
 //!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
 //! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price
@@ -110,8 +110,8 @@ pub(super) struct FixedRows {
 }
 
 impl Parametric {
-    /// At the fair share 0, with costs that depend on `seed`. `floors` lets flows rise to what they have there, where that
-    /// is more than 0.
+    /// At the fair share 0, with costs that depend on `seed`. `floors` lets flows rise to what they have there, where
+    /// that is more than 0.
     pub(super) fn new(
         network: &Network,
         flow_rates: RisingRates,

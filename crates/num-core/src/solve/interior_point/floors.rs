@@ -34,8 +34,8 @@ const ABOVE: f64 = 0.1;
 const OF_ROOM: f64 = 0.5;
 /// A flow is left where it is with this part of that.
 const ENOUGH: f64 = 0.1;
-/// A link is free where its price is worth no more than these parts of what the floors cost over paths of a mean cost, or
-/// at the rates found where it is not full.
+/// A link is free where its price is worth no more than these parts of what the floors cost over paths of a mean cost,
+/// or at the rates found where it is not full.
 const FREE: f64 = 1e-14;
 const FREE_IF_IDLE: f64 = 1e-10;
 const IDLE: f64 = 1e-3;
@@ -65,8 +65,8 @@ pub(super) fn is_worthless(marginal: f64) -> bool {
     marginal <= LEAST
 }
 
-/// Where no flow is worth anything, what the floors cost over paths of a mean cost: all that is left is to carry them at
-/// the least cost.
+/// Where no flow is worth anything, what the floors cost over paths of a mean cost: all that is left is to carry them
+/// at the least cost.
 pub(super) fn mean_cost(problem: &Presolved) -> Result<Option<f64>> {
     let is_linear = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Linear);
     if !is_linear || !problem.marginals(&vec![1.0; problem.flows()])?.into_iter().all(|marginal| marginal == 0.0) {
