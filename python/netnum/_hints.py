@@ -267,6 +267,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "ends": ("n_ends", "hosts", "servers"),
     "epsilon": ("eps",),
     "fabric_capacity": ("capacity", "capacities", "bandwidth", "core_capacity", "uplink_capacity"),
+    "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
+    "link_cost": ("cost", "costs", "link_costs", "latency"),
+    "path_cost": ("path_costs",),
+    "priority": ("priorities", "classes", "class_", "precedence"),
+    "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
         "demand",
         "demands",

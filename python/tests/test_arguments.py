@@ -45,10 +45,10 @@ def test_an_argument_that_is_missing_is_named_with_what_it_is(name):
     assert re.match(expected, str(caught.value)), str(caught.value)
 
 
-STUDIES = {"FailureStudy", "UpgradeStudy", "Sweep", "MulticommodityFlow"}
+RESULTS = {"FailureStudy", "MulticommodityFlow", "UpgradeStudy", "Sweep"}
 
 
-@pytest.mark.parametrize("name", [name for name in NEEDING if "." not in name and name not in STUDIES])
+@pytest.mark.parametrize("name", [name for name in NEEDING if "." not in name and name not in RESULTS])
 def test_a_parameter_without_a_default_is_described(name):
     for parameter in needed(NEEDING[name])[0]:
         assert _arguments.described(NEEDING[name], parameter), parameter
