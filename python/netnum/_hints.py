@@ -284,7 +284,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "upper",
         "bounds",
     ),
-    "flow_floor": ("min_rate", "min_rates", "floor", "floors", "lower", "flow_floors", "guarantee", "guarantees"),
     "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
     "flows": ("n", "num_flows", "n_flows", "count"),
     "group": ("groups", "flows", "flow", "flow_of_path"),

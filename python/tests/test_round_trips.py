@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import netnum
@@ -61,6 +61,7 @@ def xml_has(net):
     return not any(NO_XML.search(text) for text in said)
 
 
+@settings(deadline=None)  # they write files
 @given(networks())
 def test_networks_are_equal_to_their_graph_table_file_and_pickle(tmp_path_factory, net):
     file = tmp_path_factory.getbasetemp() / "net.json"
@@ -218,6 +219,7 @@ def demands(draw, net):
 
 
 @pytest.mark.parametrize("net", [NET, INTEGERS], ids=repr)
+@settings(deadline=None)  # they write files
 @given(data=st.data())
 def test_demands_are_equal_to_their_table_file_and_pickle(tmp_path_factory, net, data):
     given_demands = data.draw(demands(net))
@@ -269,6 +271,7 @@ def workloads(draw, net):
 
 
 @pytest.mark.parametrize("net", [NET, INTEGERS], ids=repr)
+@settings(deadline=None)  # they write files
 @given(data=st.data())
 def test_workloads_are_equal_to_their_trace_table_file_and_pickle(tmp_path_factory, net, data):
     workload = data.draw(workloads(net))
@@ -357,6 +360,7 @@ def problems(draw):
     )
 
 
+@settings(deadline=None)  # they write files
 @given(problems())
 @example(netnum.Problem([1.0, float("inf")], [[0], [0, 1]], flow_cap=[float("inf"), 2.0]))
 def test_problems_are_equal_to_their_text_file_and_pickle(tmp_path_factory, problem):
