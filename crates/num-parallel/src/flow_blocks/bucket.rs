@@ -388,11 +388,15 @@ impl<R: Real> Bucket<R> {
                     for flow in 0..POWERS {
                         prices[flow] = prices[flow].at_least(floors[flow]);
                     }
-                    for flow in 0..POWERS {
-                        rates[flow] = match is_log {
-                            true => scales[flow] / prices[flow],
-                            false => power(prices[flow], scales[flow], exponents[flow]),
-                        };
+                    // Two loops: in one, both laws would be computed for every flow.
+                    if is_log {
+                        for flow in 0..POWERS {
+                            rates[flow] = scales[flow] / prices[flow];
+                        }
+                    } else {
+                        for flow in 0..POWERS {
+                            rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
+                        }
                     }
                     for flow in 0..POWERS {
                         slopes[flow] = exponents[flow] * rates[flow] / prices[flow];
