@@ -46,7 +46,7 @@ class MulticommodityFlow:
     """
 
     status: Literal["optimal", "stalled"]
-    """``"optimal"`` where the proof leaves a gap of 1e-8 at most; ``"stalled"`` where rounding left more."""
+    """``"optimal"`` where the proof leaves a gap of 1e-6 at most; it is rounding nearly always. Else ``"stalled"``."""
     fraction: float
     """The part of every demand that is carried; 1 of `min_utilization`. inf where no flow has a demand and a path."""
     utilization: float

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::prices::Prices;
-use super::{MulticommodityFlow, PROVEN};
+use super::{MulticommodityFlow, OPTIMAL};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::max_min::Cut;
@@ -167,7 +167,7 @@ impl<'a> Demands<'a> {
             flows: numbers(&prices.of_flows),
         };
         // NaN is no proof.
-        let status = if gap <= PROVEN { Status::Optimal } else { Status::Stalled };
+        let status = if gap <= OPTIMAL { Status::Optimal } else { Status::Stalled };
         Ok(MulticommodityFlow {
             status,
             fraction,

@@ -36,8 +36,11 @@ use demands::Demands;
 pub use min_utilization::min_utilization;
 use prices::Prices;
 
-/// A gap up to which rates are an answer: rounding is far below it.
+/// A gap that ends the search: rounding is far below it.
 const PROVEN: f64 = 1e-8;
+/// A gap up to which rates are optimal. The simplex method may leave more than rounding where the coefficients of paths
+/// are decades apart.
+const OPTIMAL: f64 = 1e-6;
 /// Runs of the simplex method with other pivots before the best one stands.
 const RUNS: u64 = 4;
 
@@ -47,7 +50,7 @@ const RUNS: u64 = 4;
 #[non_exhaustive]
 #[must_use]
 pub struct MulticommodityFlow {
-    /// [`Status::Optimal`] where the gap is at most 1e-8, which is far above rounding; [`Status::Stalled`] otherwise.
+    /// [`Status::Optimal`] where the gap is at most 1e-6, [`Status::Stalled`] otherwise. It is rounding nearly always.
     pub status: Status,
     /// The part of every demand that is carried; 1 of [`min_utilization`]. Infinite where no flow has a demand and a
     /// path.
