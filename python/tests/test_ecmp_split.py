@@ -190,13 +190,13 @@ def test_flows_of_divided_paths_are_found_by_name():
     paths = net.ecmp_split({("A", "F"): 40.0, ("F", "A"): 10.0, ("E", "G"): 5.0}, weight="cost")
     problem = netnum.Problem(net, paths)
     solution = netnum.solve(problem)
-    assert solution.rate(problem, "A", "F") == pytest.approx(40.0)
+    assert solution.rate("A", "F", problem=problem) == pytest.approx(40.0)
     table = netnum.to_pandas(problem, solution)
     assert table[["source", "destination"]].to_numpy().tolist() == [["A", "F"], ["F", "A"], ["E", "G"]]
     # What a path uses of its links may differ along it; it is a walk by its links.
     walk = netnum.Paths([0, 2], net.route(["A", "B", "D"]), coefficients=[1.0, 0.5])
     problem = netnum.Problem(net, walk)
-    assert netnum.solve(problem).rate(problem, "A", "D") == pytest.approx(100.0)
+    assert netnum.solve(problem).rate("A", "D", problem=problem) == pytest.approx(100.0)
 
 
 # --- by weight ---
