@@ -4,8 +4,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use crate::certificate::Certificate;
 use super::solution::{of_text, text};
+use crate::certificate::Certificate;
 use crate::numbers::{self, counted};
 
 /// The flows of one priority, and the proof of their rates: nothing better could be had for them while those of smaller

@@ -496,7 +496,8 @@ impl Solution {
         let classes = this.classes.bind(py).iter();
         let texts = classes.map(|class| text(&class.cast::<PriorityClass>()?.get().core));
         state.set_item("classes", texts.collect::<PyResult<Vec<_>>>()?)?;
-        state.set_item("infeasibility", this.infeasibility.as_ref().map(|proof| text(&proof.get().core)).transpose()?)?;
+        state
+            .set_item("infeasibility", this.infeasibility.as_ref().map(|proof| text(&proof.get().core)).transpose()?)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
