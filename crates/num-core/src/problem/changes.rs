@@ -144,7 +144,7 @@ impl Problem {
 }
 
 fn check_floors(floors: &[f64], cap: impl Fn(usize) -> f64) -> Result<()> {
-    let is_wrong = |(flow, &floor): (usize, &f64)| !(floor >= 0.0 && floor < f64::INFINITY && floor <= cap(flow));
+    let is_wrong = |(flow, &floor): (usize, &f64)| !((0.0..f64::INFINITY).contains(&floor) && floor <= cap(flow));
     match floors.iter().enumerate().position(is_wrong) {
         Some(flow) => Err(Error::FlowFloor { flow, value: floors[flow], cap: cap(flow) }),
         None => Ok(()),
@@ -152,7 +152,7 @@ fn check_floors(floors: &[f64], cap: impl Fn(usize) -> f64) -> Result<()> {
 }
 
 fn check_costs(per: &'static str, costs: &[f64]) -> Result<()> {
-    match costs.iter().position(|&cost| !(cost >= 0.0 && cost < f64::INFINITY)) {
+    match costs.iter().position(|cost| !(0.0..f64::INFINITY).contains(cost)) {
         Some(number) => Err(Error::Cost { per, number, value: costs[number] }),
         None => Ok(()),
     }
