@@ -21,11 +21,13 @@ __all__ = [
     "AlphaFair",
     "BandwidthFunction",
     "Certificate",
+    "Infeasibility",
     "Linear",
     "MethodError",
     "MinFct",
     "NumError",
     "Paths",
+    "PriorityClass",
     "Problem",
     "ProblemError",
     "Progress",
@@ -674,6 +676,7 @@ class Allocator:
         *,
         alpha: ArrayLike = 1.0,
         rate_cap: ArrayLike = ...,
+        flow_floor: ArrayLike = 0.0,
         seed: int = 0,
     ) -> NDArray[np.int64]: ...
     def change(
@@ -683,6 +686,7 @@ class Allocator:
         *,
         alpha: ArrayLike | None = None,
         rate_cap: ArrayLike | None = None,
+        flow_floor: ArrayLike | None = None,
         paths: _PathsLike | None = None,
     ) -> None: ...
     def end(self, ids: ArrayLike) -> None: ...
@@ -691,6 +695,7 @@ class Allocator:
     def respond(self) -> None: ...
     def rates(self, ids: ArrayLike | None = None) -> _Floats: ...
     def updates(self) -> tuple[NDArray[np.int64], _Floats]: ...
+    def broken_floors(self) -> NDArray[np.int64]: ...
     @property
     def ids(self) -> NDArray[np.int64]: ...
     @property
@@ -1162,7 +1167,7 @@ def simulate(
     net: Topology,
     workload: Workload,
     policy: str | Policy | _UserPolicy = "max-min",
-    routing: str | Routing | Split | _UserRouting = "ecmp",
+    routing: str | Routing | Split | Paths | _UserRouting = "ecmp",
     *,
     until: float = ...,
     warmup: float = 0.0,

@@ -30,8 +30,8 @@ use crate::{hints, path_forms};
 ///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
 ///     flow p.
 /// coefficients : array of float, optional
-///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link that
-///     a path names twice has their sum.
+///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link
+///     that a path names twice has their sum.
 /// flow_cap : array of float, shape (flows,), optional
 ///     The cap on the rate of every flow, which a `Problem` takes unless it is given another. Paths that a `Topology`
 ///     makes for demands have their volumes.
@@ -92,6 +92,20 @@ impl Paths {
     /// The cap of every flow, where there are caps.
     pub(crate) fn flow_caps(&self) -> Option<&[f64]> {
         self.flow_cap.as_deref()
+    }
+
+    /// The path of every flow.
+    ///
+    /// # Errors
+    /// A `ProblemError` naming the first flow with several paths, or in another place.
+    pub(crate) fn of_flows(&self) -> PyResult<&Core> {
+        let Some(group) = &self.group else { return Ok(&self.core) };
+        let (path, flow) =
+            (0..).zip(group.iter()).find(|&(path, &flow): &(u32, _)| path != flow).expect("not the same");
+        let what = format!("path {path} is one of flow {flow}, expected path {path} to be that of flow {path}");
+        Err(ProblemError::new_err(format!(
+            "{what}: several paths with shares are a netnum.sim.Split(net, paths, shares)"
+        )))
     }
 
     fn flows(&self) -> usize {

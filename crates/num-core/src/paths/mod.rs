@@ -163,6 +163,15 @@ impl Paths {
         self.indptr.windows(2).map(|pair| &self.indices[pair[0]..pair[1]])
     }
 
+    /// Every link of one path, and what the path uses of it per unit of its rate.
+    ///
+    /// # Panics
+    /// If `path` is not below [`len`](Self::len), as indexing a slice does.
+    #[inline]
+    pub fn entries(&self, path: usize) -> impl Iterator<Item = (u32, f64)> {
+        self.row(path).entries()
+    }
+
     /// Row offsets, one more than there are paths.
     pub fn indptr(&self) -> &[usize] {
         &self.indptr

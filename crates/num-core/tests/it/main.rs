@@ -16,12 +16,14 @@ mod floors;
 mod flow_caps;
 mod interior_point;
 mod interior_point_coefficients;
+mod interior_point_floors;
 mod k_shortest;
 #[cfg(feature = "ndarray")]
 mod matrices;
 mod max_min;
 mod max_min_again;
 mod max_min_coefficients;
+mod max_min_floors;
 mod max_min_prices;
 mod max_min_random;
 mod max_min_several_paths;

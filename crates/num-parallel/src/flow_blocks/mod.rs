@@ -162,6 +162,12 @@ impl<R: Real> FlowBlocks<R> {
         self.with(spot, Bucket::rates)
     }
 
+    /// Sets the [rates](Self::rates) of a flow.
+    pub(crate) fn set_rates(&mut self, Spot { block, place }: Spot, rates: [f64; 2]) {
+        let block = own(&mut self.blocks[block as usize]);
+        block.buckets_mut()[place.bucket as usize].set_rates(place.place as usize, rates);
+    }
+
     /// Changes the price below which a flow's rate does not grow.
     pub(crate) fn set_floor(&mut self, Spot { block, place }: Spot, floor: f64) {
         let block = own(&mut self.blocks[block as usize]);

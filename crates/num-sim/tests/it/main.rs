@@ -4,6 +4,7 @@ mod adaptive;
 mod at_once;
 mod bad_input;
 mod clocked;
+mod coefficients;
 mod combinations;
 mod common;
 mod costs;

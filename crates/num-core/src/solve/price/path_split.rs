@@ -9,9 +9,10 @@
 //! τ_f = 0.2 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
 //! ```
 //!
-//! A cost of a path is part of its price. With coefficients q_p = Σ a_lp p_l, and a path's use of a link beyond what all paths of the flow use of it, b_lp =
-//! a_lp − min over its paths, stands where traffic moves: q'_p = Σ b_lp p_l, and the slopes on link l are a_lp² times
-//! the first and b_lp² times the second. With ones b is 1 where some path avoids the link, else 0.
+//! A cost of a path is part of its price. With coefficients q_p = Σ a_lp p_l, and a path's use of a link beyond what
+//! all paths of the flow use of it, b_lp = a_lp − min over its paths, stands where traffic moves: q'_p = Σ b_lp p_l,
+//! and the slopes on link l are a_lp² times the first and b_lp² times the second. With ones b is 1 where some path
+//! avoids the link, else 0.
 //!
 //! U of a sum over paths is concave but not strictly: prices do not determine the split. The rates x_p maximize
 //! U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, at most U_f, and equal to it where x/y = σ. With fixed shares

@@ -63,7 +63,8 @@ impl Rows<'_> {
         with_length!(self.chunk.length, LENGTH => match self.coefficients {
             None => {
                 let (pairs, last) = self.links.as_chunks::<LENGTH>().0.as_chunks::<2>();
-                flows.respond::<WEIGH>(pairs.iter().map(|links| links.each_ref().map(row_of_ones)), ones::<LENGTH>(last.as_flattened()), records);
+                let pairs = pairs.iter().map(|links| links.each_ref().map(row_of_ones));
+                flows.respond::<WEIGH>(pairs, ones::<LENGTH>(last.as_flattened()), records);
             }
             Some(all) => {
                 let (pairs, last) = self.links.as_chunks::<LENGTH>().0.as_chunks::<2>();

@@ -219,7 +219,8 @@ fn is_plain(problem: &Presolved) -> bool {
     problem.bounds.floors.is_empty() && problem.costs.is_empty()
 }
 
-/// How the flows respond, block by block, if each has one path and a power law, and neither floors nor costs; else none.
+/// How the flows respond, block by block, if each has one path and a power law, and neither floors nor costs; else
+/// none.
 pub(super) fn power_demands<'a>(problem: &'a Presolved, floors: &'a [f64]) -> Option<Vec<PowerDemands<'a>>> {
     let of_block = |block: &'a NaturalBlock| {
         let (flows, floors) = (block.flows.clone(), &floors[block.flows.clone()]);
