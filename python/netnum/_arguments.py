@@ -22,7 +22,10 @@ TOO_MANY = re.compile(r"takes .*positional arguments? but \d+ (?:was|were) given
 UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 OF_PYO3 = re.compile(r"'(\w+)' (?:object )?is not an instance of '(\w+)'")
 NOTE = re.compile(r"while processing '(\w+)'")
-"""What Python, and PyO3 for functions of Rust, say of arguments; PyO3 notes which argument is of another kind."""
+"""What Python, and PyO3 for functions of Rust, say of arguments.
+
+From Python 3.11 on, which has notes, PyO3 notes which argument is of another kind.
+"""
 
 
 def unexpected(label: str, name: str, function: Any = None) -> TypeError:
@@ -104,11 +107,10 @@ def _answer(error: TypeError, names_it: bool, label: str, function: Callable[...
     if names_it and TOO_MANY.search(text):
         return TypeError(f"{label} has too many positional arguments: {_call(label, function, whole=True)}")
     note = NOTE.fullmatch((getattr(error, "__notes__", None) or [""])[-1])
-    if kind := OF_PYO3.fullmatch(text):
-        what = f"`{note[1]}` must be" if note else "an argument must be"
-        return TypeError(f"{label}: {what} a {kind[2]}, not a {kind[1]}: {_call(label, function)}")
     if note is None or text.startswith(note[1]):
         return None
+    if kind := OF_PYO3.fullmatch(text):
+        return TypeError(f"{label}: `{note[1]}` must be a {kind[2]}, not a {kind[1]}: {_call(label, function)}")
     return TypeError(f"{label}: `{note[1]}` {text}")
 
 

@@ -92,6 +92,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
     },
     "Sensitivity": {
+        **dict.fromkeys(
+            ("to_pandas", "to_frame"), "`gains(link)` is a table of the flows, and `d_rates_d_capacity` an array"
+        ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
         "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
     },
@@ -264,6 +267,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "ends": ("n_ends", "hosts", "servers"),
     "epsilon": ("eps",),
     "fabric_capacity": ("capacity", "capacities", "bandwidth", "core_capacity", "uplink_capacity"),
+    "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
+    "link_cost": ("cost", "costs", "link_costs", "latency"),
+    "path_cost": ("path_costs",),
+    "priority": ("priorities", "classes", "class_", "precedence"),
+    "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
         "demand",
         "demands",
@@ -321,9 +329,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 KEYWORDS: dict[str, dict[str, str]] = {
     "Problem": {
-        **dict.fromkeys(
-            ("min_rate", "min_rates", "flow_floor", "floor", "lower"), "rates have no lower bound but 0, only caps"
-        ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
@@ -420,7 +425,10 @@ CALLS: dict[str, str] = {
     "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
     "is taken wherever demands are",
     **dict.fromkeys(
-        ("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+        (
+            *("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+            *("min_utilization", "concurrent_flow"),
+        ),
         "netnum.Problem(network, paths, utility) makes a problem",
     ),
     "simulate": "netnum.sim.Workload.poisson(net, sizes, load, flows=...) makes a workload",
@@ -432,6 +440,9 @@ CHANGES: dict[str, dict[str, str]] = {
     "Problem": {
         "capacities": "with_capacities(capacities)",
         "flow_cap": "with_flow_caps(flow_cap)",
+        "flow_floor": "with_flow_floors(flow_floor)",
+        "path_cost": "with_path_costs(path_cost)",
+        "priority": "with_priorities(priority)",
         "rate_cap": "with_rate_caps(rate_cap)",
         "utility": "with_utility(utility)",
     },
@@ -486,7 +497,7 @@ MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"
 
 
 def answer_in(modules: Iterable[ModuleType]) -> None:
-    """Makes `missing` the error for names that these modules lack."""
+    """Makes `MissingAttribute` the error for names that these modules lack."""
 
     def answer(module: ModuleType) -> Callable[[str], Any]:
         def __getattr__(name: str) -> Any:

@@ -19,7 +19,8 @@ class MulticommodityFlow:
     r"""Rates that carry the same fraction of every demand, and the links that prove that it cannot be better.
 
     `concurrent_flow` and `min_utilization` return it. With the demands d, capacities c, caps r of paths (`rate_cap`),
-    `prices` p, `flow_prices` v and the path prices q, sums of p over the links of a path, the proof is
+    `prices` p, `flow_prices` v and the path prices q, sums of p times the coefficients of a path over its links, the
+    proof is
 
     ==================  =====================  ==========================================
     concurrent flow     sum(d v) = 1           bound = sum(c p) + sum(r max(v - q, 0))
@@ -45,7 +46,7 @@ class MulticommodityFlow:
     """
 
     status: Literal["optimal", "stalled"]
-    """``"optimal"`` where the proof leaves a gap of 1e-8 at most; ``"stalled"`` where rounding left more."""
+    """``"optimal"`` where the proof leaves a gap of 1e-6 at most; it is rounding nearly always. Else ``"stalled"``."""
     fraction: float
     """The part of every demand that is carried; 1 of `min_utilization`. inf where no flow has a demand and a path."""
     utilization: float

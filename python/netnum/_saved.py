@@ -220,6 +220,9 @@ def _fields(solution: Solution) -> dict[str, Any]:
     if state["trace"] is not None:
         columns = dict(zip(TRACE, state["trace"].__getnewargs__(), strict=True))
         fields["trace"] = {name: column for name, column in columns.items() if column is not None}
+    fields["classes"] = [json.loads(text) for text in state["classes"]] or None
+    if state["infeasibility"] is not None:
+        fields["infeasibility"] = json.loads(state["infeasibility"])
     if solution.problem is not None:
         with contextlib.suppress(ProblemError):  # a utility is Python code
             fields["problem"] = json.loads(solution.problem.to_json())
@@ -237,7 +240,11 @@ def _solution(fields: Mapping[str, Any]) -> Solution:
     for name in ("certificate", "trace"):
         if not isinstance(value := fields.get(name, {}), Mapping | None):
             raise NumError(f"the solution has {name} {value!r}, expected its fields")
-    state = {name: _finite(value) for name, value in fields.items() if name not in ("certificate", "trace", "problem")}
+    others = ("certificate", "trace", "problem", "classes", "infeasibility")
+    state = {name: _finite(value) for name, value in fields.items() if name not in others}
+    state["classes"] = [json.dumps(one) for one in fields.get("classes", [])]
+    proof = fields.get("infeasibility")
+    state["infeasibility"] = None if proof is None else json.dumps(proof)
     state["objective"] = _finite(fields.get("objective"), np.nan)
     certificate, trace, problem = fields.get("certificate"), fields.get("trace"), fields.get("problem")
     try:

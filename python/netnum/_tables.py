@@ -26,9 +26,7 @@ def columns(frame: Any, roles: dict[str, Any], instead: str, how: str | None = N
     TypeError
         For what has no columns, with what to call instead.
     """
-    if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
-        raise TypeError(f"frame must be a table with columns by name, not {type(frame).__name__} ({instead})")
-    known = list(getattr(frame, "columns", frame))
+    known = names_of_columns(frame, instead)
     found: dict[Any, tuple[str, list[Any]]] = {}
     for role, column in roles.items():
         if column not in known:
@@ -45,6 +43,13 @@ def columns(frame: Any, roles: dict[str, Any], instead: str, how: str | None = N
             length = len(found[column][1])
             raise ProblemError(f"column {column!r} has {length} entries, expected {expected}, as many as {first!r}")
     return [entries for _, entries in found.values()]
+
+
+def names_of_columns(frame: Any, instead: str) -> list[Any]:
+    """The names of the columns of a table; what has none is refused, with what to call instead."""
+    if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
+        raise TypeError(f"frame must be a table with columns by name, not {type(frame).__name__} ({instead})")
+    return list(getattr(frame, "columns", frame))
 
 
 def check_once(known: list[Any], column: Any) -> None:

@@ -645,7 +645,7 @@ def proves_infeasibility(problem: Own, proof) -> bool:
     if np.any(prices < 0) or np.any(of_flows < 0) or np.any((rent > 0) & np.isinf(problem.cap)):
         return False
     worth = (prices * np.where(prices > 0, problem.capacity, 0)).sum()
-    own = of_flows * problem.floor - problem.flow_rates(np.where(rent > 0, rent * problem.cap, 0))
+    own = of_flows * problem.floor - problem.flow_rates(rent * np.where(rent > 0, problem.cap, 0))
     named = np.zeros(problem.flows, bool)
     named[proof.flows] = True
     return bool(

@@ -2,9 +2,10 @@
 
 import pickle
 
-import netnum
 import numpy as np
 import pytest
+
+import netnum
 
 
 def started(floors, capacity=10.0, **settings):

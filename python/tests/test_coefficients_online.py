@@ -3,10 +3,11 @@
 import json
 import pickle
 
-import netnum
 import numpy as np
 import pytest
 import scipy.sparse
+
+import netnum
 from netnum import sim
 
 # The links are 0: a -> b, 1: b -> a, 2: b -> c, 3: c -> b.

@@ -296,6 +296,10 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
             lambda net: net.ecmp_split("A", "F", weight=np.full(18, np.inf)),
             "pair 0 from A to F: there is no route that avoids links of capacity 0 or weight inf",
         ),
+        (
+            lambda net: sim.Split(net, net.ecmp_split(["B", "A"], ["D", "F"], "cost")),
+            "path 0 is no walk of the network: it has coefficients, expected the links that a flow takes",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(ask, message):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netnum
@@ -19,6 +19,7 @@ def found(net, seed):
     return net.k_shortest_paths(net.random_pairs(4, seed=seed), 3)[0]
 
 
+@settings(deadline=None)  # pandas makes frames
 @given(st.sampled_from([NET, INTEGERS, SHARED, ONE_WAY, netnum.topology.leaf_spine(2, 2, 2)]), st.integers(0, 9))
 def test_paths_are_equal_to_those_of_their_nodes_and_of_their_links(net, seed):
     paths = found(net, seed)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import netnum
@@ -61,6 +61,7 @@ def xml_has(net):
     return not any(NO_XML.search(text) for text in said)
 
 
+@settings(deadline=None)  # they write files
 @given(networks())
 def test_networks_are_equal_to_their_graph_table_file_and_pickle(tmp_path_factory, net):
     file = tmp_path_factory.getbasetemp() / "net.json"
@@ -95,11 +96,15 @@ NETWORKS = [
 
 @pytest.mark.parametrize("net", NETWORKS, ids=repr)
 def test_networks_of_every_reader_are_equal_to_what_is_read_back(net):
+    graph = net.to_networkx()
+    # GML has 0 and 1 for bools, which a link that is shared is not.
+    by_gml = [] if net.shared.any() else [topology.from_gml("\n".join(nx.generate_gml(graph)))]
     for again in (
         topology.from_pandas(net.to_pandas()),
-        topology.from_networkx(net.to_networkx()),
+        topology.from_networkx(graph),
         topology.from_graphml(net.to_graphml()),
         pickle.loads(pickle.dumps(net)),
+        *by_gml,
     ):
         assert again == net
         assert (again.directed, again.name, again.ends) == (net.directed, net.name, net.ends)
@@ -142,6 +147,14 @@ def test_a_column_of_numbers_of_edges_is_an_attribute_where_rows_are_edges():
     table = {"link": [7, 5], "source": ["a", "b"], "target": ["b", "c"], "capacity": [1.0, 2.0]}
     for directed, numbers in ((False, [7.0, 7.0, 5.0, 5.0]), (True, [7.0, 5.0])):
         assert topology.from_pandas(table, directed=directed).link_attributes["link"].tolist() == numbers
+
+
+def test_what_other_programs_keep_with_a_table_does_not_matter():
+    frame = pd.DataFrame({"source": ["a"], "target": ["b"], "capacity": [1.0]})
+    frame.attrs["network"] = {"name": "theirs"}
+    assert topology.from_pandas(frame).link_names == ["a -> b", "b -> a"]
+    with pytest.raises(TypeError, match="frame must be a table with columns by name, not int"):
+        topology.from_pandas(5)
 
 
 def test_a_node_that_a_table_of_links_does_not_have_is_named():
@@ -206,6 +219,7 @@ def demands(draw, net):
 
 
 @pytest.mark.parametrize("net", [NET, INTEGERS], ids=repr)
+@settings(deadline=None)  # they write files
 @given(data=st.data())
 def test_demands_are_equal_to_their_table_file_and_pickle(tmp_path_factory, net, data):
     given_demands = data.draw(demands(net))
@@ -257,6 +271,7 @@ def workloads(draw, net):
 
 
 @pytest.mark.parametrize("net", [NET, INTEGERS], ids=repr)
+@settings(deadline=None)  # they write files
 @given(data=st.data())
 def test_workloads_are_equal_to_their_trace_table_file_and_pickle(tmp_path_factory, net, data):
     workload = data.draw(workloads(net))
@@ -332,10 +347,20 @@ def problems(draw):
     caps = draw(st.none() | st.lists(st.floats(0, 1e9) | st.just(float("inf")), min_size=flows, max_size=flows))
     weights = draw(st.floats(1e-3, 1e3) | st.lists(st.floats(1e-3, 1e3), min_size=flows, max_size=flows))
     utility = draw(st.sampled_from([netnum.AlphaFair(2.0, weights), netnum.Linear(weights), netnum.MinFct(weights)]))
-    rate_cap = draw(st.none() | st.floats(0, 1e9))
-    return netnum.Problem(net, paths, utility, flow_cap=caps, rate_cap=rate_cap)
+    of_flows = st.lists(st.floats(0, 1e9), min_size=flows, max_size=flows)
+    return netnum.Problem(
+        net,
+        paths,
+        utility,
+        flow_cap=caps,
+        rate_cap=draw(st.none() | st.floats(0, 1e9)),
+        flow_floor=draw(st.none() | of_flows) if caps is None else None,
+        path_cost=draw(st.none() | st.floats(0, 1e3)),
+        priority=draw(st.none() | st.lists(st.integers(0, 3), min_size=flows, max_size=flows)),
+    )
 
 
+@settings(deadline=None)  # they write files
 @given(problems())
 @example(netnum.Problem([1.0, float("inf")], [[0], [0, 1]], flow_cap=[float("inf"), 2.0]))
 def test_problems_are_equal_to_their_text_file_and_pickle(tmp_path_factory, problem):

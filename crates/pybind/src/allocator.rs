@@ -271,8 +271,8 @@ impl Allocator {
         Ok(numbers_of(py, &ids))
     }
 
-    /// Change the weight, alpha, cap, floor or path of flowlets, from the next tick on: what is not given stays, and so do ids
-    /// and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
+    /// Change the weight, alpha, cap, floor or path of flowlets, from the next tick on: what is not given stays, and so
+    /// do ids and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
     ///
     /// Parameters
     /// ----------
@@ -484,8 +484,8 @@ impl Allocator {
         Ok((numbers_of(py, &ids), PyArray1::from_vec(py, rates)))
     }
 
-    /// The flowlets that get less than their floor: where a link has failed, or its capacity has fallen below the floors
-    /// on it, these are cut in proportion until it returns.
+    /// The flowlets that get less than their floor: where a link has failed, or its capacity has fallen below the
+    /// floors on it, these are cut in proportion until it returns.
     ///
     /// Returns
     /// -------
@@ -497,8 +497,8 @@ impl Allocator {
     /// >>> allocator = netnum.Allocator([10.0], update_threshold=0.0)
     /// >>> ids = allocator.start([[0], [0]], flow_floor=[6.0, 2.0])
     /// >>> allocator.set_capacity(0, 4.0)
-    /// >>> (allocator.broken_floors() == ids).all()
-    /// True
+    /// >>> allocator.broken_floors() == ids
+    /// array([ True,  True])
     /// >>> allocator.tick()
     /// >>> allocator.rates(ids)
     /// array([3., 1.])

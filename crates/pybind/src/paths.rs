@@ -30,8 +30,8 @@ use crate::{hints, path_forms};
 ///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
 ///     flow p.
 /// coefficients : array of float, optional
-///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link that
-///     a path names twice has their sum.
+///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link
+///     that a path names twice has their sum.
 /// flow_cap : array of float, shape (flows,), optional
 ///     The cap on the rate of every flow, which a `Problem` takes unless it is given another. Paths that a `Topology`
 ///     makes for demands have their volumes.

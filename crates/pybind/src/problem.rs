@@ -46,8 +46,8 @@ use crate::{hints, path_forms, utility};
 ///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
 ///     and demands have no paths, and it makes them. The entries of a matrix are what the path (column)
 ///     uses of the link (row) per unit of its rate, the coefficient a_lp, 0 where it does not cross it; `Paths` has
-///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
-///     path may be its nodes by name, ``["Seattle", "Denver"]``.
+///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and
+///     1. On a `Topology` or a graph, a path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, name, or float, or sequence of those
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. A number is the
 ///     α of ``AlphaFair(α)``; of the names, ``"proportional"`` is ``AlphaFair(1.0)``, ``"max-min"`` is
@@ -164,8 +164,8 @@ impl From<Core> for Problem {
 impl Problem {
     #[new]
     #[pyo3(signature = (
-        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
-        link_cost=None, priority=None, **unknown
+        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
+        path_cost=None, link_cost=None, priority=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
                              flow_floor=None, path_cost=None, link_cost=None, priority=None)")]
@@ -269,8 +269,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``, ``flow_cap``
-    ///     (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
+    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``,
+    ///     ``flow_cap`` (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
     ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
@@ -695,8 +695,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist, and
-    ///     for an attribute that the network does not have.
+    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist,
+    ///     and for an attribute that the network does not have.
     ///
     /// Examples
     /// --------
@@ -835,8 +835,8 @@ impl Problem {
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
-    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code are where these
-    /// objects are equal.
+    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code
+    /// are where these objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
         if ours != theirs {
@@ -928,7 +928,8 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
     }
 
-    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an attribute.
+    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an
+    /// attribute.
     fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         match (value.cast::<PyString>(), &self.topology) {
             (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),

@@ -56,7 +56,9 @@ def expect_executor(executor: Any) -> None:
         raise TypeError(f"executor must be an Executor of concurrent.futures, not {executor!r}{hint}")
 
 
-def here(function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> Generator[tuple[int, Future[Any]], None, None]:
+def here(
+    function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]
+) -> Generator[tuple[int, Future[Any]], None, None]:
     """As `outcomes`, by calls in this thread of a function that does not raise."""
     for place, task in enumerate(tasks):
         future: Future[Any] = Future()

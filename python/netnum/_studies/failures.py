@@ -271,27 +271,29 @@ def failure_study(
         left[list(links)] = 0.0
         return left
 
-    cases: Cases
-    solutions: list[Solution] | list[MulticommodityFlow]
-    if objective == "utility":
+    def solved() -> tuple[Cases, list[Any]]:
         cases = SolvedCases(problem, method, warm_start, settings | options)
-        solutions = cases.solve(map(without, scenarios), progress, threads)
-    else:
+        return cases, cases.solve(map(without, scenarios), progress, threads)
+
+    def carried() -> tuple[Cases, list[Any]]:
+        defaults: dict[str, Any] = failure_study.__kwdefaults__ or {}
         others = {"method": method != "auto", "warm_start": warm_start is not None, "threads": threads is not None}
-        others |= {name: value != failure_study.__kwdefaults__[name] for name, value in settings.items()}
+        others |= {name: value != defaults[name] for name, value in settings.items()}
         for name in [name for name, is_given in others.items() if is_given] + list(options):
             raise NumError(f"{name} is a setting of solve, and {objective!r} is found exactly, without it")
         cases = CarriedCases(problem, objective)
-        solutions = cases.solve(map(without, scenarios), progress)
+        return cases, cases.solve(map(without, scenarios), progress)
+
+    cases, solutions = solved() if objective == "utility" else carried()
 
     serves = cases.served(cases.before)
     still = [cases.served(solution) for solution in solutions]
     both = [serves & row for row in still]
     compared = list(zip(solutions, both, strict=True))
-    solved = np.array([has_answer(solution) for solution in solutions], dtype=bool)
+    has_answers = np.array([has_answer(solution) for solution in solutions], dtype=bool)
 
     def known(values: list[float]) -> NDArray[np.float64]:
-        return np.where(solved, values, np.nan)
+        return np.where(has_answers, values, np.nan)
 
     return FailureStudy(
         names=names,

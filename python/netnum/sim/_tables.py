@@ -11,7 +11,7 @@ from .._core import ProblemError, Topology, Workload
 from .._messages import did_you_mean
 from .._show import frames
 from .._tables import columns as read
-from .._tables import names_of_ends
+from .._tables import names_of_columns, names_of_ends
 
 if TYPE_CHECKING:
     import pandas
@@ -31,10 +31,10 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
             near = did_you_mean(str(role), (*NEEDED, *OPTIONAL))
             expected = ", ".join((*NEEDED, *OPTIONAL)) + (f", {near}" if near else "")
             raise ProblemError(f"columns has {role!r}, expected names of {expected}")
-    known = list(getattr(frame, "columns", frame if isinstance(frame, Mapping) else ()))
+    how = 'columns={"size": "bytes"} gives other names'
+    known = names_of_columns(frame, how)
     roles = {role: names.get(role, role) for role in NEEDED}
     roles |= {role: names.get(role, role) for role in OPTIONAL if role in names or role in known}
-    how = 'columns={"size": "bytes"} gives other names'
     found = dict(zip(roles, read(frame, roles, how, how), strict=True))
     buffer = found.get("buffer", [])
     for flow, one in enumerate(buffer):

@@ -131,7 +131,8 @@ def from_networkx(
 def _is_end(node: Any, attributes: dict[Any, Any]) -> bool:
     """Whether a node is an end, which one without the attribute is."""
     found = attributes.get(IS_END, True)
-    if not isinstance(found, bool | np.bool_):
+    # GML has 0 and 1 for them.
+    if not isinstance(found, bool | np.bool_ | int) or found not in (0, 1):
         raise TypeError(f"node {node} has {IS_END} {found!r}, expected True or False")
     return bool(found)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import ProblemError, Topology
 from .._show import frames
-from .._tables import check_once, columns
+from .._tables import check_once, columns, names_of_columns
 from ._graphs import NUMBER, SHARED, by_link
 from ._named import CAPACITY, Edge, links_of, network, shared_edges
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import ArrayLike
 
-NODES = "network"
+NODES = "netnum.Topology"
 """The key of `DataFrame.attrs` that has what a table of links does not: the nodes, and the name of the network."""
 
 
@@ -75,7 +75,8 @@ def from_pandas(
     ['Oslo -> Bergen', 'Bergen -> Oslo', 'Bergen -> Voss', 'Voss -> Bergen']
     """
     roles = {"source": source, "target": target, "capacity": capacity}
-    known = list(getattr(frame, "columns", frame))
+    instead = "from_edges takes a list, from_matrix a matrix"
+    known = names_of_columns(frame, instead)
     stated = getattr(frame, "attrs", {}).get(NODES) if directed is not False else None
     is_whole = directed is True and stated is None
     numbers = _numbers(frame, known, is_whole) if is_whole or stated is not None else None
@@ -83,7 +84,7 @@ def from_pandas(
         shared = SHARED
     if isinstance(shared, str):
         roles["shared"] = shared
-    found = columns(frame, roles, "from_edges takes a list, from_matrix a matrix")
+    found = columns(frame, roles, instead)
     are_shared: Any = found.pop() if isinstance(shared, str) else shared
     rows = list(zip(*found, strict=True))
     own = [*roles.values(), *([NUMBER] if numbers is not None else [])]

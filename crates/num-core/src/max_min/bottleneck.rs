@@ -8,7 +8,8 @@
 //! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full
 //! and on which no flow has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
 //! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
-//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
+//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it. So a flow at
+//! its floor has the fair share 0, and holds no other back.
 //!
 //! Flows with several paths need more than a link (`witness.rs`).
 //!
@@ -225,7 +226,8 @@ impl Links {
         let most = problem.rate_cap(path).min(share.saturation());
         let mut nearest = (if most.is_finite() { below(most) } else { f64::INFINITY }, None);
         let fair_share = share.least(rate);
-        if rate > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) {
+        let is_floor = rate <= share.bandwidth(0.0);
+        if rate > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) && !is_floor {
             // A share that no float can hold cannot be compared with another.
             return Some((1.0, None));
         }

@@ -10,7 +10,7 @@ use crate::water_fill::SLICE;
 pub(super) const METHOD: &str = "max-min";
 pub(super) const CERTIFICATE: &str = "certify";
 
-/// The weight of every path, if each flow has one path and a weight.
+/// The weight of every path, if each flow has one path, a weight and no floor.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a utility without a fair share, [`Error::Utility`] for a bad weight, [`Error::Stopped`].
@@ -22,8 +22,12 @@ pub(super) fn path_weights(problem: &Problem, caller: &str) -> Result<Option<Vec
     })
 }
 
-/// The weight of every flow, if each has one.
+/// The weight of every flow, if each has one and no floor.
 fn flow_weights(problem: &Problem, caller: &str) -> Result<Option<Vec<f64>>> {
+    if problem.has_flow_floors() {
+        each_share(problem, caller, |_, _| ())?;
+        return Ok(None);
+    }
     let (mut weights, mut of_block) = (vec![0.0; problem.flows()], Vec::new());
     for block in problem.blocks() {
         let flows = block.flows.len();
@@ -58,13 +62,15 @@ fn wrong_weight(flow: usize, weight: f64) -> Error {
     Error::Utility { flow, what: format!("the weight of its fair share is {weight}, expected a finite number > 0") }
 }
 
-/// The fair share of every flow, at most its cap.
+/// The fair share of every flow, at least its floor and at most its cap.
 ///
 /// # Errors
 /// Those of [`path_weights`].
 pub(super) fn flow_shares<'a>(problem: &'a Problem, caller: &str) -> Result<Vec<FairShare<'a>>> {
     let mut of_flow = vec![FairShare::weight(1.0); problem.flows()];
-    each_share(problem, caller, |flow, share| of_flow[flow] = share.at_most(problem.flow_cap(flow)))?;
+    each_share(problem, caller, |flow, share| {
+        of_flow[flow] = share.at_most(problem.flow_cap(flow)).at_least(problem.flow_floor(flow));
+    })?;
     Ok(of_flow)
 }
 

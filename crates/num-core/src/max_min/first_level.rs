@@ -56,7 +56,7 @@ impl FirstLevels {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(crate) fn find(&self, seed: u64) -> Result<FirstLevel> {
         let Self { network, crossings, lowest, links } = self;
-        let mut run = Parametric::new(network, lowest.clone(), crossings.clone(), seed);
+        let mut run = Parametric::new(network, lowest.clone(), None, crossings.clone(), seed);
         // An iteration at a time.
         while run.cuts().is_empty() && run.advance(network, 1) == Run::Rising {
             interrupt::check()?;

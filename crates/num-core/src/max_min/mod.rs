@@ -6,6 +6,8 @@
 //! fair share                     f = x/w for a weight w, f = F(x) for a bandwidth function B = F⁻¹
 //! ```
 //!
+//! A floor raises B to it from the fair share 0 on: a flow has its floor until B reaches it.
+//!
 //! It is what the optimum of α-fair utilities goes to as α → ∞. Rates are unique, and exact to rounding.
 //!
 //! | file | contents |

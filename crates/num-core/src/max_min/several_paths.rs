@@ -17,14 +17,16 @@ use super::witness_from_cuts::witness_from_cuts;
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::utility::FairShare;
 
 /// A search for max-min rates that goes on where it was stopped.
 #[derive(Debug)]
 pub(super) struct SeveralPaths {
     network: Network,
     frame: Arc<Frame>,
-    /// Rates of flows at the fair share 0.
+    /// Rates of flows at the fair share 0, and those by which they rise to their floors there, if any have one.
     lowest: RisingRates,
+    floors: Option<RisingRates>,
     /// An earlier solution with that frame, until it has been tried, and the rates that it starts from.
     start: Option<(Arc<WarmStart>, RisingRates)>,
     run: Option<Parametric>,
@@ -54,7 +56,15 @@ impl SeveralPaths {
             None => (Arc::new(Frame::new(&network)?), None),
         };
         let lowest = RisingRates::new(&shares, &network);
-        Ok(Self { network, frame, lowest, start, run: None, enough: accuracy.max(PROVEN), runs: 0, best: None })
+        let to_floor = |flow: usize| match problem.flow_floor(flow) {
+            0.0 => FairShare::weight(1.0).at_most(0.0),
+            floor => FairShare::weight(floor).at_most(floor),
+        };
+        let floors = problem.has_flow_floors().then(|| {
+            let shares: Vec<FairShare<'_>> = (0..network.flows()).map(to_floor).collect();
+            RisingRates::new(&shares, &network)
+        });
+        Ok(Self { network, frame, lowest, floors, start, run: None, enough: accuracy.max(PROVEN), runs: 0, best: None })
     }
 
     /// Goes on for about so many elementary operations, or until it is done. Returns whether it is.
@@ -74,10 +84,10 @@ impl SeveralPaths {
         let mut done = 0;
         while done < operations {
             interrupt::check()?;
-            let Self { network, frame, lowest, runs, .. } = self;
+            let Self { network, frame, lowest, floors, runs, .. } = self;
             let run = self.run.get_or_insert_with(|| {
                 *runs += 1;
-                Parametric::new(network, lowest.clone(), frame.crossings.clone(), *runs)
+                Parametric::new(network, lowest.clone(), floors.clone(), frame.crossings.clone(), *runs)
             });
             let how = run.advance(network, SLICE.min(operations));
             done += run.work().max(1);

@@ -1,7 +1,7 @@
 //! The residual of max-min rates of flows with several paths, by a witness: a set of inequalities that bound the rates.
 //!
 //! An inequality is a fair share t with prices p ≥ 0 and factors λ ≥ 0, otherwise arbitrary. With m_g = min(y_g,
-//! B_g(t)),
+//! B_g(t)), where B_g is at least the floor,
 //!
 //! ```text
 //! slack_f    = c·p + Σ r_p (λ − q_p)₊ − Σ_{g ≠ f} λ_g m_g − λ_f y_f

@@ -245,12 +245,14 @@ impl Paths {
         extended
     }
 
-    /// These paths with every coefficient divided by a number of its link.
+    /// These paths with every coefficient divided by a number of its link, ones too; none for 1 everywhere.
     pub(crate) fn divided(mut self, by: &[f64]) -> Self {
-        if let Some(all) = self.coefficients.as_mut() {
-            all.iter_mut().zip(&self.indices).for_each(|(a, &link)| *a /= by[link as usize]);
-            self.coefficients = self.coefficients.filter(|all| !are_ones(all));
+        if by.is_empty() {
+            return self;
         }
+        let mut all = self.coefficients.take().unwrap_or_else(|| vec![1.0; self.indices.len()]);
+        all.iter_mut().zip(&self.indices).for_each(|(a, &link)| *a /= by[link as usize]);
+        self.coefficients = Some(all).filter(|all| !are_ones(all));
         self
     }
 

@@ -157,8 +157,11 @@ impl Sensitivity {
     fn right(&self, change: &ParameterChange) -> Right {
         let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
         let (unit, price_unit) = (presolved.units.rate, presolved.units.price());
-        let capacities =
-            presolved.caller.links.iter().map(|&link| entry(&change.capacities, link as usize) / unit).collect();
+        let links = presolved.caller.links.iter().enumerate();
+        let of_link = |(place, &link): (usize, &u32)| {
+            entry(&change.capacities, link as usize) / (unit * presolved.caller.link_unit(place))
+        };
+        let capacities = links.map(of_link).collect();
         let mut right = Right {
             forces: vec![0.0; point.flow_rates.len()],
             capacities,
@@ -298,8 +301,8 @@ impl Sensitivity {
         let flow_rates: Vec<f64> = (0..presolved.flows()).map(flow_rate).collect();
         let flow_rates = presolved.caller_flow_rates(&flow_rates);
         let mut prices = vec![0.0; self.problem.links()];
-        for (&link, price) in presolved.caller.links.iter().zip(&solved.prices) {
-            prices[link as usize] = price * presolved.units.price();
+        for (place, (&link, price)) in presolved.caller.links.iter().zip(&solved.prices).enumerate() {
+            prices[link as usize] = price * presolved.units.price() / presolved.caller.link_unit(place);
         }
         let mut objective = right.objective;
         if !change.capacities.is_empty() {

@@ -2,8 +2,8 @@
 //! utilities.
 //!
 //! ```text
-//! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U''
-//! Σ_{p ∋ l} dx_p = dc_l                                     active links: full, with a price
+//! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U'', dq_p = Σ_l a_lp dp_l
+//! Σ_{p ∋ l} a_lp dx_p = dc_l                                active links: full, with a price
 //! Σ_{p ∈ f} dx_p = dd_f                                     flows at their cap; dη = 0 for the others
 //! dx_p = dr_p or 0                                          paths at their cap, or without a rate
 //! dobjective = Σ p dc + Σ v dr + Σ t dd + Σ (∂U/∂θ) dθ      v, t: multipliers of the caps
@@ -131,6 +131,12 @@ impl Sensitivity {
                 return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.5, is smooth");
             }
             Curvature::Strict => {}
+        }
+        if problem.has_flow_floors() {
+            return refuse("a problem with floors".into(), "leave the floors away, or compare two solutions");
+        }
+        if problem.has_priorities() {
+            return refuse("a problem with priorities".into(), "take each class as a problem of its own");
         }
         if !workers.ranks().are_alone() {
             return refuse("a problem over several ranks".into(), "make it on one of them, of the whole problem");

@@ -57,12 +57,12 @@ impl Point {
                 PathState::Zero | PathState::Cap if (price - level).abs() <= near => near,
                 PathState::Zero | PathState::Cap => return None,
             };
-            let is_lost = |link: usize| {
+            let is_lost = |link: usize, a: f64| {
                 let price = self.prices[link];
-                self.active.links[link] && price > WEAK * scales[link] && price < rounding
+                self.active.links[link] && price > WEAK * scales[link] && a * price < rounding
             };
-            let mut links = problem.paths.links(path).iter().map(|&link| link as usize);
-            links.find(|&link| is_lost(link)).map(|link| (link, flow))
+            let mut links = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
+            links.find(|&(link, a)| is_lost(link, a)).map(|(link, _)| (link, flow))
         }))
     }
 

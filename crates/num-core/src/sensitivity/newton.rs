@@ -36,7 +36,7 @@ impl Point {
         for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
             *price = if *active { *price } else { 0.0 };
         }
-        problem.pass().gather(&point.prices, &mut point.path_prices);
+        problem.price_paths(0..point.path_prices.len(), &point.prices, &mut point.path_prices);
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);

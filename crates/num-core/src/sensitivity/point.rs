@@ -67,6 +67,8 @@ impl Point {
             Ok(())
         })?;
         pass.gather(&self.prices, &mut self.path_prices);
+        let costs = problem.costs.of(0..self.path_prices.len());
+        self.path_prices.iter_mut().zip(costs).for_each(|(price, cost)| *price += cost);
         self.loads.fill(0.0);
         pass.scatter(&self.rates, &mut self.loads);
         Ok(())
@@ -101,8 +103,8 @@ impl Point {
         if !self.active.holds(flow) {
             return marginal;
         }
-        let links = problem.paths.links(path).iter().map(|&link| link as usize);
-        let priced = links.filter(|&link| self.active.links[link]).map(|link| scales[link]);
+        let links = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
+        let priced = links.filter(|&(link, _)| self.active.links[link]).map(|(link, a)| a * scales[link]);
         priced.fold(level, f64::max).min(marginal)
     }
 

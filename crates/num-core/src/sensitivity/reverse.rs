@@ -88,14 +88,17 @@ impl Sensitivity {
             numbers.iter().map(|&number| entry(values, number as usize) * unit).collect()
         };
         let mut flow_forces = of(&outcome.flow_rates, &presolved.caller.flows, unit);
-        let path_forces = of(&outcome.rates, &presolved.caller.paths, unit);
-        let targets = of(&outcome.prices, &presolved.caller.links, price_unit);
+        let mut path_forces = of(&outcome.rates, &presolved.caller.paths, unit);
+        let mut targets = of(&outcome.prices, &presolved.caller.links, price_unit);
+        targets.iter_mut().zip(&presolved.caller.link_units).for_each(|(target, unit)| *target /= unit);
         // The objective by multipliers, each 0 where it is by rates.
         let by_multipliers = match values {
             ValueBy::Multipliers => outcome.objective,
             ValueBy::Rates => {
                 let scale = outcome.objective * price_unit * unit;
                 flow_forces.iter_mut().zip(&point.marginals).for_each(|(force, marginal)| *force += scale * marginal);
+                let costs = presolved.costs.of(0..path_forces.len());
+                path_forces.iter_mut().zip(costs).for_each(|(force, cost)| *force -= scale * cost);
                 0.0
             }
         };
@@ -113,7 +116,8 @@ impl Sensitivity {
         };
         for (place, &link) in presolved.caller.links.iter().enumerate() {
             let price = if by_multipliers == 0.0 { 0.0 } else { point.prices[place] * price_unit };
-            found.capacities[link as usize] = solved.prices[place] / unit + by_multipliers * price;
+            let of_link = solved.prices[place] / unit + by_multipliers * price;
+            found.capacities[link as usize] = of_link / presolved.caller.link_unit(place);
         }
         let names = &self.parameters;
         for &name in names {

@@ -1,7 +1,8 @@
 //! How traffic divides over all shortest paths where routers split it hop by hop (equal-cost multipath).
 //!
 //! ```text
-//! t(source) = 1        t(m) = Σ over next links l = (n, m) of f(l)        f(l) = t(n) s_l / Σ over next links k of n of s_k
+//! t(source) = 1        t(m) = Σ over next links l = (n, m) of f(l)
+//! f(l) = t(n) s_l / Σ over next links k of n of s_k
 //! ```
 //!
 //! with shares s, all alike by default: f(l) is the part of the pair's traffic on link l. Nodes are taken in the order

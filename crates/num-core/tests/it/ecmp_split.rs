@@ -119,7 +119,8 @@ prop_compose! {
     ) -> Drawn {
         let (mut links, mut weight, mut shares) = (vec![], vec![], vec![]);
         for (from, to, both, capacity, drawn, share) in draws {
-            for (one, other) in [(from, to), (to, from)].into_iter().filter(|_| from != to).take(1 + usize::from(both)) {
+            let ways = [(from, to), (to, from)].into_iter().take(1 + usize::from(both));
+            for (one, other) in ways.filter(|_| from != to) {
                 links.push((one, other, f64::from(capacity)));
                 weight.push(if drawn == 5 { f64::INFINITY } else { f64::from(drawn) / 4.0 });
                 shares.push(f64::from(share.saturating_sub(1)) * 0.3);
@@ -170,7 +171,8 @@ proptest! {
                 prop_assert!(by_share || told.contains("there is no route"), "{told}");
             }
         }
-        let paths = net.ecmp_split(&sources, &destinations, &what.with_via(visits.is_some().then_some(&via[..]))).unwrap();
+        let what = what.with_via(visits.is_some().then_some(&via[..]));
+        let paths = net.ecmp_split(&sources, &destinations, &what).unwrap();
         prop_assert_eq!(paths.len(), expected.len());
         let are_ones = expected.iter().flatten().all(|&part| part == 0.0 || part == 1.0);
         prop_assert!(are_ones || paths.coefficients().is_some());
@@ -233,10 +235,12 @@ proptest! {
     #[test]
     fn shared_links_add_up_both_directions(Drawn { links, weight, .. } in drawn(), between in vec(0usize..7, 0..3)) {
         // Once per link, from the node of the smaller number on.
-        let (links, weight): (Vec<_>, Vec<_>) = links.into_iter().zip(weight).filter(|(link, _)| link.0 < link.1).unzip();
+        let one_way = links.into_iter().zip(weight).filter(|(link, _)| link.0 < link.1);
+        let (links, weight): (Vec<_>, Vec<_>) = one_way.unzip();
         let all: Vec<u32> = (0..links.len() as u32).collect();
         let shared = network(7, 7, &links).with_shared(&all).unwrap();
-        let both: Vec<_> = links.iter().flat_map(|&(from, to, capacity)| [(from, to, capacity), (to, from, capacity)]).collect();
+        let both = links.iter().flat_map(|&(from, to, capacity)| [(from, to, capacity), (to, from, capacity)]);
+        let both: Vec<_> = both.collect();
         let twice: Vec<f64> = weight.iter().flat_map(|&weight| [weight, weight]).collect();
         let apart = network(7, 7, &both);
         let via = [between];
@@ -272,6 +276,12 @@ fn a_public_example_has_its_loads() {
     let expected = [20.0, 10.0, 20.0, 10.0, 10.0, 40.0, 0.0, 0.0, 0.0];
     assert_eq!(load.iter().copied().step_by(2).collect::<Vec<_>>(), expected);
     assert_eq!(load.iter().copied().skip(1).step_by(2).collect::<Vec<_>>(), [0.0; 9]);
+    // It is no walk, and need not be one, but for its links.
+    assert_eq!(net.check_walks(&paths), Ok(()));
+    let beyond = Paths::with_coefficients(vec![0, 2], vec![0, 18], vec![0.5, 1.0]).unwrap();
+    assert_eq!(net.check_walks(&beyond), Err(Error::LinkOutOfRange { path: 0, link: 18, links: 18 }));
+    let whole = Paths::new(vec![0, 2], vec![0, 16]).unwrap();
+    assert!(message(net.check_walks(&whole)).contains("does not lead to"));
     // Hop by hop half goes straight on; over paths alike, a third would.
     assert_eq!(net.paths_by("A", "F", Some(&weight)).unwrap().len(), 3);
 }

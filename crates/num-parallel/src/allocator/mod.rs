@@ -135,16 +135,16 @@ impl Allocator {
         Self::new(capacities, rule, settings, threads)
     }
 
-    /// Starts a flow, which gets a rate at the next tick; with coefficients [`start_all`](Self::start_all) does. From then
-    /// on it gets at least its floor, for which each of its links must have room beside other floors.
+    /// Starts a flow, which gets a rate at the next tick; with coefficients [`start_all`](Self::start_all) does. From
+    /// then on it gets at least its floor, for which each of its links must have room beside other floors.
     /// O(links of its path).
     ///
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`], [`Error::FloorDoesNotFit`] and
-    /// [`Error::Parameter`], which call it path 0 and flow 0; the latter also for a flow whose prices its [`Precision`](crate::Precision) could not hold,
-    /// be it over a link that has failed when that returns. [`Error::Unlimited`] for a flow that neither a link nor a
-    /// cap limits, [`Error::Unsupported`] for an α that the rule cannot take,
-    /// [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
+    /// [`Error::Parameter`], which call it path 0 and flow 0; the latter also for a flow whose prices its
+    /// [`Precision`](crate::Precision) could not hold, be it over a link that has failed when that returns.
+    /// [`Error::Unlimited`] for a flow that neither a link nor a cap limits, [`Error::Unsupported`] for an α that the
+    /// rule cannot take, [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.table.check_room(1)?;
         let path = Path::ones(path);

@@ -205,4 +205,88 @@ mod tests {
         }
         assert!(block.order.is_empty() && block.numbers.is_empty());
     }
+
+    const LINKS: usize = 24;
+
+    /// A flow: its links and coefficients, and its law.
+    struct Flow {
+        path: Vec<u32>,
+        coefficients: Option<Vec<f64>>,
+        law: PowerLaw,
+    }
+
+    /// Flows of one to ten links, with coefficients every other one, of both laws.
+    fn flows() -> Vec<Flow> {
+        let flow = |flow: u32| {
+            let length = 1 + flow % 10;
+            let path: Vec<u32> = (0..length).map(|hop| (flow * 7 + hop * (1 + flow % 2)) % LINKS as u32).collect();
+            let own = path.iter().map(|link| 0.25 + f64::from((flow * 3 + link * 5) % 11) / 4.0).collect();
+            let law = PowerLaw::new(1.0 + f64::from(flow % 3), [1.0, 2.0][(flow / 2 % 2) as usize]);
+            Flow { path, coefficients: (flow % 2 == 0).then_some(own), law }
+        };
+        (0..300).map(flow).collect()
+    }
+
+    /// Rate of every flow, and the sums of the links: by the definition.
+    fn by_definition(flows: &[&Flow], prices: &[f64], priced: Option<&[f64]>) -> (Vec<f64>, Vec<[f64; 2]>) {
+        let (mut rates, mut sums) = (Vec::new(), vec![[0.0; 2]; LINKS]);
+        for Flow { path, coefficients, law } in flows {
+            let own = || path.iter().zip(coefficients.clone().unwrap_or_else(|| vec![1.0; path.len()]));
+            let price: f64 = own().map(|(&link, a)| a * prices[link as usize]).sum();
+            let rate = law.weight * price.powf(-1.0 / law.alpha);
+            let slope = rate / (law.alpha * price);
+            let counted = priced.map_or(0.0, |priced| own().map(|(&link, a)| a * priced[link as usize]).sum());
+            for (&link, a) in own() {
+                let sum = &mut sums[link as usize];
+                (sum[0], sum[1]) = (sum[0] + a * rate, sum[1] + a * counted.max(a) * slope);
+            }
+            rates.push(rate);
+        }
+        (rates, sums)
+    }
+
+    #[test]
+    fn flows_with_coefficients_and_without_respond_side_by_side() {
+        let all = flows();
+        let typical = Paths::from_lists(all.iter().map(|flow| &flow.path));
+        let partition = Partition::new(LINKS, &Sample::of(LINKS, &typical).unwrap()).unwrap();
+        let (mut block, mut tables) = (FlowBlock::<f64>::new(&partition), Tables::new(&partition));
+        let (mut entries, mut live) = (Vec::new(), Vec::new());
+        let mut spots: Vec<Place> = Vec::new();
+        for (number, flow) in (0..).zip(&all) {
+            partition.entries_of(&flow.path, flow.coefficients.is_some(), &mut entries);
+            spots.push(block.add(number, &entries, flow.coefficients.as_deref(), &flow.law.over(1e9)));
+            live.push(number);
+        }
+        for round in 0..4 {
+            let prices: Vec<f64> = (0..LINKS).map(|link| ((link + round) % 5) as f64 + 0.1).collect();
+            let priced: Vec<f64> = (0..LINKS).map(|link| if (link + round) % 3 > 0 { 1.0 } else { 0.0 }).collect();
+            for priced in [None, Some(&*priced)] {
+                let own: Vec<&Flow> = live.iter().map(|&flow: &u32| &all[flow as usize]).collect();
+                let (rates, expected) = by_definition(&own, &prices, priced);
+                let mut sums = vec![[0.0; 2]; LINKS];
+                tables.read_prices(&prices, priced);
+                block.respond(&partition, &mut tables);
+                tables.take(&mut sums, |sum, found| *sum = found);
+                for (found, expected) in sums.as_flattened().iter().zip(expected.as_flattened()) {
+                    assert!((found - expected).abs() <= 1e-12 * expected, "{found}, expected {expected}");
+                }
+                for (&flow, rate) in live.iter().zip(rates) {
+                    let Place { bucket, place } = spots[flow as usize];
+                    let (bucket, place) = (&block.buckets()[bucket as usize], place as usize);
+                    assert!((bucket.rates(place)[0] - rate).abs() <= 1e-12 * rate, "flow {flow}");
+                    let coefficients: Option<Vec<f64>> = bucket.coefficients(place).map(Iterator::collect);
+                    assert_eq!(coefficients, all[flow as usize].coefficients);
+                }
+            }
+            // Every third flow leaves; the last of its bucket comes into its place.
+            let gone: Vec<u32> = live.extract_if(.., |flow| (*flow as usize + round).is_multiple_of(3)).collect();
+            for flow in gone {
+                let spot = spots[flow as usize];
+                if let Some(moved) = block.remove(spot) {
+                    spots[moved as usize] = spot;
+                }
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@
 //!
 //! A link's load grows by a x and its slope by a² D, or where a rule counts priced links m by a max(Σ a_m, a) D.
 //! Columns side by side, 16-bit numbers for entries; [load, slope] lie together, so that one addition serves both.
-//! Coefficients of 1 are constants of the loops, which cost nothing.
+//! Flows without coefficients have loops of their own.
 
 use std::cell::Cell;
 
@@ -251,10 +251,9 @@ impl<R: Real> Bucket<R> {
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match (self.windows.len(), self.kind.is_log, self.kind.is_weighted) {
-                    $(($width, true, false) => self.logs::<$width, WEIGH, true>(view, sums),
-                    ($width, false, false) => self.powers::<$width, WEIGH, true>(view, sums),
-                    ($width, true, true) => self.logs::<$width, WEIGH, false>(view, sums),
-                    ($width, false, true) => self.powers::<$width, WEIGH, false>(view, sums),)*
+                    $(($width, true, false) => self.logs::<$width, WEIGH>(view, sums),
+                    ($width, false, false) => self.powers::<$width, WEIGH>(view, sums),
+                    ($width, _, true) => self.weighted::<$width, WEIGH>(view, sums),)*
                     _ => self.respond_one_by_one::<WEIGH>(view, sums),
                 }
             };
@@ -271,26 +270,18 @@ impl<R: Real> Bucket<R> {
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool, const ONES: bool>(
-        &mut self,
-        view: View<'_, R>,
-        sums: &[Cell<[R; 2]>],
-    ) {
+    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let (starts, highest_floor) = (self.starts(), self.highest_floor());
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let coefficients = self.coefficients.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let rows = self.rows.iter_mut().zip(self.floors.as_chunks::<ABREAST>().0);
-        for (number, (paths, (rows, floors))) in paths.iter().zip(rows).enumerate() {
+        for (paths, (rows, floors)) in paths.iter().zip(rows) {
             let paths = Abreast::new(paths);
-            let ones = [[R::ONE; WIDTH]; ABREAST];
-            let own = if ONES { &ones } else { &coefficients[number] };
-            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
             for (flow, price) in prices.iter_mut().enumerate() {
-                *price = view.price(|position| paths.id(flow, position), |position| a(flow, position));
+                *price = view.price(|position| paths.id(flow, position));
             }
             let mut is_low = false;
             for price in prices {
@@ -307,11 +298,14 @@ impl<R: Real> Bucket<R> {
                 slopes[flow] = rates[flow] * inverse;
             }
             rows.rates = rates;
+            if WEIGH {
+                for (flow, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope * view.priced(|position| paths.id(flow, position));
+                }
+            }
             for flow in 0..ABREAST {
-                let priced = view.priced(|position| paths.id(flow, position), |position| a(flow, position));
                 for (position, sums) in sums.iter().enumerate() {
-                    let uses = uses(a(flow, position), rates[flow], slopes[flow], priced);
-                    add_to(&sums[paths.id(flow, position)], uses);
+                    add_to(&sums[paths.id(flow, position)], [rates[flow], slopes[flow]]);
                 }
             }
         }
@@ -319,26 +313,18 @@ impl<R: Real> Bucket<R> {
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool, const ONES: bool>(
-        &mut self,
-        view: View<'_, R>,
-        sums: &[Cell<[R; 2]>],
-    ) {
+    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
-        let coefficients = self.coefficients.as_chunks::<WIDTH>().0;
         let columns = self.floors.chunks(POWERS).zip(self.exponents.chunks(POWERS));
-        let groups = paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns);
-        for (number, ((paths, rows), (lowest, given))) in groups.enumerate() {
-            let own = if ONES { &[] } else { &coefficients[number * POWERS..] };
-            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
-            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ZERO; POWERS], [R::ONE; POWERS]);
+        for ((paths, rows), (lowest, given)) in paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns) {
+            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
-            for (flow, ((path, price), priced)) in paths.iter().zip(&mut prices).zip(&mut priced).enumerate() {
-                let (id, a) = (|position: usize| usize::from(path[position]), |position: usize| a(flow, position));
-                (*price, *priced) = (view.price(id, a), view.priced(id, a));
+            for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
+                let id = |position: usize| usize::from(path[position]);
+                (*price, *priced) = (view.price(id), view.priced(id));
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
@@ -356,6 +342,63 @@ impl<R: Real> Bucket<R> {
                         rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
                     }
                     for flow in 0..POWERS {
+                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow] * priced[flow];
+                    }
+                },
+            );
+            for (rows, rates) in rows.iter_mut().zip(abreast(&mut rates)) {
+                rows.rates = *rates;
+            }
+            for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
+                for (sums, &id) in sums.iter().zip(path) {
+                    add_to(&sums[usize::from(id)], [rate, slope]);
+                }
+            }
+        }
+    }
+
+    /// Flows with coefficients of either law, in loops of their own: all windows at once have too many addresses for
+    /// registers where paths are crossed link by link.
+    #[inline(never)]
+    fn weighted<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
+        let (starts, is_log) = (self.starts(), self.kind.is_log);
+        let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
+        let sums = starts.map(|start| window(sums, start));
+        let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
+        let columns = self.coefficients.as_chunks::<WIDTH>().0.chunks(POWERS).zip(self.floors.chunks(POWERS));
+        let groups = paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns);
+        for (number, ((paths, rows), (own, lowest))) in groups.enumerate() {
+            let (mut prices, mut priced) = ([R::ONE; POWERS], [R::ZERO; POWERS]);
+            for (((path, own), price), priced) in paths.iter().zip(own).zip(&mut prices).zip(&mut priced) {
+                let id = |position: usize| usize::from(path[position]);
+                (*price, *priced) = (view.weighted_price(id, own), view.weighted_priced(id, own));
+            }
+            let (mut scales, mut floors, mut exponents) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
+            let (mut rates, mut slopes) = ([R::ZERO; POWERS], [R::ZERO; POWERS]);
+            floors[..lowest.len()].copy_from_slice(lowest);
+            if let Some(given) = self.exponents.chunks(POWERS).nth(number) {
+                exponents[..given.len()].copy_from_slice(given);
+            }
+            for (scales, rows) in abreast(&mut scales).zip(&*rows) {
+                *scales = rows.scales;
+            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for flow in 0..POWERS {
+                        prices[flow] = prices[flow].at_least(floors[flow]);
+                    }
+                    // Two loops: in one, both laws would be computed for every flow.
+                    if is_log {
+                        for flow in 0..POWERS {
+                            rates[flow] = scales[flow] / prices[flow];
+                        }
+                    } else {
+                        for flow in 0..POWERS {
+                            rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
+                        }
+                    }
+                    for flow in 0..POWERS {
                         slopes[flow] = exponents[flow] * rates[flow] / prices[flow];
                     }
                 },
@@ -363,10 +406,10 @@ impl<R: Real> Bucket<R> {
             for (rows, rates) in rows.iter_mut().zip(abreast(&mut rates)) {
                 rows.rates = *rates;
             }
-            for (flow, path) in paths.iter().enumerate() {
-                let (rate, slope, priced) = (rates[flow], slopes[flow], priced[flow]);
-                for (position, (sums, &id)) in sums.iter().zip(path).enumerate() {
-                    add_to(&sums[usize::from(id)], uses(a(flow, position), rate, slope, priced));
+            for ((((path, own), &rate), &slope), &priced) in paths.iter().zip(own).zip(&rates).zip(&slopes).zip(&priced)
+            {
+                for ((sums, &id), &a) in sums.iter().zip(path).zip(own) {
+                    add_to(&sums[usize::from(id)], uses(a, rate, slope, priced));
                 }
             }
         }

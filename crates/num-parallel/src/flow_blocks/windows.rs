@@ -86,24 +86,44 @@ impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH
         Self { prices: windows(view.prices), priced: windows(view.priced) }
     }
 
-    /// Price of a path, given its entry and its coefficient at every position.
+    /// Price of a path, given its entry at every position.
     #[inline(always)]
-    pub(super) fn price(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        Self::total(&self.prices, id, a)
+    pub(super) fn price(&self, id: impl Fn(usize) -> usize) -> R {
+        Self::total(&self.prices, id)
     }
 
-    /// Priced links of a path, times its coefficients there; 0 where they are not counted.
+    /// Priced links of a path, at least 1.
     #[inline(always)]
-    pub(super) fn priced(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        if WEIGH { Self::total(&self.priced, id, a) } else { R::ZERO }
+    pub(super) fn priced(&self, id: impl Fn(usize) -> usize) -> R {
+        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
     }
 
-    /// Factors that are known to be 1 cost nothing.
+    /// Price of a path with coefficients.
     #[inline(always)]
-    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        let mut total = a(0) * tables[0][id(0)];
+    pub(super) fn weighted_price(&self, id: impl Fn(usize) -> usize, own: &[R; WIDTH]) -> R {
+        Self::weighted_total(&self.prices, id, own)
+    }
+
+    /// Σ a over the priced links of a path with coefficients; 0 where these are not counted.
+    #[inline(always)]
+    pub(super) fn weighted_priced(&self, id: impl Fn(usize) -> usize, own: &[R; WIDTH]) -> R {
+        if WEIGH { Self::weighted_total(&self.priced, id, own) } else { R::ZERO }
+    }
+
+    #[inline(always)]
+    fn weighted_total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize, own: &[R; WIDTH]) -> R {
+        let mut total = own[0] * tables[0][id(0)];
         for position in 1..WIDTH {
-            total += a(position) * tables[position][id(position)];
+            total += own[position] * tables[position][id(position)];
+        }
+        total
+    }
+
+    #[inline(always)]
+    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
+        let mut total = tables[0][id(0)];
+        for position in 1..WIDTH {
+            total += tables[position][id(position)];
         }
         total
     }

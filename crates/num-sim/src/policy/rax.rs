@@ -2,7 +2,8 @@
 //! produces data. The more a flow has produced, the more it is expected to produce:
 //!
 //! ```text
-//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C    b_s sent, b_b waiting to be sent, r_c the copy rate, C as the first link allows
+//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C    b_s sent, b_b waiting to be sent, r_c the copy rate,
+//!                                                C as the first link allows
 //! level = the number of thresholds Q_1, Q_1 E, Q_1 E², … that it has reached
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! Equal-cost multipath: one shortest path per flow, drawn as switches hash, and kept for as long as it works.
 //!
-//! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp_by`] draws, hop by hop, for pair i of the
-//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
-//! flows over the paths that are left, at once.
+//! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp_by`] draws, hop by hop, for pair i of
+//! the same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash
+//! its flows over the paths that are left, at once.
 
 use netnum_core::internal::options;
 use netnum_core::registry::Entry;

@@ -84,10 +84,9 @@ class_by_name! {
     /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
     /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every
     ///   arrival and end. `method`, `normalizer`, `update_threshold` and `headroom` are those of the allocator, and so
-    ///   are the options of its method (`gamma`, `queue`, `step`, `delay`, `smoothing`, `a`). `utility` is
-    ///   ``"proportional"``, ``"min-fct"`` or ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices as
-    ///   soon as any flow arrives or ends, and do not wait for the next step; with `line_rate`, the demand of a flow is
-    ///   at most what its path can carry.
+    ///   are the options of its method, as `netnum.methods` has them. `utility` is ``"proportional"``, ``"min-fct"`` or
+    ///   ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices as soon as any flow arrives or ends, and do
+    ///   not wait for the next step; with `line_rate`, the demand of a flow is at most what its path can carry.
     /// - ``"gradient"``, ``"rcp"``: the same at once, by default every 16 µs and with prices an interval late, as in
     ///   the comparisons of NUMFabric.
     /// - ``"xwi"``: NUMFabric. Prices change every `interval` seconds, rates are a weighted max-min at once; `eta`,
@@ -158,7 +157,8 @@ class_by_name! {
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
-    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
+    ///   the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
     ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.

@@ -147,8 +147,8 @@ impl Flows {
         Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
     }
 
-    /// What each link of a flow's route carries per unit of its rate, 1 unless it spreads over several paths or its path
-    /// has coefficients: array of float, aligned with ``paths.indices``.
+    /// What each link of a flow's route carries per unit of its rate, 1 unless it spreads over several paths or its
+    /// path has coefficients: array of float, aligned with ``paths.indices``.
     #[getter]
     fn shares(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 5, || self.shares.clone())

@@ -492,8 +492,12 @@ impl Solution {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("cuts", &this.cuts)?;
-        state.set_item("classes", &this.classes)?;
-        state.set_item("infeasibility", &this.infeasibility)?;
+        // As texts of JSON, which a file takes as well.
+        let classes = this.classes.bind(py).iter();
+        let texts = classes.map(|class| text(&class.cast::<PriorityClass>()?.get().core));
+        state.set_item("classes", texts.collect::<PyResult<Vec<_>>>()?)?;
+        state
+            .set_item("infeasibility", this.infeasibility.as_ref().map(|proof| text(&proof.get().core)).transpose()?)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -510,6 +514,11 @@ impl Solution {
         let core: netnum_core::Certificate = certificate.into();
         let integers =
             |name: &str| PyResult::Ok(numbers::read_only(py, numbers::integers(name, &field(name)?)?).unbind());
+        let texts = state.get_item("classes")?.map_or(Ok(Vec::new()), |classes| classes.extract::<Vec<String>>())?;
+        let classes = texts.iter().map(|text| of_text(text).map(|core| PriorityClass { core }));
+        let classes = classes.collect::<PyResult<Vec<_>>>()?;
+        let proof = state.get_item("infeasibility")?.map_or(Ok(None), |text| text.extract::<Option<String>>())?;
+        let proof = proof.as_deref().map(of_text).transpose()?;
         let trace = field("trace")?;
         let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
         Ok(Self {
@@ -531,14 +540,8 @@ impl Solution {
             failed_flows: integers("failed_flows")?,
             part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
-            classes: match state.get_item("classes")? {
-                Some(classes) => classes.cast_into::<PyTuple>()?.unbind(),
-                None => PyTuple::empty(py).unbind(),
-            },
-            infeasibility: match state.get_item("infeasibility")? {
-                Some(found) => found.extract::<Option<Py<Infeasibility>>>()?,
-                None => None,
-            },
+            classes: PyTuple::new(py, classes)?.unbind(),
+            infeasibility: proof.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,
         })
@@ -554,4 +557,14 @@ fn cuts_of<'py>(
         (fair_share, numbers::indices(py, &links), numbers::indices(py, &flows)).into_pyobject(py)
     };
     PyTuple::new(py, cuts.into_iter().map(one).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Something as a text of JSON.
+pub(super) fn text(thing: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(thing).map_err(|error| NumError::new_err(error.to_string()))
+}
+
+/// What `text` has written.
+pub(super) fn of_text<'de, T: serde::Deserialize<'de>>(text: &'de str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| NumError::new_err(error.to_string()))
 }

@@ -55,8 +55,8 @@ const COLUMNS: [&str; 2] = ["sources", "destinations"];
 ///     Which links, or whether all, are shared: one capacity for the sum of both directions. Such a link is walked
 ///     either way, and has one price.
 /// link_attributes : dict of array of float, shape (links,), or list of str, optional
-///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none, and an attribute that no
-///     link has is left out.
+///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none, and an attribute that
+///     no link has is left out.
 /// directed : bool
 ///     Whether every link is an edge of its own. False says that edges work both ways, as those that readers make two
 ///     links of: a pair of nodes that fails (`without`, `netnum.failure_study`) is then the links in both directions.
@@ -364,8 +364,8 @@ impl Topology {
     /// shares : str, or array of float, shape (links,), or float, or dict, optional
     ///     Weighted-cost multipath: what every link carries of a node's traffic relative to the other links that lie on
     ///     a shortest path from there: >= 0, 0 for none; or the name of one of the `link_attributes`. By default all
-    ///     are alike. A dict has the shares of some links by the nodes that they run from and to, ``{("A", "B"): 3.0}``,
-    ///     beside 1 of the others; ``net.capacities`` divides in proportion to capacities.
+    ///     are alike. A dict has the shares of some links by the nodes that they run from and to, ``{("A", "B"):
+    ///     3.0}``, beside 1 of the others; ``net.capacities`` divides in proportion to capacities.
     ///
     /// Returns
     /// -------
@@ -750,9 +750,9 @@ impl Topology {
     /// Parameters
     /// ----------
     /// links : int, str or pair of nodes, or sequence of those
-    ///     As in `netnum.failure_study`: a link by its number or its name, ``"Denver -> Houston"``, both directions by the
-    ///     name of the fiber, ``"Denver - Houston"``. A pair of nodes is the edge that joins them: both directions, where
-    ///     edges work both ways; on a network that is `directed` the link from the first to the second.
+    ///     As in `netnum.failure_study`: a link by its number or its name, ``"Denver -> Houston"``, both directions by
+    ///     the name of the fiber, ``"Denver - Houston"``. A pair of nodes is the edge that joins them: both directions,
+    ///     where edges work both ways; on a network that is `directed` the link from the first to the second.
     ///
     /// Returns
     /// -------

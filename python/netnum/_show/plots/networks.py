@@ -48,7 +48,14 @@ def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: s
         unnamed = 0
     else:
         size = np.clip(1500 / len(places), 12, 60)
-        ax.scatter(places[:, 0], places[:, 1], s=size, color=TIERS[0] if shown is None else style.ink(ax), zorder=2, linewidths=0)
+        ax.scatter(
+            places[:, 0],
+            places[:, 1],
+            s=size,
+            color=TIERS[0] if shown is None else style.ink(ax),
+            zorder=2,
+            linewidths=0,
+        )
         unnamed = len(places) - (_write_beside(ax, net, places, pairs) if len(places) <= NAMED else 0)
     about = f"{net!r}"[len("Topology(") : -1]
     if unnamed:

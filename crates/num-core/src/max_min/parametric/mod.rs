@@ -17,6 +17,9 @@
 //! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
+//! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by
+//! the same pivots, and then goes on from there.
+//!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
 //! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price
 //! in the row; some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`), and a
@@ -63,6 +66,8 @@ pub(super) enum Run {
 #[derive(Debug)]
 pub(super) struct Parametric {
     pub(super) flow_rates: RisingRates,
+    /// The rates to go on with when flows have risen to their floors.
+    above_floors: Option<RisingRates>,
     pub(super) basis: Basis,
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
@@ -105,8 +110,15 @@ pub(super) struct FixedRows {
 }
 
 impl Parametric {
-    /// At the fair share 0, with costs that depend on `seed`.
-    pub(super) fn new(network: &Network, flow_rates: RisingRates, crossings: Crossings, seed: u64) -> Self {
+    /// At the fair share 0, with costs that depend on `seed`. `floors` lets flows rise to what they have there, where
+    /// that is more than 0.
+    pub(super) fn new(
+        network: &Network,
+        flow_rates: RisingRates,
+        floors: Option<RisingRates>,
+        crossings: Crossings,
+        seed: u64,
+    ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let cost = |path: &[u32]| path.len() as f64 + rng.random_range(0.0..0.5);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
@@ -117,11 +129,31 @@ impl Parametric {
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
         let prices = vec![0.0; network.capacities.len()];
         let basis = Basis::new(network, keys);
+        let (flow_rates, above_floors) = match floors {
+            None => (flow_rates, None),
+            Some(floors) => (floors, Some(flow_rates)),
+        };
         let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, prices);
-        for flow in 0..network.flows() {
-            this.add_slope(network, flow, this.flow_rates.slope(flow));
-        }
+        this.above_floors = above_floors;
+        this.add_slopes(network);
         this
+    }
+
+    /// The loads of key paths rise as their flows do.
+    fn add_slopes(&mut self, network: &Network) {
+        for flow in 0..network.flows() {
+            self.add_slope(network, flow, self.flow_rates.slope(flow));
+        }
+    }
+
+    /// Goes on from the floors. Returns whether there were any to rise to.
+    fn leave_floors(&mut self, network: &Network) -> bool {
+        let Some(flow_rates) = self.above_floors.take() else { return false };
+        self.flow_rates = flow_rates;
+        self.rise.fill(DoubleDouble::default());
+        self.add_slopes(network);
+        self.refresh_values(network);
+        true
     }
 
     pub(super) fn with_basis(
@@ -155,6 +187,7 @@ impl Parametric {
             most_iterations: ITERATIONS * (paths + links + network.flows() + flow_rates.breakpoints()) + 1000,
             work: 0,
             flow_rates,
+            above_floors: None,
         }
     }
 
@@ -163,6 +196,9 @@ impl Parametric {
         self.work = 0;
         while self.work < operations {
             if self.flow_rates.rising() == 0 {
+                if self.leave_floors(network) {
+                    continue;
+                }
                 return Run::Done;
             }
             self.iterations += 1;
@@ -225,6 +261,10 @@ impl Parametric {
             self.basis_changes += 1;
             if let Some(entering) = row.entering(self, network, leaving) {
                 self.pivot(network, &row, leaving, entering);
+                break true;
+            }
+            // Floors that fill a link, to rounding.
+            if self.leave_floors(network) {
                 break true;
             }
             self.work += row.find_factors(self, network);

@@ -34,7 +34,8 @@ impl Parametric {
 
     /// Shortens lists, and computes values and a small inverse afresh. Returns whether the basis has an inverse.
     pub(super) fn refresh(&mut self, network: &Network) -> bool {
-        for flow in 0..network.flows() {
+        // Flows that have risen to their floors rise further.
+        for flow in (0..network.flows()).filter(|_| self.above_floors.is_none()) {
             let of_flow = network.paths_of(flow);
             if self.fixed_flows[flow] || !self.flow_rates.is_fixed(flow) || !self.basis.extras[flow].is_empty() {
                 continue;

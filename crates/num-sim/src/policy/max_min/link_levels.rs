@@ -159,8 +159,8 @@ impl LinkLevels {
         self.notify_links(slot, old);
     }
 
-    /// A flow has another weight, by which the shares of its route are multiplied, and another cap. Levels are undefined
-    /// until all are [filled](Self::fill_all).
+    /// A flow has another weight, by which the shares of its route are multiplied, and another cap. Levels are
+    /// undefined until all are [filled](Self::fill_all).
     pub(super) fn set_weight(&mut self, slot: u32, route: &Route, weight: f64, cap: f64) {
         for (hop, coefficient) in self.hops.of_mut(slot).iter_mut().zip(route.coefficients()) {
             let share = weight * coefficient;
