@@ -298,7 +298,7 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
         ),
         (
             lambda net: sim.Split(net, net.ecmp_split(["B", "A"], ["D", "F"], "cost")),
-            "path 0 is no walk of the network: it has coefficients, expected the links that a flow takes",
+            "path 0 is no walk of the network: it is no walk between two nodes; the paths themselves are a routing",
         ),
     ],
 )
