@@ -17,7 +17,7 @@ WITH_ACKS = netnum.Paths([0, 4, 8], [0, 2, 3, 1, 3, 1, 0, 2], coefficients=2 * [
 
 
 def against_each_other():
-    return sim.Workload([0.0, 0.0], ["a", "c"], ["c", "a"], [1e9, 1e9], net=LINE)
+    return sim.Workload([0.0, 0.0], ["a", "c"], ["c", "a"], [1e7, 1e7], net=LINE)
 
 
 def random_paths(seed, flows=40, links=12):
@@ -71,8 +71,8 @@ def test_flowlets_have_the_coefficients_of_their_paths():
 def test_every_policy_counts_acknowledgements(policy):
     report = sim.simulate(LINE, against_each_other(), policy, WITH_ACKS)
     assert report.routing == "paths"
-    assert not report.overloads
-    expected = [8 / 1.05, 16 / 1.05] if policy in ("srpt", "edf") else [8.0, 8.0]
+    assert report.over_allocation <= 1e-6 * 1.05e9
+    expected = [0.08 / 1.05, 0.16 / 1.05] if policy in ("srpt", "edf") else [0.08, 0.08]
     if policy not in ("srpt", "edf"):
         assert report.completion_times == pytest.approx(expected, rel=0.013)
     else:
@@ -102,13 +102,6 @@ def test_traffic_splits_hop_by_hop_over_the_paths_that_are_left():
     # 2 Gbit/s over both, 1 Gbit/s over one for a second.
     assert report.completion_times == pytest.approx([4.5])
     assert report.route_changes == 2
-    by_attribute = netnum.topology.from_edges("A B 1e9\nB C 1e9\nA C 1e9").with_attribute("cost", [1, 1, 1, 1, 9, 9])
-    long = sim.simulate(
-        by_attribute,
-        sim.Workload([0.0], ["A"], ["C"], [1e9], net=by_attribute),
-        routing=sim.Routing("ecmp-split", weight="cost"),
-    )
-    assert long.link_bytes[by_attribute.link("A", "B")] == pytest.approx(1e9)
 
 
 def test_paths_of_a_routing_are_those_of_the_flows():
@@ -145,7 +138,7 @@ def test_a_policy_in_python_is_given_paths_with_coefficients():
 def test_a_split_weighs_its_paths():
     paths = netnum.Paths([0, 2, 4], [0, 2, 3, 1], coefficients=[1.0, 0.5, 2.0, 1.0])
     report = sim.simulate(LINE, against_each_other(), routing=sim.Split(LINE, paths))
-    assert report.completion_times == pytest.approx([8 / 1.05, 16 / 1.05])
-    assert report.link_bytes.tolist() == pytest.approx([1e9, 1e9, 0.5e9, 2e9])
+    assert report.completion_times == pytest.approx([0.08 / 1.05, 0.16 / 1.05])
+    assert report.link_bytes.tolist() == pytest.approx([1e7, 1e7, 0.5e7, 2e7])
     split = LINE.ecmp_split(["a"], ["c"])
     assert sim.Split(LINE, split).paths.coefficients is None

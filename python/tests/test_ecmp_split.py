@@ -232,7 +232,7 @@ def test_shortest_paths_by_weight_are_those_of_networkx(seed):
             assert sorted(found) == expected
 
 
-@pytest.mark.parametrize("name", ["ecmp", "spray", "flow-bender", "adaptive"])
+@pytest.mark.parametrize("name", ["ecmp", "ecmp-split", "spray", "flow-bender", "adaptive"])
 def test_a_routing_of_simulations_takes_an_attribute(name):
     edges = [("A", "B", {"capacity": 8e6, "cost": 1.0}), ("B", "C", {"capacity": 8e6, "cost": 1.0})]
     net = topology.from_edges([*edges, ("A", "C", {"capacity": 8e6, "cost": 5.0})])
@@ -298,7 +298,7 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
         ),
         (
             lambda net: sim.Split(net, net.ecmp_split(["B", "A"], ["D", "F"], "cost")),
-            "path 0 is no walk of the network: it has coefficients, expected the links that a flow takes",
+            "path 0 is no walk of the network: it is no walk between two nodes; the paths themselves are a routing",
         ),
     ],
 )

@@ -42,7 +42,7 @@ struct Table {
 impl Table {
     /// # Errors
     /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is
-    /// no walk or has coefficients, and [`netnum_core::Error::Stopped`].
+    /// no walk, and [`netnum_core::Error::Stopped`].
     fn new(net: &Topology, paths: Paths, shares: Vec<f64>) -> Result<Self> {
         let (found, expected) = (shares.len(), paths.len());
         if found != expected {
@@ -53,11 +53,6 @@ impl Table {
             return Err(Error::Share { path, value: shares[path] });
         }
         net.check_walks(&paths)?;
-        if let Some(at) = paths.coefficients().and_then(|all| all.iter().position(|&coefficient| coefficient != 1.0)) {
-            let path = paths.indptr().partition_point(|&start| start <= at) - 1;
-            let what = "it has coefficients, expected the links that a flow takes one after the other".into();
-            return Err(netnum_core::Error::NoWalk { path, what }.into());
-        }
         let (mut pairs, mut of, mut pacer) = (HashMap::new(), Vec::<Vec<u32>>::new(), Pacer::new());
         for (path, links) in paths.iter().enumerate() {
             pacer.did(links.len())?;
