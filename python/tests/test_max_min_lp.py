@@ -38,7 +38,10 @@ def filled(capacities, routing, owner, weights, demands):
             objective = np.zeros(paths + 1)
             objective[:paths] = np.where(owner == flow, -1.0, 0.0)
             most = -objective[:paths] @ best(objective, least, np.zeros(flows))[:paths]
-            if weights[flow] * level >= demands[flow] * (1 - 1e-9) or most <= weights[flow] * level * (1 + 1e-6) + 1e-12:
+            if (
+                weights[flow] * level >= demands[flow] * (1 - 1e-9)
+                or most <= weights[flow] * level * (1 + 1e-6) + 1e-12
+            ):
                 blocked.append(flow)
         assert blocked
         held[blocked] = weights[blocked] * level
