@@ -115,6 +115,8 @@ lint: $(TESTS)
 	$(call say,Python: ruff)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
+	$(call say,Python: types)
+	$(PY) -m mypy python/netnum
 	$(call say,Lines of at most 120 characters)
 	@! LC_ALL=C.UTF-8 git grep -nP '$(overlong)' -- $(handwritten)
 	$(call say,Dependencies: deny.toml)
@@ -153,7 +155,7 @@ reproductions: $(BUILT)
 # Every notebook runs, every warning is an error, and links between pages are checked.
 docs: $(BUILT) $(DOCS)
 	$(call say,Rust reference)
-	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(call say,Site: notebooks run$(,) links are checked)
 	rm -rf target/site target/doctrees
 	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \

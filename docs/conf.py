@@ -12,7 +12,7 @@ from pathlib import Path
 import netnum
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for notebook_files
+sys.path.insert(0, str(HERE))  # for notebook_files and utility_families
 
 project = "netnum"
 author = "The netnum authors"

@@ -19,31 +19,9 @@ import importlib as _importlib
 import sys as _sys
 import typing as _typing
 
-from . import _hints, demands, distributed, sim, topology
+from . import _arguments, _core, _hints, demands, distributed, sim, topology
+from ._core import *  # noqa: F403 (the classes, which `_core.__all__` lists)
 from ._core import (
-    Allocator,
-    AlphaFair,
-    BandwidthFunction,
-    Certificate,
-    Infeasibility,
-    Linear,
-    MethodError,
-    MinFct,
-    NumError,
-    Paths,
-    PriorityClass,
-    Problem,
-    ProblemError,
-    Progress,
-    Sensitivity,
-    SensitivityError,
-    Solution,
-    Solutions,
-    Solver,
-    Topology,
-    Trace,
-    Utility,
-    UtilityError,
     __version__,
     certify,
     check_utility,
@@ -67,34 +45,11 @@ from ._studies.upgrades import UpgradeStudy, upgrade_study
 from .demands import Demands
 
 __all__ = [
-    "Allocator",
-    "AlphaFair",
-    "BandwidthFunction",
-    "Certificate",
     "Demands",
     "FailureStudy",
-    "Infeasibility",
-    "Linear",
     "MaxMinRates",
-    "MethodError",
-    "MinFct",
     "MulticommodityFlow",
-    "NumError",
-    "Paths",
-    "PriorityClass",
-    "Problem",
-    "ProblemError",
-    "Progress",
-    "Sensitivity",
-    "SensitivityError",
-    "Solution",
-    "Solutions",
-    "Solver",
-    "Topology",
-    "Trace",
     "UpgradeStudy",
-    "Utility",
-    "UtilityError",
     "__version__",
     "certify",
     "check_utility",
@@ -119,6 +74,7 @@ __all__ = [
     "u_norm",
     "upgrade_study",
 ]
+__all__ += _core.__all__
 
 #: Imported when they are first used: both take seconds.
 _LAYERS = ("torch", "jax")
@@ -128,7 +84,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in _LAYERS if name in globals())])
 
 
-_hints.answer_keywords((_sys.modules[__name__], demands, sim, topology))
+_arguments.answer_in((_sys.modules[__name__], demands, sim, topology))
 _hints.answer_in((demands, sim, topology))
 _hints.answer_for(
     thing
@@ -143,4 +99,4 @@ if not _typing.TYPE_CHECKING:
     def __getattr__(name):
         if name in _LAYERS:
             return _importlib.import_module(f".{name}", __name__)
-        raise _hints.missing(_sys.modules[__name__], "netnum", name, __all__)
+        raise _hints.MissingAttribute(_sys.modules[__name__], "netnum", name, lambda: __all__)

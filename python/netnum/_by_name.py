@@ -26,7 +26,8 @@ LISTED = 6
 def rate(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.rate`."""
     net = _net_of(problem, solution, "rate", "flow_rates", "flow")
-    flows = _flows_between(*_directed_ends(net, problem.paths), net, [net.node(source), net.node(destination)])
+    ends: Joined = problem._flow_ends  # type: ignore[attr-defined]
+    flows = ends.between(net, [net.node(source), net.node(destination)])
     return float(solution.flow_rates[flows].sum())
 
 
@@ -99,12 +100,61 @@ def with_weights(problem: Problem, weight: Any) -> Problem:
     return problem.with_utility([_with_weight(one, of_one, flow) if new else one for flow, (one, of_one, new) in pairs])
 
 
+class Joined:
+    """The links or the flows of a network, looked up by the two nodes that they join."""
+
+    def __init__(self, net: Topology, paths: Paths | None = None) -> None:
+        """The flows of some paths, or the links."""
+        self._each: Each = "link" if paths is None else "flow"
+        self._ends, self._is_directed = _directed_ends(net, paths) if paths is not None else (net.links, ~net.shared)
+        # Of flows whose direction is not known, the others that join the two nodes decide.
+        self._is_listed = paths is None or bool(self._is_directed.all())
+        self._places: dict[tuple[int, int], list[int]] = {}
+        for number, (one, other) in enumerate(self._ends.tolist() if self._is_listed else ()):
+            for pair in [(one, other)] if self._is_directed[number] else [(one, other), (other, one)]:
+                self._places.setdefault(pair, []).append(number)
+
+    def between(self, net: Topology, nodes: list[int]) -> NDArray[np.int64]:
+        """Those from one node to another. A flow whose direction is not known is taken if no other joins the two."""
+        if known := self._places.get((nodes[0], nodes[1])):
+            return np.array(known)
+        if self._is_listed:
+            return _between(self._ends, self._each, net, nodes)
+        joins = (self._ends == nodes).all(axis=1) | (self._ends == nodes[::-1]).all(axis=1)
+        flows = np.flatnonzero(joins)
+        if self._is_directed[flows].all():
+            return _between(np.where(self._is_directed[:, None], self._ends, -1), "flow", net, nodes)
+        if len(flows) > 1:
+            one, other = (net.node_names[node] for node in nodes)
+            raise ProblemError(
+                f"flows {_listed(flows.tolist())} join {one} and {other}, and the direction of a flow over shared "
+                f"links is not known: name flow f by its number, `flow_rates[f]` in a solution"
+            )
+        return flows
+
+
 def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     """The source and the destination of every flow: -1 for one that ends at its source.
 
     Where its paths do not tell the direction of a flow over shared links, its ends are in the order of nodes.
     """
     return _directed_ends(net, paths)[0]
+
+
+def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:
+    """The names of the nodes of every path from its source; none where its links are not listed in this order."""
+    names, links, shared = net.node_names, net.links.tolist(), net.shared.tolist()
+    found = []
+    for first, path in zip(sources.tolist(), paths, strict=True):
+        nodes = [first if first >= 0 else links[path[0]][0]]
+        for link in path.tolist():
+            source, target = links[link]
+            back = source if shared[link] and target == nodes[-1] else None
+            if (there := target if source == nodes[-1] else back) is None:
+                break
+            nodes.append(there)
+        found.append([names[node] for node in nodes] if len(nodes) == len(path) + 1 else [])
+    return found
 
 
 def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -121,6 +171,12 @@ def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDAr
         links, shared = net.links, net.shared
         walked = [_walked_by(links, shared, (paths[path].tolist() for path in of_one)) for of_one in of_flow]
         return np.array([one[0] for one in walked]).reshape(-1, 2), np.array([one[1] for one in walked], dtype=bool)
+    if paths.coefficients is not None:
+        # Those of traffic that divides; where they are none, those of the links.
+        carried = _ends_of_traffic(net, paths, paths.coefficients)
+        walked = _ends_of_traffic(net, paths, np.ones(len(paths.indices)))
+        ends = np.where((carried < 0).any(axis=1, keepdims=True), walked, carried)[first]
+        return ends, np.ones(len(ends), dtype=bool)
     sums = []
     for nodes in (net.links, net.links**2):
         changes = (nodes[:, 0] - nodes[:, 1])[paths.indices]
@@ -131,6 +187,24 @@ def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDAr
     ends = np.column_stack([total + difference, total - difference]) // 2
     ends[is_closed] = -1
     return ends, np.ones(len(ends), dtype=bool)
+
+
+def _ends_of_traffic(net: Topology, paths: Paths, amounts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The node that more leaves than enters, and the one that more enters, of every path; -1 unless it has one each."""
+    nodes = len(net.node_names)
+    of_path = nodes * np.repeat(np.arange(len(paths)), np.diff(paths.indptr))
+    places = np.concatenate([of_path + net.links[paths.indices, end] for end in (0, 1)])
+    places, where = np.unique(places, return_inverse=True)
+    excess = np.bincount(where, np.concatenate([amounts, -amounts]))
+    # Sums of parts are rounded.
+    open_ended = np.abs(excess) > 1e-9 * np.bincount(where, np.concatenate([amounts, amounts]))
+    places, excess = places[open_ended], excess[open_ended]
+    ends = np.full((len(paths), 2), -1)
+    counts = np.bincount(places // nodes, minlength=len(paths))
+    for end, has_sign in enumerate((excess > 0, excess < 0)):
+        ends[places[has_sign] // nodes, end] = places[has_sign] % nodes
+    ends[counts != 2] = -1
+    return ends
 
 
 def _walked_by(
@@ -169,23 +243,6 @@ def _walked(links: NDArray[np.int64], shared: NDArray[np.bool_], path: list[int]
             leaves = 2 * int((links[at, 0] == end).sum()) > len(at)
             return ((end, other) if leaves else (other, end)), True
     return (odd[0], odd[1]), False
-
-
-def _flows_between(
-    ends: NDArray[np.int64], is_directed: NDArray[np.bool_], net: Topology, nodes: list[int]
-) -> NDArray[np.int64]:
-    """The flows from one node to another. One whose direction is not known is taken if no other joins the two."""
-    joins = (ends == nodes).all(axis=1) | (ends == nodes[::-1]).all(axis=1)
-    flows = np.flatnonzero(joins)
-    if is_directed[flows].all():
-        return _between(np.where(is_directed[:, None], ends, -1), "flow", net, nodes)
-    if len(flows) > 1:
-        one, other = (net.node_names[node] for node in nodes)
-        raise ProblemError(
-            f"flows {_listed(flows.tolist())} join {one} and {other}, and the direction of a flow over shared links "
-            f"is not known: name flow f by its number, `flow_rates[f]` in a solution"
-        )
-    return flows
 
 
 def _net_of(problem: Problem, solution: Solution, function: str, array: str, each: str) -> Topology:
@@ -239,23 +296,10 @@ def _candidates(
         return None
     if each == "path" and paths is not None:
         return lambda key: _through(net, paths, key)
-    is_link = each == "link" or paths is None
-    ends, is_directed = (net.links, ~net.shared) if is_link else _directed_ends(net, paths)
-    # Of flows whose direction is not known, the others that join the two nodes decide.
-    is_listed = is_link or bool(is_directed.all())
-    places: dict[tuple[int, int], list[int]] = {}
-    for number, (one, other) in enumerate(ends.tolist() if is_listed else ()):
-        for pair in [(one, other)] if is_directed[number] else [(one, other), (other, one)]:
-            places.setdefault(pair, []).append(number)
+    joined = Joined(net, None if each == "link" else paths)
 
     def find(key: Sequence[Any]) -> tuple[str, NDArray[np.int64]]:
-        nodes = [net.node(node) for node in key]
-        if not is_listed:
-            found = _flows_between(ends, is_directed, net, nodes)
-        elif known := places.get((nodes[0], nodes[1])):
-            found = np.array(known)
-        else:
-            found = _between(ends, each, net, nodes)
+        found = joined.between(net, [net.node(node) for node in key])
         return f"{len(found)} {each}s run from {key[0]} to {key[1]}", found
 
     return find

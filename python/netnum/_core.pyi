@@ -9,11 +9,38 @@ import numpy as np
 import pandas
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Never, disjoint_base
 
 from ._max_min_rates import MaxMinRates
 from ._multicommodity_flow import MulticommodityFlow
 from .demands import Demands
+
+# The classes that `netnum` has by these names.
+__all__ = [
+    "Allocator",
+    "AlphaFair",
+    "BandwidthFunction",
+    "Certificate",
+    "Infeasibility",
+    "Linear",
+    "MethodError",
+    "MinFct",
+    "NumError",
+    "Paths",
+    "PriorityClass",
+    "Problem",
+    "ProblemError",
+    "Progress",
+    "Sensitivity",
+    "SensitivityError",
+    "Solution",
+    "Solutions",
+    "Solver",
+    "Topology",
+    "Trace",
+    "Utility",
+    "UtilityError",
+]
 
 __version__: Final[str]
 
@@ -84,6 +111,9 @@ class Paths:
         coefficients: ArrayLike | None = None,
         flow_cap: ArrayLike | None = None,
     ) -> Paths: ...
+    @staticmethod
+    def from_lists(paths: _PathsLike, net: Topology | None = None, *, group: ArrayLike | None = None) -> Paths: ...
+    def to_pandas(self, net: Topology | None = None) -> pandas.DataFrame: ...
     @property
     def indptr(self) -> _Integers: ...
     @property
@@ -122,13 +152,16 @@ class Problem:
         utility: _UtilityLike = "proportional",
         *,
         group: ArrayLike | None = None,
-        rate_cap: ArrayLike | None = None,
-        flow_cap: ArrayLike | None = None,
+        rate_cap: ArrayLike | _ByName | None = None,
+        flow_cap: ArrayLike | _ByName | None = None,
         flow_floor: ArrayLike | _ByName | None = None,
         path_cost: ArrayLike | _ByName | None = None,
         link_cost: str | ArrayLike | _ByName | None = None,
         priority: ArrayLike | _ByName | None = None,
     ) -> Problem: ...
+    # Refused, with what has the entry.
+    def __getitem__(self, key: Never) -> Never: ...
+    __iter__: None
     @staticmethod
     def from_json(text: str) -> Problem: ...
     def to_json(self) -> str: ...
@@ -476,9 +509,18 @@ class Solution:
     def to_pandas(
         self, of: Literal["flows", "paths", "links"] = "flows", *, problem: Problem | None = None
     ) -> pandas.DataFrame: ...
-    def rate(self, source: _Node, destination: _Node, *, problem: Problem | None = None) -> float: ...
-    def price(self, source: _Node, destination: _Node, *, problem: Problem | None = None) -> float: ...
-    def load(self, source: _Node, destination: _Node, *, problem: Problem | None = None) -> float: ...
+    def rate(
+        self, source: _Node | _Pair, destination: _Node | None = None, *, problem: Problem | None = None
+    ) -> float: ...
+    def price(
+        self, source: _Node | _Pair, destination: _Node | None = None, *, problem: Problem | None = None
+    ) -> float: ...
+    def load(
+        self, source: _Node | _Pair, destination: _Node | None = None, *, problem: Problem | None = None
+    ) -> float: ...
+    # Refused, with what has the entry.
+    def __getitem__(self, key: Never) -> Never: ...
+    __iter__: None
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def sensitivity(self, *, problem: Problem | None = None, threads: int | None = None) -> Sensitivity: ...
     def _repr_html_(self) -> str: ...
@@ -634,6 +676,7 @@ class Allocator:
         *,
         alpha: ArrayLike = 1.0,
         rate_cap: ArrayLike = ...,
+        flow_floor: ArrayLike = 0.0,
         seed: int = 0,
     ) -> NDArray[np.int64]: ...
     def change(
@@ -643,6 +686,7 @@ class Allocator:
         *,
         alpha: ArrayLike | None = None,
         rate_cap: ArrayLike | None = None,
+        flow_floor: ArrayLike | None = None,
         paths: _PathsLike | None = None,
     ) -> None: ...
     def end(self, ids: ArrayLike) -> None: ...
@@ -651,6 +695,7 @@ class Allocator:
     def respond(self) -> None: ...
     def rates(self, ids: ArrayLike | None = None) -> _Floats: ...
     def updates(self) -> tuple[NDArray[np.int64], _Floats]: ...
+    def broken_floors(self) -> NDArray[np.int64]: ...
     @property
     def ids(self) -> NDArray[np.int64]: ...
     @property
@@ -683,8 +728,19 @@ def certify(problem: Problem, rates: ArrayLike, prices: ArrayLike) -> Certificat
 def u_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
 def f_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
 def fill(problem: Problem, rates: ArrayLike) -> _Floats: ...
+@overload
 def max_min(
     problem: Problem,
+    paths: None = None,
+    *,
+    start: MaxMinRates | None = None,
+    accuracy: float | None = None,
+    threads: int | None = None,
+) -> MaxMinRates: ...
+@overload
+def max_min(
+    problem: ArrayLike | Topology | _Graph,
+    paths: _PathsLike,
     *,
     start: MaxMinRates | None = None,
     accuracy: float | None = None,
@@ -709,6 +765,7 @@ class Topology:
         positions: ArrayLike | None = None,
         shared: bool | ArrayLike = False,
         link_attributes: Mapping[str, ArrayLike | Sequence[str]] | None = None,
+        directed: bool = True,
     ) -> Topology: ...
     @property
     def name(self) -> str: ...
@@ -731,15 +788,53 @@ class Topology:
     @property
     def link_attributes(self) -> dict[str, _Floats | list[str]]: ...
     @property
+    def directed(self) -> bool: ...
+    @property
     def integer_names(self) -> bool: ...
     @overload
-    def ecmp(self, sources: _Ends | int | str, destinations: _Ends | int | str, seed: int = 0) -> Paths: ...
+    def ecmp(
+        self,
+        sources: _Ends | int | str,
+        destinations: _Ends | int | str,
+        seed: int = 0,
+        weight: str | ArrayLike | None = None,
+    ) -> Paths: ...
     @overload
-    def ecmp(self, sources: _PairsOrDemands, destinations: None = None, seed: int = 0) -> Paths: ...
+    def ecmp(
+        self,
+        sources: _PairsOrDemands,
+        destinations: None = None,
+        seed: int = 0,
+        weight: str | ArrayLike | None = None,
+    ) -> Paths: ...
     @overload
-    def paths(self, source: _Ends | int | str, destination: _Ends | int | str) -> Paths: ...
+    def ecmp_split(
+        self,
+        sources: _Ends | int | str,
+        destinations: _Ends | int | str,
+        weight: str | ArrayLike | None = None,
+        *,
+        via: Iterable[_Ends] | None = None,
+        shares: str | ArrayLike | _ByName | None = None,
+    ) -> Paths: ...
     @overload
-    def paths(self, source: _PairsOrDemands, destination: None = None) -> Paths: ...
+    def ecmp_split(
+        self,
+        sources: _PairsOrDemands,
+        destinations: None = None,
+        weight: str | ArrayLike | None = None,
+        *,
+        via: Iterable[_Ends] | None = None,
+        shares: str | ArrayLike | _ByName | None = None,
+    ) -> Paths: ...
+    @overload
+    def paths(
+        self, source: _Ends | int | str, destination: _Ends | int | str, weight: str | ArrayLike | None = None
+    ) -> Paths: ...
+    @overload
+    def paths(
+        self, source: _PairsOrDemands, destination: None = None, weight: str | ArrayLike | None = None
+    ) -> Paths: ...
     def random_pairs(self, count: int, seed: int = 0) -> tuple[_Integers, _Integers]: ...
     def all_pairs(self) -> tuple[_Integers, _Integers]: ...
     @overload
@@ -783,13 +878,25 @@ class Topology:
     @overload
     def has_path(self, sources: _PairsOrDemands, destinations: None = None) -> NDArray[np.bool_]: ...
     def node(self, node: int | str) -> int: ...
-    def link(self, source: int | str, destination: int | str) -> int: ...
+    @overload
+    def link(self, source: _Node, destination: _Node) -> int: ...
+    @overload
+    def link(self, source: _Pair, destination: None = None) -> int: ...
     def route(self, nodes: _Ends) -> _Integers: ...
-    def without(self, links: Iterable[int | tuple[int | str, int | str]] | NDArray[np.integer[Any]]) -> Topology: ...
+    def without(
+        self, links: int | str | _Pair | Iterable[int | str | _Pair] | NDArray[np.integer[Any]]
+    ) -> Topology: ...
+    # Refused, with what has the entry.
+    def __getitem__(self, key: Never) -> Never: ...
+    __iter__: None
     def with_capacities(self, capacities: ArrayLike | _ByName) -> Topology: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def to_pandas(self) -> pandas.DataFrame: ...
     def to_networkx(self) -> Any: ...  # a networkx.DiGraph or MultiDiGraph
+    @overload
+    def to_graphml(self, path: None = None) -> str: ...
+    @overload
+    def to_graphml(self, path: str | os.PathLike[str]) -> None: ...
     def plot(
         self, ax: Axes | None = None, *, values: ArrayLike | Solution | Report | None = None, label: str | None = None
     ) -> Axes: ...
@@ -876,7 +983,18 @@ class Workload:
     def with_production(self, rates: ArrayLike, buffer: float = ...) -> Workload: ...
     def with_weights(self, weights: ArrayLike) -> Workload: ...
     def shifted(self, seconds: float) -> Workload: ...
-    def to_csv(self) -> str: ...
+    @staticmethod
+    def from_pandas(
+        frame: pandas.DataFrame | Mapping[str, Sequence[Any]],
+        net: Topology | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+    ) -> Workload: ...
+    def to_pandas(self, net: Topology | None = None) -> pandas.DataFrame: ...
+    @overload
+    def to_csv(self, path: None = None) -> str: ...
+    @overload
+    def to_csv(self, path: str | os.PathLike[str]) -> None: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     @property
     def arrivals(self) -> _Floats: ...
@@ -1049,7 +1167,7 @@ def simulate(
     net: Topology,
     workload: Workload,
     policy: str | Policy | _UserPolicy = "max-min",
-    routing: str | Routing | Split | _UserRouting = "ecmp",
+    routing: str | Routing | Split | Paths | _UserRouting = "ecmp",
     *,
     until: float = ...,
     warmup: float = 0.0,

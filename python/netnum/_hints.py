@@ -1,15 +1,14 @@
-"""The right word for names that people try first and that do not exist: one table, and no second name for a thing."""
+"""The right word for names that people try first and that do not exist: one table, and no second name for a thing.
+
+What is answered to calls with other arguments is in `_arguments`.
+"""
 
 from __future__ import annotations
 
-import functools
-import inspect
-import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from ._core import MethodError
 from ._messages import did_you_mean
 
 ATTRIBUTES: dict[str, dict[str, str]] = {
@@ -72,6 +71,18 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "from_csv": "it is from_pandas(pandas.read_csv(path)), or from_edges(path) of lines: node node capacity",
         "load": "it is netnum.load(path)",
     },
+    "netnum.demands": {
+        "from_dict": "a dict of volumes by pair is taken wherever demands are, as in net.k_shortest_paths(demands, k)",
+        "from_csv": "it is from_pandas(net, pandas.read_csv(path))",
+        **dict.fromkeys(
+            ("from_numpy", "from_array"),
+            "it is from_matrix(net, matrix), with the volume from every end to every other",
+        ),
+        **dict.fromkeys(
+            ("uniform", "all_to_all", "constant"), "it is from_matrix(net, matrix), of the same volume for all pairs"
+        ),
+        **dict.fromkeys(("random", "generate"), "gravity(net, total) and lognormal(net, ...) draw some"),
+    },
     "netnum.sim": {
         **dict.fromkeys(
             ("poisson", "PoissonWorkload", "Poisson"), "it is netnum.sim.Workload.poisson(net, sizes, load, flows=...)"
@@ -81,6 +92,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
     },
     "Sensitivity": {
+        **dict.fromkeys(
+            ("to_pandas", "to_frame"), "`gains(link)` is a table of the flows, and `d_rates_d_capacity` an array"
+        ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
         "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
     },
@@ -116,6 +130,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "to_dataframe": "it is `to_pandas()`",
         "to_frame": "it is `to_pandas()`",
         "df": "it is `to_pandas()`",
+        "to_dict": "it is `to_pandas().to_dict()`",
+        "summary": "print(solution) has one, and `to_pandas()` a row per flow",
+        "jain": "it is netnum.jain(solution)",
     },
     "Problem": {
         "solve": "it is netnum.solve(problem)",
@@ -152,6 +169,17 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "remove_link": "`without(links)` is the network without them",
         "remove_edge": "`without(links)` is the network without them",
         "draw": "it is `plot()`",
+        **dict.fromkeys(
+            ("neighbors", "successors", "predecessors", "degree", "adjacency", "has_node", "subgraph"),
+            "`to_networkx()` is the graph, which has it",
+        ),
+        "all_simple_paths": "`k_shortest_paths(source, destination, k)` has the k shortest",
+        "write_graphml": "it is `to_graphml(path)`",
+        "to_gml": "it is networkx.write_gml(net.to_networkx(), path)",
+        "to_json": "it is `save(path)`",
+        "to_csv": "it is `to_pandas().to_csv(path)`",
+        "to_edges": "`to_pandas()` is the table of links",
+        "remove_node": "netnum.failure_study(problem, failures=[...]) takes the links of nodes away",
         "gravity": "demands are made by netnum.demands: gravity(net, total)",
         **dict.fromkeys(
             ("from_edges", "from_networkx", "from_pandas", "from_matrix", "from_graphml", "from_gml", "load"),
@@ -189,6 +217,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "tolist": "it is `list(paths)`",
         "flows": "the flow of every path is `group`",
         "links": "they are `indices`, and `paths[p]` those of path p",
+        **dict.fromkeys(("nodes", "node_names", "to_nodes"), "`to_pandas(net)` has the nodes of every path"),
     },
     "Report": {
         "to_frame": "it is `to_pandas()`",
@@ -210,7 +239,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "join": "workloads are joined by +",
         "concat": "workloads are joined by +",
         "merge": "workloads are joined by +",
-        "from_pandas": "give its columns: Workload(arrivals, sources, destinations, sizes, net=net)",
+        "to_frame": "it is `to_pandas()`",
+        "to_dataframe": "it is `to_pandas()`",
     },
     "AlphaFair": {"weights": "they are `weight`", "a": "it is `alpha`"},
     "Demands": {
@@ -237,6 +267,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "ends": ("n_ends", "hosts", "servers"),
     "epsilon": ("eps",),
     "fabric_capacity": ("capacity", "capacities", "bandwidth", "core_capacity", "uplink_capacity"),
+    "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
+    "link_cost": ("cost", "costs", "link_costs", "latency"),
+    "path_cost": ("path_costs",),
+    "priority": ("priorities", "classes", "class_", "precedence"),
+    "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
         "demand",
         "demands",
@@ -249,6 +284,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "upper",
         "bounds",
     ),
+    "flow_floor": ("min_rate", "min_rates", "floor", "floors", "lower", "flow_floors", "guarantee", "guarantees"),
     "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
     "flows": ("n", "num_flows", "n_flows", "count"),
     "group": ("groups", "flows", "flow", "flow_of_path"),
@@ -294,9 +330,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 KEYWORDS: dict[str, dict[str, str]] = {
     "Problem": {
-        **dict.fromkeys(
-            ("min_rate", "min_rates", "flow_floor", "floor", "lower"), "rates have no lower bound but 0, only caps"
-        ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
@@ -311,6 +344,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "sources": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
         "destinations": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
         "pairs": "netnum.Problem(net, net.k_shortest_paths(pairs, k)) has up to k paths for each pair",
+    },
+    "from_edges": {
+        **dict.fromkeys(
+            ("capacity", "capacities", "default_capacity"), "every edge has its own: (source, target, capacity)"
+        ),
     },
     "from_networkx": {
         **dict.fromkeys(
@@ -329,13 +367,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("source", "destination", "demand", "volume"),
                 "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
             ),
-            **(
-                {"weight": 'net.k_shortest_paths(pairs, 1, weight="delay") has the lightest paths'}
-                if function == "Topology.ecmp"
-                else {}
-            ),
         }
-        for function in ("Topology.ecmp", "Topology.k_shortest_paths")
+        for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
     "solve": {
         "verbose": "`progress=True` shows a bar",
@@ -386,38 +419,129 @@ NAMES: dict[str, dict[str, str]] = {
 }
 """What is meant by a name that is no value of an argument."""
 
+CALLS: dict[str, str] = {
+    "Topology": "netnum.topology has from_edges(edges), from_networkx(graph), from_pandas(frame), from_matrix(matrix)",
+    "Problem": "net.k_shortest_paths(pairs, k) and net.ecmp(pairs) make paths",
+    "Paths": "netnum.Paths.from_lists(paths, net) makes them of lists of links or of nodes",
+    "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
+    "is taken wherever demands are",
+    **dict.fromkeys(
+        (
+            *("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+            *("min_utilization", "concurrent_flow"),
+        ),
+        "netnum.Problem(network, paths, utility) makes a problem",
+    ),
+    "simulate": "netnum.sim.Workload.poisson(net, sizes, load, flows=...) makes a workload",
+    "AlphaFair": "an alpha per flow is an array, AlphaFair([1.0, 2.0])",
+}
+"""What makes the arguments of a function or class, for errors about those that it is called with."""
+
+CHANGES: dict[str, dict[str, str]] = {
+    "Problem": {
+        "capacities": "with_capacities(capacities)",
+        "flow_cap": "with_flow_caps(flow_cap)",
+        "flow_floor": "with_flow_floors(flow_floor)",
+        "path_cost": "with_path_costs(path_cost)",
+        "priority": "with_priorities(priority)",
+        "rate_cap": "with_rate_caps(rate_cap)",
+        "utility": "with_utility(utility)",
+    },
+    "Topology": {"capacities": "with_capacities(capacities)"},
+    "Workload": {
+        "weights": "with_weights(weights)",
+        "production": "with_production(rates, buffer)",
+        "buffer": "with_production(rates, buffer)",
+        "arrivals": "shifted(seconds)",
+    },
+}
+"""The methods that make an object with another value of an attribute, which cannot be set."""
+
+ENTRIES: dict[str, str] = {
+    "Solution": "`rate(a, b)`, `price(a, b)` and `load(a, b)` are by the names of nodes",
+    "Topology": "`link(a, b)` is the number of the link from a to b, and `capacities[net.link(a, b)]` its capacity",
+    "Problem": "`capacities`, `paths` and `utility` are what it has",
+}
+"""What has the entries of objects that have none of their own."""
+
 PLACES = ("topology", "demands", "sim")
 """The modules whose names are also looked for at the top."""
 
+SUBCLASSED = 1 << 10
+"""The flag of classes that may have subclasses (Py_TPFLAGS_BASETYPE)."""
 
-def missing(owner: Any, kind: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error for an attribute that does not exist, with what is meant or what is near."""
-    what = f"module {kind!r}" if isinstance(owner, ModuleType) else f"{kind!r} object"
-    meant = None if name.startswith("_") else _meant(owner, kind, name, known)
-    return AttributeError(f"{what} has no attribute {name!r}{f': {meant}' if meant else ''}", name=name, obj=owner)
+
+class MissingAttribute(AttributeError):
+    """An attribute that does not exist, with what is meant or what is near.
+
+    The text is made when it is read: `hasattr` and `getattr` with a default, which ask objects for what they are, take
+    some of these errors for each call and read none.
+    """
+
+    def __init__(self, owner: Any, kind: str, name: str, known: Callable[[], Iterable[str]]) -> None:
+        super().__init__()
+        self._asked = owner, kind, name, known
+
+    def __str__(self) -> str:
+        owner, kind, name, known = self._asked
+        what = f"module {kind!r}" if isinstance(owner, ModuleType) else f"{kind!r} object"
+        meant = None if name.startswith("_") else _meant(owner, kind, name, known())
+        return f"{what} has no attribute {name!r}{f': {meant}' if meant else ''}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)
+
+
+# Tracebacks show it as what it is caught as.
+MissingAttribute.__module__ = "builtins"
+MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"
 
 
 def answer_in(modules: Iterable[ModuleType]) -> None:
-    """Makes `missing` the error for names that these modules lack."""
+    """Makes `MissingAttribute` the error for names that these modules lack."""
 
     def answer(module: ModuleType) -> Callable[[str], Any]:
         def __getattr__(name: str) -> Any:
-            raise missing(module, module.__name__, name, module.__all__)
+            raise MissingAttribute(module, module.__name__, name, lambda: module.__all__)
 
         return __getattr__
 
     for module in modules:
-        module.__getattr__ = answer(module)  # type: ignore[method-assign]
+        module.__getattr__ = answer(module)  # type: ignore[assignment, method-assign]
 
 
 def answer_for(classes: Iterable[type]) -> None:
-    """Makes `missing` the error for attributes that objects of these classes lack."""
+    """Makes errors with the right word of attributes that objects of these classes lack, or that cannot be set."""
 
     def __getattr__(self: Any, name: str) -> Any:
-        raise missing(self, type(self).__name__, name, dir(type(self)))
+        raise MissingAttribute(self, type(self).__name__, name, lambda: dir(type(self)))
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        kind = type(self).__name__
+        if not hasattr(type(self), name):
+            __getattr__(self, name)
+        method = CHANGES.get(kind, {}).get(name)
+        instead = f": `{method}` makes another {kind} with others" if method else ""
+        raise AttributeError(f"attribute {name!r} of {kind!r} objects cannot be set{instead}")
+
+    def __getitem__(self: Any, key: Any) -> Any:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object has no entry {key!r}: {ENTRIES[kind]}")
 
     for one in classes:
         one.__getattr__ = __getattr__  # type: ignore[attr-defined]
+        if not _is_final(one):
+            continue
+        one.__setattr__ = __setattr__  # type: ignore[method-assign, assignment]
+        if one.__name__ in ENTRIES:
+            one.__getitem__ = __getitem__  # type: ignore[attr-defined, index]
+            # A class with entries would be iterable by them.
+            one.__iter__ = None  # type: ignore[attr-defined]
+
+
+def _is_final(one: type) -> bool:
+    """Whether it is a class of Rust, whose objects have no attributes but its own."""
+    return not one.__flags__ & SUBCLASSED and "__dict__" not in dir(one)
 
 
 def _meant(owner: Any, kind: str, name: str, known: Iterable[str]) -> str:
@@ -432,98 +556,3 @@ def _meant(owner: Any, kind: str, name: str, known: Iterable[str]) -> str:
 def meant(kind: str, name: str) -> str | None:
     """What is meant by a name that is no value of an argument, if the table has it."""
     return NAMES[kind].get(name)
-
-
-def unexpected(label: str, name: str, function: Any = None) -> TypeError:
-    """The error for a keyword that a function or class lacks, by its label, its name as in messages of Python.
-
-    The label finds the function where none is given; functions of several modules may share one.
-    """
-    names = _parameters(_called(label) if function is None else function)
-    answer = _keyword(label, name, names) or did_you_mean(name, names) or f"it takes {', '.join(names)}"
-    return TypeError(f"{label} has no {name!r}: {answer}")
-
-
-def no_option(function: str, name: str) -> MethodError | None:
-    """The error for an option that no method has, if the table knows which argument is meant."""
-    answer = _keyword(function, name, _parameters(_called(function)))
-    return MethodError(f"{function} has no {name!r}: {answer}") if answer else None
-
-
-def answer_keywords(modules: Iterable[ModuleType]) -> None:
-    """Makes `unexpected` the error for keywords that functions of these modules and methods of their classes lack.
-
-    Constructors that are written in Rust cannot be wrapped, and call `unexpected` themselves.
-    """
-    for module in modules:
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if inspect.isroutine(thing):
-                setattr(module, name, _answering(thing, name, module.__name__))
-            elif isinstance(thing, type) and not issubclass(thing, Exception):
-                _answer_in_methods(thing)
-
-
-def _answer_in_methods(owner: type) -> None:
-    for name, method in list(vars(owner).items()):
-        plain = getattr(method, "__func__", method)
-        is_static = plain is not method
-        # A class may stand in two modules.
-        if (name == "__init__" or not name.startswith("_")) and inspect.isroutine(plain) and not _is_answering(plain):
-            label = owner.__name__ if name == "__init__" else f"{owner.__name__}.{name}"
-            answering = _answering(plain, label, owner.__module__)
-            setattr(owner, name, staticmethod(answering) if is_static else answering)
-
-
-def _is_answering(function: Callable[..., Any]) -> bool:
-    return hasattr(function, "__wrapped__")
-
-
-def _answering(function: Callable[..., Any], label: str, module: str) -> Callable[..., Any]:
-    """A function that answers keywords that it lacks."""
-    if not _parameters(function):
-        return function
-    unknown = re.compile(rf"(\w+\.)*{re.escape(function.__name__)}\(\) got an unexpected keyword argument '(\w+)'")
-
-    @functools.wraps(function)
-    def call(*args: Any, **keywords: Any) -> Any:
-        try:
-            return function(*args, **keywords)
-        except TypeError as error:
-            found = unknown.match(str(error))
-            # One of a function that this one calls has more frames.
-            if found is None or error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise
-            answer = unexpected(label, found[2], function)
-        raise answer
-
-    # Where pickle finds it.
-    call.__module__ = module
-    return call
-
-
-def _called(function: str) -> Any:
-    """A function or class by its name in messages."""
-    import netnum
-
-    name, *rest = function.split(".")
-    for place in (netnum, *(getattr(netnum, place) for place in PLACES)):
-        if name in place.__all__:
-            return functools.reduce(getattr, rest, getattr(place, name))
-    raise LookupError(function)
-
-
-def _parameters(function: Any) -> list[str]:
-    """The names of the parameters that may be given by keyword."""
-    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        return []
-    return [name for name, parameter in signature.parameters.items() if parameter.kind in kinds and name != "self"]
-
-
-def _keyword(function: str, name: str, names: Iterable[str]) -> str | None:
-    if name in KEYWORDS.get(function, {}):
-        return KEYWORDS[function][name]
-    return " or ".join(f"`{known}=`" for known in names if name in SYNONYMS.get(known, ())) or None

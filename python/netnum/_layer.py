@@ -26,7 +26,8 @@ from ._core import (
 )
 from ._messages import did_you_mean
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 #: The parameters of utilities that are numbers, of which a flow has one.
 OF_UTILITIES = ("weight", "scale", "alpha", "size", "epsilon")
@@ -60,7 +61,8 @@ class Layer:
             raise NumError(f"at_kink is {at_kink!r}, expected 'refuse', 'hold' or 'release'")
         if threads is not None and operator.index(threads) < 1:
             raise NumError(f"threads is {threads}, expected at least 1")
-        self.at_kink, self.threads = at_kink, threads or os.cpu_count() or 1
+        self.at_kink: Any = at_kink
+        self.threads = threads or os.cpu_count() or 1
         self.counts = {"link": problem.links, "path": len(problem.group), "flow": problem.flows}
         self._key = (problem, self.of, self.is_one, at_kink, self.threads, object() if remembers else None)
         # With capacities in place of a topology, which every problem would have a copy of.
@@ -116,7 +118,8 @@ class Layer:
     def _of_utility(self) -> dict[str, Any]:
         """The parameters of the utility that all flows have, if it is made of such numbers and nothing else."""
         utility = self.problem.utility
-        names = _parameters_of(type(utility)) if isinstance(utility, Utility) else ()
+        kind: Any = type(utility)
+        names = _parameters_of(kind) if isinstance(utility, Utility) else ()
         if not set(names) <= set(OF_UTILITIES):
             return {}
         values = {name: getattr(utility, name) for name in OF_UTILITIES if name in names}
@@ -133,7 +136,7 @@ class Layer:
         """The optimum of every problem, refined to rounding. Parameters have shape (..., count), all the same batch."""
         rows = {name: _rows(values) for name, values in parameters.items()}
         count = len(next(iter(rows.values())))
-        problems = [self._about(row, count, lambda row=row: self._problem(rows, row)) for row in range(count)]
+        problems = [self._about(row, count, functools.partial(self._problem, rows, row)) for row in range(count)]
         before = self._prices
         starts = before if len(before) == count else None
         solutions = solve_many(problems, warm_start=starts or None, threads=self.threads)
@@ -187,11 +190,11 @@ class Layer:
             return found
 
         found = self._each(gradient, count)
-        gradients = []
+        gradients: list[NDArray[np.float64]] = []
         for name in names:
             size = self.counts[PARAMETERS[name]]
             # Caps that are all infinite have no derivative.
-            each = np.array([one.get(name, np.zeros(size)) for one in found], dtype=float)
+            each = np.array([one.get(name, np.zeros(size)) for one in found], dtype=np.float64)
             gradients.append(each.reshape(*batch, size))
         return gradients
 
@@ -217,7 +220,7 @@ class Layer:
         the backward pass. Ctrl-C leaves out the problems that are not begun.
         """
         if min(count, self.threads) <= 1:
-            return [self._about(row, count, lambda row=row: work(row)) for row in range(count)]
+            return [self._about(row, count, functools.partial(work, row)) for row in range(count)]
         with ThreadPoolExecutor(min(count, self.threads)) as pool:
             return list(pool.map(lambda row: self._about(row, count, lambda: work(row)), range(count)))
 
@@ -233,7 +236,7 @@ class Layer:
 
 
 @functools.cache
-def _parameters_of(utility: type[Utility]) -> tuple[str, ...]:
+def _parameters_of(utility: Any) -> tuple[str, ...]:
     """The names of what makes a utility of a class; read once, for `inspect` parses the text of a signature."""
     return tuple(inspect.signature(utility).parameters)
 

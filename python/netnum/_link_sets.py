@@ -1,8 +1,13 @@
-"""Sets of links by number and by name: the scenarios of a failure study, the candidates of an upgrade study."""
+"""Sets of links by number and by name: what fails, and the candidates of an upgrade study.
+
+A pair of nodes that fails is the edge that joins them, both directions of it where edges work both ways. Capacities,
+and so upgrades, are of one direction each.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -22,11 +27,11 @@ NAMED = 3
 
 
 def link_sets(
-    problem: Problem, given: LinkSets, argument: str, entry: str
+    problem: Problem, given: LinkSets, argument: str, entry: str, *, fail: bool = False
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """The name and the links of each set. `argument` and `entry` name all the sets and one of them in errors."""
     net = problem.network if isinstance(problem.network, Topology) else None
-    read = _Reader(problem, net)
+    read = _Reader(problem.links, net, fail)
     if isinstance(given, str):
         named = _every(given, problem, net, read, argument)
     elif isinstance(given, Mapping):
@@ -40,6 +45,11 @@ def link_sets(
     return tuple(name for name, _ in named), tuple(links for _, links in named)
 
 
+def failed_links(net: Topology, given: Link | Sequence[Link]) -> list[int]:
+    """The links of `Topology.without`, each once."""
+    return list(dict.fromkeys(_Reader(len(net.links), net, fail=True).listed("links", given, has_places=True)))
+
+
 def is_made_of_fibers(problem: Problem) -> bool:
     """Whether it has a network in which every link has one back."""
     if not isinstance(problem.network, Topology):
@@ -50,7 +60,7 @@ def is_made_of_fibers(problem: Problem) -> bool:
 
 def one_set(problem: Problem, given: Link | Sequence[Link], argument: str) -> tuple[str, tuple[int, ...]]:
     """The name and the links of one set, in which there are links and each is named once."""
-    read = _Reader(problem, problem.network if isinstance(problem.network, Topology) else None)
+    read = _Reader(problem.links, problem.network if isinstance(problem.network, Topology) else None)
     listed = read.listed(argument, given)
     links = tuple(dict.fromkeys(listed))
     if not links:
@@ -71,17 +81,17 @@ def _every(
         raise ProblemError(f"{argument} is {word!r}, expected 'links', 'fibers', 'nodes' or a list of links")
     if net is None:
         raise ProblemError(f"{argument} is {word!r}, and the problem has capacities only: make it with a Topology")
-    return _around(net, word)
+    names, sets = net.node_names, read.fibers if word == "fibers" else _by_node(net)
+    return [(" - ".join(names[node] for node in nodes), sets[nodes]) for nodes in sorted(sets)]
 
 
-def _around(net: Topology, word: str) -> list[tuple[str, tuple[int, ...]]]:
-    """The name and the links of every fiber, or of every node."""
-    sets: dict[tuple[int, ...], list[int]] = {}
+def _by_node(net: Topology) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """The links of every node that has some."""
+    sets: dict[tuple[int, ...], tuple[int, ...]] = {}
     for link, ends in enumerate(net.links.tolist()):
-        for nodes in [tuple(sorted(ends))] if word == "fibers" else [(end,) for end in ends]:
-            sets.setdefault(nodes, []).append(link)
-    names = net.node_names
-    return [(" - ".join(names[node] for node in nodes), tuple(sets[nodes])) for nodes in sorted(sets)]
+        for end in ends:
+            sets[end,] = (*sets.get((end,), ()), link)
+    return sets
 
 
 def _are_integers(given: Iterable[Any]) -> bool:
@@ -91,10 +101,30 @@ def _are_integers(given: Iterable[Any]) -> bool:
 class _Reader:
     """Links by number, by name, by the name of their fiber and by their nodes."""
 
-    def __init__(self, problem: Problem, net: Topology | None) -> None:
-        self._count, self._net = problem.links, net
-        self._names = net.link_names if net is not None else [f"link {link}" for link in range(problem.links)]
-        self._numbers = {name: link for link, name in enumerate(self._names)}
+    def __init__(self, count: int, net: Topology | None, fail: bool = False) -> None:
+        self._count, self._net = count, net
+        self._are_edges = fail and net is not None and not net.directed
+
+    @functools.cached_property
+    def _names(self) -> list[str]:
+        return self._net.link_names if self._net is not None else [f"link {link}" for link in range(self._count)]
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: link for link, name in enumerate(self._names)}
+
+    @functools.cached_property
+    def _ends(self) -> list[list[int]]:
+        return self._net.links.tolist() if self._net is not None else []
+
+    @functools.cached_property
+    def fibers(self) -> dict[tuple[int, ...], tuple[int, ...]]:
+        """The links of every fiber, by the numbers of its nodes in order."""
+        sets: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for link, ends in enumerate(self._ends):
+            nodes = tuple(sorted(ends))
+            sets[nodes] = (*sets.get(nodes, ()), link)
+        return sets
 
     def name(self, links: tuple[int, ...]) -> str:
         """The name of a set of links."""
@@ -110,8 +140,8 @@ class _Reader:
         """The links of one set, each once."""
         return tuple(dict.fromkeys(self.listed(what, given)))
 
-    def listed(self, what: str, given: Any) -> list[int]:
-        """The links of one set, as often as it names them."""
+    def listed(self, what: str, given: Any, has_places: bool = False) -> list[int]:
+        """The links of one set, as often as it names them; errors have the place in it or not."""
         _refuse_masked(what, given)
         given = given.tolist() if isinstance(given, np.ndarray) else given
         if self._net is not None and isinstance(given, tuple) and len(given) == 2 and _are_integers(given):
@@ -120,20 +150,19 @@ class _Reader:
                 f"{what} is ({one}, {other}), which may be links {one} and {other} or the link from node {one} to "
                 f"node {other}: give [{one}, {other}] or [({one}, {other})]"
             )
-        entries = [given] if self._is_one(given) else given
-        return [link for entry in entries for link in self._links(what, entry)]
+        if self._is_one(given):
+            return list(self._links(what, given))
+        whats = (f"{what}[{place}]" if has_places else what for place in itertools.count())
+        return [
+            link for entry_what, entry in zip(whats, given, strict=False) for link in self._links(entry_what, entry)
+        ]
 
     @functools.cached_property
     def _fibers(self) -> dict[str, tuple[int, ...]]:
         """The links of every fiber, by its name and by that with its nodes the other way round."""
-        if self._net is None:
-            return {}
-        fibers = _around(self._net, "fibers")
-        names, ends = self._net.node_names, self._net.links
-        turned = {
-            " - ".join(names[node] for node in sorted(ends[links[0]], reverse=True)): links for _, links in fibers
-        }
-        return turned | dict(fibers)
+        names = self._net.node_names if self._net is not None else []
+        turned = {" - ".join(names[node] for node in reversed(nodes)): links for nodes, links in self.fibers.items()}
+        return turned | {" - ".join(names[node] for node in nodes): links for nodes, links in self.fibers.items()}
 
     def _is_one(self, given: Any) -> bool:
         """Whether it is a link or a fiber and no sequence: [3, 4] are two links, ("Bonn", "Kiel") is one."""
@@ -143,26 +172,32 @@ class _Reader:
         return pair and not any(name in self._numbers or name in self._fibers for name in given)
 
     def _links(self, what: str, link: Any) -> tuple[int, ...]:
-        return self._by_name(what, link) if isinstance(link, str) else (self._link(what, link),)
-
-    def _link(self, what: str, link: Any) -> int:
+        if isinstance(link, str):
+            return self._by_name(what, link)
         if isinstance(link, (tuple, list)) and len(link) == 2:
-            if self._net is None:
-                raise ProblemError(f"{what} names nodes, and the problem has capacities only: make it with a Topology")
-            try:
-                return self._net.link(*link)
-            except (ProblemError, TypeError) as error:
-                raise type(error)(f"{what}: {error}") from None
+            return self._between(what, link)
         try:
             number = operator.index(link)
         except TypeError:
             number = None
-        if number is None or isinstance(link, bool):
+        is_truth = isinstance(link, (bool, np.bool_))
+        if number is None or is_truth:
+            mask = ": np.flatnonzero(mask) has the places where a mask is True" if is_truth else ""
             expected = "a number, a name or a pair of nodes"
-            raise TypeError(f"{what}: a link must be {expected}, not {type(link).__name__}")
+            raise TypeError(f"{what}: a link must be {expected}, not {type(link).__name__}{mask}")
         if not 0 <= number < self._count:
             raise ProblemError(f"{what} names link {number}, and there are {self._count} links")
-        return number
+        return (number,)
+
+    def _between(self, what: str, pair: Sequence[Any]) -> tuple[int, ...]:
+        """The link from one node to another, or all of the edges that join them."""
+        if self._net is None:
+            raise ProblemError(f"{what} names nodes, and the problem has capacities only: make it with a Topology")
+        try:
+            link = self._net.link(*pair)
+        except (ProblemError, TypeError) as error:
+            raise type(error)(f"{what}: {error}") from None
+        return self.fibers[tuple(sorted(self._ends[link]))] if self._are_edges else (link,)
 
     def _by_name(self, what: str, name: str) -> tuple[int, ...]:
         if name in self._numbers:

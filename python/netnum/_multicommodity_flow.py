@@ -19,7 +19,8 @@ class MulticommodityFlow:
     r"""Rates that carry the same fraction of every demand, and the links that prove that it cannot be better.
 
     `concurrent_flow` and `min_utilization` return it. With the demands d, capacities c, caps r of paths (`rate_cap`),
-    `prices` p, `flow_prices` v and the path prices q, sums of p over the links of a path, the proof is
+    `prices` p, `flow_prices` v and the path prices q, sums of p times the coefficients of a path over its links, the
+    proof is
 
     ==================  =====================  ==========================================
     concurrent flow     sum(d v) = 1           bound = sum(c p) + sum(r max(v - q, 0))

@@ -50,10 +50,10 @@ OTHERS = {
 
 
 OTHER_WRITERS = {
-    ".graphml": "networkx.write_graphml(net.to_networkx(), path) writes GraphML",
+    ".graphml": "net.to_graphml(path) writes GraphML",
     ".gml": "networkx.write_gml(net.to_networkx(), path) writes GML",
     ".xml": "end it in .json",
-    ".csv": "to_pandas().to_csv(path) writes tables, and Workload.to_csv traces",
+    ".csv": "to_pandas().to_csv(path) writes tables, and workload.to_csv(path) traces",
     ".pickle": "pickle.dump writes pickles",
     ".pkl": "pickle.dump writes pickles",
     ".npz": "numpy.savez(path, rates=solution.rates) writes arrays",
@@ -66,7 +66,12 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a problem, solution, network, demands or workload to a file."""
     if (ending := Path(path).suffix.lower()) in OTHER_WRITERS:
         raise NumError(f"save writes JSON, and {os.fspath(path)} ends in {ending}: {OTHER_WRITERS[ending]}")
-    Path(path).write_text(_text(thing), encoding="utf-8", newline="\n")
+    write(path, _text(thing))
+
+
+def write(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file, in UTF-8 and with the same ends of lines everywhere."""
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def load(path: str | os.PathLike[str]) -> Problem | Solution | Topology | Demands | Workload:
@@ -215,6 +220,9 @@ def _fields(solution: Solution) -> dict[str, Any]:
     if state["trace"] is not None:
         columns = dict(zip(TRACE, state["trace"].__getnewargs__(), strict=True))
         fields["trace"] = {name: column for name, column in columns.items() if column is not None}
+    fields["classes"] = [json.loads(text) for text in state["classes"]] or None
+    if state["infeasibility"] is not None:
+        fields["infeasibility"] = json.loads(state["infeasibility"])
     if solution.problem is not None:
         with contextlib.suppress(ProblemError):  # a utility is Python code
             fields["problem"] = json.loads(solution.problem.to_json())
@@ -232,7 +240,11 @@ def _solution(fields: Mapping[str, Any]) -> Solution:
     for name in ("certificate", "trace"):
         if not isinstance(value := fields.get(name, {}), Mapping | None):
             raise NumError(f"the solution has {name} {value!r}, expected its fields")
-    state = {name: _finite(value) for name, value in fields.items() if name not in ("certificate", "trace", "problem")}
+    others = ("certificate", "trace", "problem", "classes", "infeasibility")
+    state = {name: _finite(value) for name, value in fields.items() if name not in others}
+    state["classes"] = [json.dumps(one) for one in fields.get("classes", [])]
+    proof = fields.get("infeasibility")
+    state["infeasibility"] = None if proof is None else json.dumps(proof)
     state["objective"] = _finite(fields.get("objective"), np.nan)
     certificate, trace, problem = fields.get("certificate"), fields.get("trace"), fields.get("problem")
     try:

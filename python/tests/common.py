@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -63,6 +64,24 @@ def seconds_until_interrupted(work, after=0.15):
     assert len(pressed) == 1
     assert ended >= sent
     return ended - sent
+
+
+def turns_during(work):
+    """How many turns of 5 ms this thread has while another one works, and how many there were."""
+    counted, over = 0, threading.Event()
+
+    def run():
+        work()
+        over.set()
+
+    working = threading.Thread(target=run)
+    began = time.monotonic()
+    working.start()
+    while not over.is_set():
+        counted += 1
+        time.sleep(0.005)
+    working.join()
+    return counted, (time.monotonic() - began) / 0.005
 
 
 def processes(count=2, start="spawn", **options):

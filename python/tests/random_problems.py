@@ -89,8 +89,32 @@ class Draw:
             caps = share * 10 ** rng.uniform(-1.5, 0.7, flows)
             capped = rng.random(flows) < rng.choice([0.2, 0.5, 1.0])
             fields["flow_cap"] = [float(cap) if some else None for cap, some in zip(caps, capped, strict=True)]
+        self.constrain(fields, share, "max-min" in kind)
         name = f"{kind}, {'several paths' if len(paths) > flows else 'one path'}"
         return Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
+
+    def constrain(self, fields: Fields, share, is_max_min: bool):
+        """Coefficients, floors and costs."""
+        rng, paths, flows = self.rng, fields["paths"], len(share)
+        if rng.random() < 0.3:
+            halves = rng.random() < 0.4
+            decades = rng.uniform(0, 2)
+
+            def use(path):
+                some = rng.choice([1.0, 0.5, 0.25, 1 / 3], len(path)) if halves else self.spread(len(path), decades)
+                return some.tolist()
+
+            fields["coefficient"] = [use(path) for path in paths]
+        if is_max_min:
+            return
+        if rng.random() < 0.2:
+            caps = np.array([np.inf if cap is None else cap for cap in fields.get("flow_cap") or [None] * flows])
+            floors = np.minimum(share * 10 ** rng.uniform(-1.5, 0.3, flows), caps)
+            floors *= rng.random(flows) < rng.choice([0.2, 0.5, 1.0])
+            fields["flow_floor"] = floors.tolist()
+        if rng.random() < 0.15:
+            costs = 10 ** rng.uniform(-2, 2, len(paths)) * (rng.random(len(paths)) < 0.7)
+            fields["path_cost"] = costs.tolist()
 
     def flows(self) -> int:
         size = self.rng.random()
@@ -346,10 +370,15 @@ class Case:
             for name, field in [("rate_cap", "cap"), ("flow_cap", "flow_cap")]
             if self.fields.get(field)
         }
+        caps |= {name: self.fields[name] for name in ("flow_floor", "path_cost") if name in self.fields}
+        lists = self.fields["paths"]
+        indptr = np.cumsum([0, *(len(path) for path in lists)])
+        uses = np.concatenate(self.fields["coefficient"]) if "coefficient" in self.fields else None
+        paths = netnum.Paths(indptr, np.concatenate(lists), coefficients=uses)
         utilities = [utility_of(self.fields["utility"], flow) for flow in range(len(self.fields["utility"]["kind"]))]
         return netnum.Problem(
             self.fields["capacity"],
-            self.fields["paths"],
+            paths,
             utilities,
             group=self.fields["group"],
             **caps,
@@ -457,6 +486,9 @@ def solve(case: Case) -> Outcome:
 def judge(case: Case, problem: netnum.Problem, solution: netnum.Solution) -> Outcome:
     outcome = Outcome(solution.status)
     own = second_opinion.Own(case.fields)
+    if solution.status == "infeasible":
+        judge_infeasible(own, solution, outcome)
+        return outcome
     overload = own.overload(solution.rates)
     if overload > OVERLOAD:
         outcome.false, outcome.detail = "not feasible", f"overload {overload:.1e}"
@@ -471,6 +503,16 @@ def judge(case: Case, problem: netnum.Problem, solution: netnum.Solution) -> Out
         else:
             judge_utility(case, own, problem, solution, outcome, accuracy)
     return outcome
+
+
+def judge_infeasible(own, solution, outcome: Outcome):
+    part, proof = second_opinion.part_of_floors(own), solution.infeasibility
+    if not part < 1 + 1e-9:
+        outcome.false, outcome.detail = "false: infeasible", f"the part {part:.6g} of the floors fits"
+    elif not second_opinion.proves_infeasibility(own, proof):
+        outcome.false, outcome.detail = "false: proof", "the inequality does not hold, or without a flow it still does"
+    elif not abs(proof.fraction - part) <= 1e-6 * part:
+        outcome.false, outcome.detail = "false: part", f"{proof.fraction:.6g} is not {part:.6g}"
 
 
 def judge_max_min(case: Case, own, solution, outcome: Outcome):
@@ -538,7 +580,8 @@ class Tally:
 
     @property
     def optimal(self) -> int:
-        return self.words["optimal"]
+        """Proven: optimal, or that there is no answer."""
+        return self.words["optimal"] + self.words["infeasible"]
 
     @property
     def others(self) -> int:
@@ -565,7 +608,7 @@ class Study:
         self.tallies[by, case.kind if is_auto else "any", band(case.decades) if is_auto else 18].add(case, outcome)
         self.slowest = sorted([*self.slowest, (outcome.seconds, case.number)], reverse=True)[:5]
         # Another method may stall, with that status; `auto` must not.
-        if outcome.false or (outcome.word != "optimal" and "method" not in case.solve):
+        if outcome.false or (outcome.word not in ("optimal", "infeasible") and "method" not in case.solve):
             print(
                 f"{case.number}: {by}, {case.kind}, {case.decades:.0f} decades: {outcome.word} {outcome.detail}",
                 flush=True,
@@ -616,7 +659,7 @@ class Study:
 
 
 def is_false(word: str) -> bool:
-    return word not in ("optimal", "stalled", "max_iterations", "time_limit", "stopped")
+    return word not in ("optimal", "infeasible", "stalled", "max_iterations", "time_limit", "stopped")
 
 
 def band(decades: float) -> int:

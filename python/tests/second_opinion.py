@@ -13,6 +13,7 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   of it would gain is less than the rounding of what it has.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
+- *Floors that do not fit*, by a linear program for the largest part of them that does.
 """
 
 from typing import Any, NamedTuple
@@ -274,12 +275,14 @@ class Own:
         self.flows = self.worth.flows
         self.cross_path = np.repeat(np.arange(count), [len(path) for path in self.paths])
         self.cross_link = np.concatenate([*self.paths, np.empty(0, int)]).astype(int)
+        uses = fields.get("coefficient") or [[1.0] * len(path) for path in self.paths]
+        self.cross_use = np.concatenate([*uses, np.empty(0)]).astype(Real)
         caps = fields.get("cap") or [None] * count
         self.cap = np.array([np.inf if cap is None else cap for cap in caps], Real)
         caps = fields.get("flow_cap") or [None] * self.flows
         self.flow_cap = np.array([np.inf if cap is None else cap for cap in caps], Real)
         smallest = np.full(count, Real(np.inf))
-        np.minimum.at(smallest, self.cross_path, self.capacity[self.cross_link])
+        np.minimum.at(smallest, self.cross_path, self.capacity[self.cross_link] / self.cross_use)
         self.ceiling = np.minimum(smallest, self.cap)
         most = max(np.bincount(self.group, minlength=self.flows))
         self.slots = np.full((most, self.flows), -1)
@@ -290,6 +293,11 @@ class Own:
         #: The most that a flow can have or use.
         self.most = np.minimum(self.flow_rates(self.ceiling), np.minimum(self.worth.saturation, self.flow_cap))
         self.served = self.most > 0
+        #: The least that a flow has to get, and what a path costs.
+        self.floor = np.where(self.served, np.asarray(fields.get("flow_floor") or [0.0] * self.flows, Real), 0)
+        self.cost = np.asarray(fields.get("path_cost") or [0.0] * count, Real)
+        self.routing = np.zeros((len(self.capacity), count), Real)
+        self.routing[self.cross_link, self.cross_path] = self.cross_use
 
     @property
     def is_single_path(self):
@@ -302,23 +310,27 @@ class Own:
 
     def loads(self, rates):
         total = np.zeros(len(self.capacity), Real)
-        np.add.at(total, self.cross_link, rates[self.cross_path])
+        np.add.at(total, self.cross_link, self.cross_use * rates[self.cross_path])
         return total
 
     def largest(self, prices: "Prices"):
-        """The largest capacity of a link that a flow pays for."""
+        """The most that the rate of a flow is on a link that it pays for."""
         largest = np.zeros(self.flows, Real)
-        paid = prices.link[self.cross_link] > FREE * prices.path[self.cross_path]
-        np.maximum.at(largest, self.group[self.cross_path], np.where(paid, self.capacity[self.cross_link], 0))
+        paid = self.cross_use * prices.link[self.cross_link] > FREE * prices.path[self.cross_path]
+        most = np.where(paid, self.capacity[self.cross_link] / self.cross_use, 0)
+        np.maximum.at(largest, self.group[self.cross_path], most)
         return largest
 
     def path_prices(self, prices):
-        total = np.zeros(len(self.paths), Real)
-        np.add.at(total, self.cross_path, prices[self.cross_link])
+        total = self.cost.copy()
+        np.add.at(total, self.cross_path, self.cross_use * prices[self.cross_link])
         return total
 
     def feasible(self, rates):
-        """Rates divided by the fullest link of each path, at most their caps."""
+        """Rates divided by the fullest link of each path, at most their caps. With floors those that are given, which
+        `overload` has looked at."""
+        if self.floor.any():
+            return np.asarray(rates, Real)
         rates = np.where(self.ceiling > 0, np.minimum(np.asarray(rates, Real), self.cap), 0)
         of_flow = self.flow_rates(rates)
         over = np.where(of_flow > self.flow_cap, self.flow_cap / np.where(of_flow > 0, of_flow, 1), 1)
@@ -330,7 +342,8 @@ class Own:
         return rates / fullness
 
     def overload(self, rates):
-        """By how much rates are over a capacity or a cap at most, relative to it; ∞ for what no path may carry."""
+        """By how much rates are over a capacity or a cap, or below a floor, at most, relative; ∞ for what no path may
+        carry."""
         rates = np.asarray(rates, Real)
         if not np.all(np.isfinite(rates)) or np.any(rates < 0):
             return np.inf
@@ -339,6 +352,7 @@ class Own:
             (self.loads(rates), self.capacity),
             (rates, self.cap),
             (self.flow_rates(rates), self.flow_cap),
+            (self.floor, self.flow_rates(rates)),
         ]:
             with np.errstate(all="ignore"):
                 over = np.where(value > limit, value / limit - 1, 0)
@@ -363,7 +377,7 @@ class Prices:
         for slot, price in enumerate(self.price):
             some = np.isfinite(price)
             demand = problem.worth.demand(np.where(some, price, 1))
-            wanted = np.where(some, np.minimum(demand, problem.most), 0)
+            wanted = np.where(some, np.maximum(np.minimum(demand, problem.most), problem.floor), 0)
             filled[slot] = np.clip(wanted - total, 0, self.ceiling[slot])
             total += filled[slot]
         self.filled, self.best = filled, total
@@ -403,9 +417,10 @@ class Prices:
         loads, link, path = problem.loads(rates), problem.cross_link, problem.cross_path
         users = np.bincount(link[problem.ceiling[path] > 0], minlength=len(loads))
         with np.errstate(all="ignore"):
-            part = np.where(loads[link] > 0, rates[path] / loads[link], 1 / np.maximum(users[link], 1))
+            own = problem.cross_use * rates[path]
+            part = np.where(loads[link] > 0, own / loads[link], 1 / np.maximum(users[link], 1))
         part = np.where(problem.ceiling[path] > 0, part, 0)
-        pays = np.zeros(problem.flows, Real)
+        pays = problem.flow_rates(problem.cost * rates)
         np.add.at(pays, problem.group[path], part * self.link[link] * problem.capacity[link])
         idle = np.where(self.link > 0, np.maximum(problem.capacity - loads, 0) * self.link, 0)
         np.add.at(lacks, problem.group[path], part * idle[link])
@@ -427,10 +442,18 @@ class Prices:
         rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
         has_enough, worth = problem.worth.enough(y)
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
-        held = (rents > pays) | has_enough
-        scale = min(revenue[~held].sum(), pays[~held].sum())
+        # Flows that pay more than U' at their floors: all of these count as one, by what they pay.
+        dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
+        at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear & ~has_enough
+        held = ((rents > pays) | has_enough) & ~at_floor
+        free = ~held & ~at_floor
+        scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
         alone = held & (rents > scale)
-        together, worst = lacks[~alone].sum(), (lacks[alone] / rents[alone]).max(initial=0)
+        worst = (lacks[alone] / rents[alone]).max(initial=0)
+        if pays[at_floor].sum() > scale:
+            alone |= at_floor
+            worst = max(worst, lacks[at_floor].sum() / pays[at_floor].sum())
+        together = lacks[~alone].sum()
         if together == 0:
             return worst
         return max(worst, together / scale if scale > 0 else Real(np.inf))
@@ -447,7 +470,8 @@ def witness(problem: Own, answer) -> Witness:
     """The better one of two: an answer's prices with its rates, and what Newton's method makes of its prices."""
     given = Prices(problem, answer.prices)
     found = Witness(given, given.gap(problem.feasible(answer.rates)))
-    if problem.is_single_path and not any(isinstance(family, Affine) for _, family in problem.worth.parts):
+    is_smooth = problem.is_single_path and not any(isinstance(family, Affine) for _, family in problem.worth.parts)
+    if is_smooth and not problem.floor.any():
         polished = polish(problem, given.link)
         if polished.gap < found.gap:
             return polished
@@ -468,18 +492,17 @@ def polish(problem: Own, prices, rounds=14) -> Witness:
         excess = problem.loads(wanted) - problem.capacity
         share = np.zeros(links, Real)
         with np.errstate(all="ignore"):
-            part = prices[problem.cross_link] / at.path[problem.cross_path]
+            part = problem.cross_use * prices[problem.cross_link] / at.path[problem.cross_path]
         np.maximum.at(share, problem.cross_link, np.where(np.isfinite(part), part, 0))
         active = np.flatnonzero((excess > 0) | (share * problem.capacity > -excess))
         active = active[problem.capacity[active] > 0]
         if not len(active):
             break
         slope = np.zeros(len(problem.paths), Real)
-        slope[path_of] = np.where(at.best < problem.most, problem.worth.slope(at.path[path_of]), 0)
+        moves = (at.best < problem.most) & (at.best > problem.floor)
+        slope[path_of] = np.where(moves, problem.worth.slope(at.path[path_of]), 0)
         slope = np.where(np.isfinite(slope), slope, 0)
-        routing = np.zeros((links, len(problem.paths)), Real)
-        routing[problem.cross_link, problem.cross_path] = 1
-        routing = routing[active]
+        routing = problem.routing[active]
         step = solve_semidefinite((routing * slope) @ routing.T, excess[active])
         moved = np.zeros(links, Real)
         moved[active] = np.clip(prices[active] + step, prices[active] / 8, np.maximum(8 * prices[active], 0))
@@ -562,7 +585,7 @@ def has_bottleneck(problem: Own, y, accuracy):
     largest = np.zeros(len(problem.capacity), Real)
     np.maximum.at(largest, link, shares[flow])
     entitled = np.minimum(problem.worth.at_share(largest[link], flow), problem.most[flow])
-    is_full = idle[link] <= accuracy * y[flow] + 1e-12 * problem.capacity[link]
+    is_full = idle[link] <= problem.cross_use * accuracy * y[flow] + 1e-12 * problem.capacity[link]
     is_bottleneck = is_full & (entitled <= y[flow] * (1 + Real(accuracy)))
     found = np.zeros(problem.flows, bool)
     np.logical_or.at(found, flow, is_bottleneck)
@@ -578,8 +601,7 @@ def can_be_raised(problem: Own, y, flow, accuracy):
     keeps = np.flatnonzero((shares <= own_share) & problem.served)
     keeps = keeps[keeps != flow]
     count = len(problem.paths)
-    routing = np.zeros((len(problem.capacity), count))
-    routing[problem.cross_link, problem.cross_path] = 1
+    routing = problem.routing.astype(float)
     total = np.zeros((problem.flows, count))
     total[problem.group, np.arange(count)] = 1
     limited = np.isfinite(problem.flow_cap)
@@ -591,3 +613,41 @@ def can_be_raised(problem: Own, y, flow, accuracy):
         method="highs",
     )
     return answer.status == 0 and -answer.fun > y[flow] / unit + accuracy
+
+
+def part_of_floors(problem: Own) -> float:
+    """The largest part of all floors that fits at once, at most 2: a linear program in the units of every row."""
+    links = np.flatnonzero(problem.capacity > 0)
+    open_paths = np.flatnonzero(problem.ceiling > 0)
+    flows = np.flatnonzero(problem.floor > 0)
+    units = problem.floor[problem.group[open_paths]]
+    units = np.where(units > 0, units, 1)
+    routing = problem.routing[np.ix_(links, open_paths)] * units / problem.capacity[links, None]
+    own = (problem.group[open_paths][None, :] == flows[:, None]) * 1.0
+    floors = np.hstack([-own, np.ones((len(flows), 1))])
+    answer = linprog(
+        np.append(np.zeros(len(open_paths)), -1.0),
+        A_ub=np.vstack([np.hstack([routing, np.zeros((len(links), 1))]), floors]).astype(float),
+        b_ub=np.append(np.ones(len(links)), np.zeros(len(flows))),
+        bounds=[(0, float(cap / unit)) for cap, unit in zip(problem.cap[open_paths], units, strict=True)] + [(0, 2)],
+        method="highs",
+    )
+    return -answer.fun
+
+
+def proves_infeasibility(problem: Own, proof) -> bool:
+    """Whether an inequality of prices holds that no rates satisfy, with every flow in it."""
+    prices, of_flows = np.asarray(proof.prices, Real), np.asarray(proof.flow_prices, Real)
+    path_prices = np.zeros(len(problem.paths), Real)
+    np.add.at(path_prices, problem.cross_path, problem.cross_use * prices[problem.cross_link])
+    rent = np.maximum(of_flows[problem.group] - path_prices, 0)
+    rent = np.where((problem.ceiling > 0) & (rent > ROUNDING * of_flows[problem.group]), rent, 0)
+    if np.any(prices < 0) or np.any(of_flows < 0) or np.any((rent > 0) & np.isinf(problem.cap)):
+        return False
+    worth = (prices * np.where(prices > 0, problem.capacity, 0)).sum()
+    own = of_flows * problem.floor - problem.flow_rates(rent * np.where(rent > 0, problem.cap, 0))
+    named = np.zeros(problem.flows, bool)
+    named[proof.flows] = True
+    return bool(
+        own.sum() > worth and np.all(own[named] >= (own.sum() - worth) * (1 - 1e-6)) and not of_flows[~named].any()
+    )

@@ -176,7 +176,7 @@ def test_what_is_wrong_changes_nothing():
             netnum.MethodError,
             rf'unknown method "nde", did you mean "ned"\?; known: {", ".join(METHODS)}$',
         ),
-        ({"normalizer": "zip"}, netnum.MethodError, 'unknown normalizer "zip"; known: f-norm, u-norm, fill'),
+        ({"normalizer": "zip"}, netnum.MethodError, r'unknown normalizer "zip"; known: f-norm, .*\bfill\b'),
         ({"normalizer": "F-NORM"}, netnum.MethodError, r'unknown normalizer "F-NORM", did you mean "f-norm"\?; known'),
         ({"update_threshold": 1.0}, netnum.NumError, "update_threshold is 1, expected a number >= 0 and < 1"),
         ({"headroom": -0.1}, netnum.NumError, "headroom is -0.1, expected"),
@@ -263,7 +263,7 @@ def test_a_damaged_pickle_is_refused_or_works(method):
     allocator.tick(3)
     allocator.end(ids[:1])
     text = allocator.__getstate__()
-    assert json.loads(text)["version"] == 5 and list(json.loads(text)["prices"]["rule"]) == [method]
+    assert json.loads(text)["version"] == 6 and list(json.loads(text)["prices"]["rule"]) == [method]
     works = 0
     for _ in range(300):
         damaged, place = list(text), int(rng.integers(len(text)))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netnum
+from netnum import _by_name
 
 TRIANGLE = "A B 10\nB C 6\nA C 4"
 
@@ -216,15 +217,74 @@ def test_a_series_is_read_by_its_index_or_refused():
         net.with_capacities(pandas.Series([5.0, 7.0], index=["b -> c", "a -> b"]))
     assert net.with_capacities(pandas.Series([7.0, 5.0])).capacities.tolist() == [7.0, 5.0]
     apart = pandas.Series([1.0, 2.0, 3.0], index=[2, 0, 1])
-    message = (
-        r"flow_cap is a Series whose index is not 0, 1, 2, \.\.\.: flow_cap\.to_numpy\(\) has its numbers by place"
-    )
-    with pytest.raises(netnum.ProblemError, match=message):
-        netnum.Problem(net, problem.paths, flow_cap=apart)
+    assert netnum.Problem(net, problem.paths, flow_cap=apart) == problem.with_flow_caps([2.0, 3.0, 1.0])
     with pytest.raises(netnum.ProblemError, match="weight is a Series whose index is not 0, 1, 2"):
         netnum.AlphaFair(weight=apart)
-    with pytest.raises(TypeError, match=r"flow_cap must be an array of numbers, not a dict: .* with_flow_caps"):
-        netnum.Problem(net, problem.paths, flow_cap=given)
+    for caps in (given, series):
+        assert netnum.Problem(net, problem.paths, flow_cap=caps) == problem.with_flow_caps(given)
+
+
+def test_a_problem_is_made_with_caps_by_name():
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    demands = {("A", "C"): 7.0, ("B", "A"): 3.0}
+    paths, _ = net.k_shortest_paths(demands, 2)
+    plain = netnum.Problem(net, paths, flow_cap=np.inf)
+    assert netnum.Problem(net, paths, flow_cap={("A", "C"): 5.0}).flow_cap.tolist() == [5.0, 3.0]
+    assert netnum.Problem(net, paths, flow_cap={("B", "A"): None}).flow_cap.tolist() == [7.0, np.inf]
+    listed = [path.tolist() for path in paths]
+    for group in (paths.group, range(len(paths))):
+        problem = netnum.Problem(net, listed, group=group, flow_cap={0: 5.0})
+        assert problem.flow_cap.tolist() == [5.0] + [np.inf] * (problem.flows - 1)
+    by_path = netnum.Problem(net, paths, flow_cap=np.inf, rate_cap={("A", "B", "C"): 1.0})
+    assert by_path == plain.with_rate_caps({("A", "B", "C"): 1.0})
+    assert netnum.Problem([1.0, 2.0], [[0], [1]], flow_cap={1: 0.5}).flow_cap.tolist() == [np.inf, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("caps", "error", "message"),
+    [
+        ({"flow_cap": {("C", "A"): 1.0}}, netnum.ProblemError, "there is no flow from C to A, one runs from A to C"),
+        (
+            {"flow_cap": {("A", "Z"): 1.0}},
+            netnum.ProblemError,
+            "flow_cap[('A', 'Z')]: node is \"Z\", expected the name",
+        ),
+        ({"flow_cap": {7: 1.0}}, netnum.ProblemError, "flow_cap[7]: flow 7 does not exist, there are 2 flows"),
+        ({"flow_cap": {"A": 1.0}}, TypeError, "a flow is named by a tuple of its two ends, or by its number"),
+        ({"flow_cap": {0: -1.0}}, netnum.ProblemError, "flow 0 has flow cap -1"),
+        ({"flow_cap": {0: 1.0}, "group": [0]}, netnum.ProblemError, "group has 1 entries, expected 2"),
+        ({"rate_cap": {("A", "B"): 1.0}}, netnum.ProblemError, "there is no path through A, B"),
+    ],
+)
+def test_a_cap_by_name_that_is_wrong_is_named(caps, error, message):
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    with pytest.raises(error) as caught:
+        netnum.Problem(net, [["A", "C"], ["B", "A"]], **caps)
+    assert message in str(caught.value)
+
+
+def test_a_pair_is_one_argument_or_two():
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]))
+    for by_name in (solution.rate, solution.price, solution.load, net.link):
+        assert by_name(("A", "C")) == by_name("A", "C")
+        with pytest.raises(TypeError, match=rf"{by_name.__name__} needs `destination`, str or int: the call is"):
+            by_name("A")
+
+
+def test_the_ends_of_flows_are_found_once(monkeypatch):
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]))
+    assert solution.rate("A", "C") == solution.flow_rates[0]
+
+    def again(*_):
+        raise AssertionError("the ends are computed again")
+
+    monkeypatch.setattr(_by_name, "_directed_ends", again)
+    assert solution.rate("B", "A") == solution.flow_rates[1]
+    changed = solution.problem.with_capacities(2.0)
+    with pytest.raises(AssertionError):
+        netnum.solve(changed).rate("B", "A")
 
 
 def test_nan_is_no_number_by_name():

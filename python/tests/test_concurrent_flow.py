@@ -26,8 +26,9 @@ def two(capacities=(4.0, 1.0), demands=(6.0, 4.0), **others):
 def parts(problem):
     """Routing matrix, sums over flows, caps, and which paths carry something, by definition."""
     routing = np.zeros((problem.links, len(problem.group)))
+    starts, coefficients = problem.paths.indptr, problem.paths.coefficients
     for path, links in enumerate(problem.paths):
-        routing[links, path] = 1.0
+        routing[links, path] = 1.0 if coefficients is None else coefficients[starts[path] : starts[path + 1]]
     sums = (problem.group == np.arange(problem.flows)[:, None]).astype(float)
     caps = np.full(len(problem.group), np.inf) if problem.rate_cap is None else problem.rate_cap
     is_open = (routing[problem.capacities == 0].sum(axis=0) == 0) & (caps > 0) & (problem.flow_cap[problem.group] > 0)
@@ -130,7 +131,10 @@ def problems(draw):
     demands = draw(st.lists(st.one_of(number, number, st.just(0.0)), min_size=len(of_flows), max_size=len(of_flows)))
     cap = st.one_of(st.just(np.inf), number, st.just(0.0))
     caps = draw(st.one_of(st.none(), st.lists(cap, min_size=len(group), max_size=len(group))))
-    paths = [path for paths in of_flows for path in paths]
+    lists = [path for paths in of_flows for path in paths]
+    indices, indptr = [link for path in lists for link in path], np.cumsum([0, *map(len, lists)])
+    used = draw(st.one_of(st.none(), st.lists(number, min_size=len(indices), max_size=len(indices))))
+    paths = netnum.Paths(indptr, indices, coefficients=used)
     return netnum.Problem(capacities, paths, group=group, flow_cap=demands, rate_cap=caps)
 
 
@@ -266,7 +270,7 @@ def test_bad_input_is_named(kind):
         kind(two(demands=(1.0, np.inf)))
     with pytest.raises(netnum.ProblemError, match="flow 0 has no demand"):
         kind(netnum.Problem([1.0], [[0]]))
-    with pytest.raises(TypeError, match="'problem'"):
+    with pytest.raises(TypeError, match="`problem` must be a Problem, not a list"):
         kind([1.0])
 
 

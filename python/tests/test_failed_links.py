@@ -48,6 +48,75 @@ def test_paths_ecmp_and_k_shortest_paths_are_those_of_the_links_that_work(case):
         assert left.k_shortest_paths([source], [destination], 1)[0][0].tolist() in links
 
 
+def read(directed):
+    """A square with a diagonal in both directions, from every reader that knows whether edges have one."""
+    there = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c")]
+    edges = [*there, ("c", "a")] if directed else there
+    graph = (nx.DiGraph if directed else nx.Graph)()
+    graph.add_edges_from(edges, capacity=5.0)
+    table = {"source": [a for a, _ in edges], "target": [b for _, b in edges], "capacity": [5.0] * len(edges)}
+    matrix = nx.to_numpy_array(graph, weight="capacity")
+    made = [
+        netnum.topology.from_edges("".join(f"{a} {b} 5\n" for a, b in edges), directed=directed),
+        netnum.topology.from_edges([(a, b, 5.0) for a, b in edges], directed=directed),
+        netnum.topology.from_pandas(table, directed=directed),
+        netnum.topology.from_matrix(matrix, names=list(graph), directed=directed),
+        netnum.topology.from_networkx(graph),
+        netnum.topology.from_graphml("\n".join(nx.generate_graphml(graph))),
+        netnum.topology.from_gml("\n".join(nx.generate_gml(graph))),
+    ]
+    again = [read for net in made for read in (net.with_capacities(5.0), netnum.topology.from_pandas(net.to_pandas()))]
+    return made + again
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_pair_that_fails_is_the_edge_as_it_was_read(directed):
+    for net in read(directed):
+        assert net.directed == directed
+        ways = {net.link("a", "c")} | (set() if directed else {net.link("c", "a")})
+        failed = [("a", "c")], ("a", "c"), [("a", "c"), ("a", "c")]
+        for links in failed:
+            assert set(np.flatnonzero(net.without(links).capacities == 0)) == ways
+        problem = netnum.Problem(net, [["a", "c"], ["c", "a"]])
+        assert [set(links) for links in netnum.failure_study(problem, [("a", "c")]).failures] == [ways]
+        assert net.without("a -> c") == net.without(net.link("a", "c")) == net.without(["a -> c"])
+        assert net.without("a - c") == net.without("c - a") == net.without([net.link("a", "c"), net.link("c", "a")])
+        assert problem.with_capacities({("a", "c"): 1.0}).capacities.sum() == net.capacities.sum() - 4
+
+
+@pytest.mark.parametrize("make", ["leaf_spine", "fat_tree", "star", "backbone"])
+def test_edges_of_ready_made_networks_work_both_ways(make):
+    arguments = {"leaf_spine": (2, 2, 2), "fat_tree": (4,), "star": (3,), "backbone": ("abilene",)}[make]
+    net = getattr(netnum.topology, make)(*arguments)
+    names = net.node_names
+    one, other = (names[node] for node in net.links[0])
+    assert set(np.flatnonzero(net.without([(one, other)]).capacities == 0)) == {0, net.link(other, one)}
+
+
+def test_parallel_edges_between_two_nodes_fail_together():
+    net = netnum.topology.from_edges([("a", "b", 1.0), ("a", "b", 2.0), ("b", "c", 3.0)])
+    assert net.without([("b", "a")]).capacities.tolist() == [0, 0, 0, 0, 3, 3]
+    shared = netnum.topology.from_edges([("a", "b", 1.0), ("b", "c", 3.0)], shared=[True, False])
+    assert shared.without([("b", "a")]).capacities.tolist() == [0, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("links", "error", "message"),
+    [
+        ((0, 1), netnum.ProblemError, "links is (0, 1), which may be links 0 and 1 or the link from node 0 to node 1"),
+        (["a -> c"], netnum.ProblemError, "links[0] names link 'a -> c', expected the name of one of the 4 links, did"),
+        ([0, ("a", "z")], netnum.ProblemError, 'links[1]: destination is "z", expected the name of one of the 3 nodes'),
+        ([0, ("a", "c")], netnum.ProblemError, "links[1]: there is no link from a to c"),
+        (4, netnum.ProblemError, "links names link 4, and there are 4 links"),
+        ([None], TypeError, "links[0]: a link must be a number, a name or a pair of nodes, not NoneType"),
+    ],
+)
+def test_what_cannot_fail_is_named(links, error, message):
+    with pytest.raises(error) as caught:
+        netnum.topology.from_edges("a b 5\nb c 5").without(links)
+    assert str(caught.value).startswith(message)
+
+
 def test_a_link_whose_capacity_returns_is_used_again():
     net = netnum.topology.from_edges("a b 5\na c 5\nc b 5")
     down = net.without([("a", "b")])

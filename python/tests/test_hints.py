@@ -9,9 +9,9 @@ import warnings
 import pytest
 
 import netnum
-from netnum import _hints, sim
+from netnum import _arguments, _hints, sim
 
-MODULES = {module.__name__: module for module in (netnum, netnum.topology, sim)}
+MODULES = {module.__name__: module for module in (netnum, netnum.topology, netnum.demands, sim)}
 KINDS = MODULES | {
     name: getattr(netnum, name, None) or getattr(sim, name) for name in _hints.ATTRIBUTES if name not in MODULES
 }
@@ -94,7 +94,7 @@ MADE_BY_CALLS = {"Flows", "Network", "Report", "Solution", "Solutions", "Utility
 @pytest.mark.parametrize("name", [name for name in CALLED if name not in RECORDS | OPEN | MADE_BY_CALLS])
 def test_a_keyword_that_a_function_lacks_is_answered(name):
     function = CALLED[name]
-    names = _hints._parameters(function)
+    names = _arguments.parameters(function)
     if "." in name and names:
         assert hasattr(function, "__wrapped__")
     elif names:
@@ -107,7 +107,7 @@ def test_a_keyword_that_a_function_lacks_is_answered(name):
 def test_signatures_stay_what_they_are():
     assert str(inspect.signature(netnum.topology.star)) == "(servers, capacity=10000000000.0)"
     assert str(inspect.signature(netnum.certify)) == "(problem, rates, prices)"
-    assert list(inspect.signature(netnum.Problem).parameters)[-1] == "flow_cap"
+    assert list(inspect.signature(netnum.Problem).parameters)[-1] == "priority"
     assert "unknown" not in str(inspect.signature(netnum.Topology))
 
 
@@ -128,7 +128,7 @@ def test_a_hint_about_a_keyword_is_for_one_that_a_function_lacks_and_names_what_
 
 
 def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
-    names = {name for function in CALLED.values() for name in _hints._parameters(function)}
+    names = {name for function in CALLED.values() for name in _arguments.parameters(function)}
     assert set(_hints.SYNONYMS) - {"warmup"} <= names
     for parameter, others in _hints.SYNONYMS.items():
         assert len(set(others)) == len(others), parameter

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from common import ENDLESS, seconds_until_interrupted
+from common import ENDLESS, seconds_until_interrupted, turns_during
 from user_utility import Log
 
 import netnum
@@ -183,24 +183,12 @@ def test_a_callback_may_solve_another_problem(problem):
 
 @pytest.mark.parametrize("work", ["solve", "step"])
 def test_other_threads_run_during_a_solve(problem, work):
-    counted, over = 0, threading.Event()
-
-    def solve():
-        if work == "solve":
-            netnum.solve(problem, **ENDLESS, time_limit=0.5)
-        else:
-            netnum.Solver(problem).step(5000)
-        over.set()
-
-    solving = threading.Thread(target=solve)
-    began = time.monotonic()
-    solving.start()
-    while not over.is_set():
-        counted += 1
-        time.sleep(0.005)
-    solving.join()
-    # A turn takes 5 ms; a held interpreter would let through one or two.
-    turns = (time.monotonic() - began) / 0.005
+    works = {
+        "solve": lambda: netnum.solve(problem, **ENDLESS, time_limit=0.5),
+        "step": lambda: netnum.Solver(problem).step(5000),
+    }
+    counted, turns = turns_during(works[work])
+    # A held interpreter would let through one turn or two.
     assert turns > 20, "long enough to tell"
     assert counted > turns / 5
 

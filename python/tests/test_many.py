@@ -1,12 +1,10 @@
 """`solve_many`: the answers of `solve`, in order, whatever the threads; and Ctrl-C, exceptions and the bar."""
 
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
-from common import ENDLESS, crowd, seconds_until_interrupted
+from common import ENDLESS, crowd, seconds_until_interrupted, turns_during
 from user_utility import Log
 
 import netnum
@@ -190,20 +188,8 @@ def test_ctrl_c_leaves_out_the_problems_that_have_not_begun(endless):
 
 
 def test_other_threads_run_during_a_batch(endless):
-    counted, over = 0, threading.Event()
-
-    def solve():
-        netnum.solve_many(endless[:2], **ENDLESS, time_limit=0.5)
-        over.set()
-
-    solving = threading.Thread(target=solve)
-    began = time.monotonic()
-    solving.start()
-    while not over.is_set():
-        counted += 1
-        time.sleep(0.005)
-    solving.join()
-    assert counted > (time.monotonic() - began) / 0.005 / 5
+    counted, turns = turns_during(lambda: netnum.solve_many(endless[:2], **ENDLESS, time_limit=0.5))
+    assert counted > turns / 5
 
 
 @pytest.mark.parametrize("with_tqdm", [True, False])

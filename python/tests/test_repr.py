@@ -52,7 +52,7 @@ def rows_of(thing):
 
 
 def test_a_notebook_shows_what_a_problem_is_made_of():
-    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4").without([("A", "C")])
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4").without("A -> C")
     paths, group = net.k_shortest_paths(["A"], ["C"], 2)
     problem = netnum.Problem(net, paths, netnum.AlphaFair(2.0), group=group, flow_cap=[3.0])
     assert rows_of(problem) == {

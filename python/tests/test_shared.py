@@ -330,7 +330,7 @@ def test_a_link_one_way_tells_the_direction_of_a_path_in_any_order():
 
 
 @pytest.mark.parametrize("policy", ["max-min", "srpt", "proportional", "flowtune"])
-@pytest.mark.parametrize("routing", ["ecmp", "flow-bender", "spray", "k-shortest", "adaptive"])
+@pytest.mark.parametrize("routing", ["ecmp", "ecmp-split", "flow-bender", "spray", "k-shortest", "adaptive"])
 def test_flows_in_both_directions_share_a_link_of_a_simulation(policy, routing):
     if routing in ("spray", "adaptive") and policy in ("proportional", "flowtune"):
         pytest.skip("they take flows with one path")

@@ -321,7 +321,7 @@ def test_integer_labels_outlive_a_pickle():
     other = pickle.loads(pickle.dumps(net))
     assert other == net
     assert other.paths(10, 0) == net.paths(10, 0)
-    assert net == netnum.Topology(net.node_names, net.links, net.capacities, name=net.name)
+    assert net == netnum.Topology(net.node_names, net.links, net.capacities, name=net.name, directed=False)
 
 
 # --- paths that are walks ---

@@ -280,7 +280,7 @@ def test_a_simulation_is_that_of_a_link_that_is_never_full(policy):
     assert np.isnan(unlimited.link_utilization).tolist() == [False, False, True, True]
 
 
-@pytest.mark.parametrize("routing", ["ecmp", "flow-bender", "spray", "k-shortest", "adaptive"])
+@pytest.mark.parametrize("routing", ["ecmp", "ecmp-split", "flow-bender", "spray", "k-shortest", "adaptive"])
 def test_every_routing_takes_links_without_a_limit(routing):
     net = topology.from_edges([("a", "b", 1e9), ("b", "d", None), ("a", "c", 1e9), ("c", "d", None)])
     workload = netnum.sim.Workload([0.0, 0.0], ["a", "a"], ["d", "d"], [1e6, 1e6], net=net)

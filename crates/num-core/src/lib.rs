@@ -76,13 +76,13 @@ pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, PriorityClass, Progress, Settings, Solution, Solver, State, Status, Stop,
     solve,
 };
-pub use topology::{KShortest, Link, LinkAttribute, Node, Topology};
+pub use topology::{EcmpSplit, KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;
 pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
 pub use work::interrupt::Tokens;
-pub use work::{AllReduce, Call, Ranks, StopToken, Workers};
+pub use work::{AllReduce, Ranks, StopToken, Workers};
 use work::{interrupt, interruptible_list};
 
 /// Rules by which the price of a link moves, for [`Ask::by_rule`] and allocators.
@@ -102,7 +102,7 @@ pub mod internal {
     };
     pub use crate::solve::solve_on;
     pub use crate::utility::{cancels, inverse};
-    pub use crate::work::{for_each, interruptible_list, memory, on_ranks, thread_ranks};
+    pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod interrupt {
         pub use crate::work::interrupt::{Pacer, check};
@@ -111,7 +111,7 @@ pub mod internal {
         pub use crate::numerics::{exp, ln, vectorized};
     }
     pub mod options {
-        pub use crate::registry::options::{defaults, json, options_of, read_form};
+        pub use crate::registry::options::{Given, defaults, json, options_of, read_form};
     }
 }
 

@@ -1,7 +1,7 @@
 //! A flow's utility as an allocator has it: a power law with a cap.
 //!
 //! ```text
-//! U'(x) = (w/x)^α,  x ≤ r        x(q) = min(r, w q^(−1/α))
+//! U'(x) = (w/x)^α,  m ≤ x ≤ r        x(q) = max(m, min(r, w q^(−1/α)))
 //! ```
 //!
 //! This is [`AlphaFair`](crate::AlphaFair) for one flow. Kernels keep it as columns in two other forms, which hold
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::solve::price::{CEILING, LARGEST_PRICE, PowerDemand};
 
-/// A marginal utility U'(x) = (w/x)^α, up to a cap.
+/// A marginal utility U'(x) = (w/x)^α, from a floor up to a cap.
 ///
 /// ```
 /// use netnum_core::PowerLaw;
@@ -33,6 +33,9 @@ pub struct PowerLaw {
     /// r, the largest rate that is of use, > 0; ∞ for none, which is left out of text.
     #[serde(default = "no_cap", skip_serializing_if = "is_no_cap")]
     pub cap: f64,
+    /// m, the rate that the flow is guaranteed, from 0 to the cap; 0 for none, which is left out of text.
+    #[serde(default, skip_serializing_if = "is_no_floor")]
+    pub floor: f64,
 }
 
 fn no_cap() -> f64 {
@@ -43,13 +46,17 @@ fn is_no_cap(cap: &f64) -> bool {
     *cap == f64::INFINITY
 }
 
+fn is_no_floor(floor: &f64) -> bool {
+    *floor == 0.0
+}
+
 impl PowerLaw {
-    /// U'(x) = (w/x)^α without a cap.
+    /// U'(x) = (w/x)^α without a cap and without a floor.
     pub const fn new(weight: f64, alpha: f64) -> Self {
-        Self { weight, alpha, cap: f64::INFINITY }
+        Self { weight, alpha, cap: f64::INFINITY, floor: 0.0 }
     }
 
-    /// U(x) = w log x without a cap.
+    /// U(x) = w log x without a cap and without a floor.
     pub const fn log(weight: f64) -> Self {
         Self::new(weight, 1.0)
     }
@@ -60,10 +67,16 @@ impl PowerLaw {
         Self { cap, ..self }
     }
 
+    /// With a floor.
+    #[must_use]
+    pub const fn with_floor(self, floor: f64) -> Self {
+        Self { floor, ..self }
+    }
+
     /// Whether all numbers are in their ranges.
     ///
     /// # Errors
-    /// [`Error::Parameter`] that names this flow.
+    /// [`Error::Parameter`] and [`Error::FlowFloor`], which name this flow.
     pub fn check(&self, flow: usize) -> Result<()> {
         let wrong = |name, value, expected| Err(Error::Parameter { flow, name, value, expected });
         if !(self.weight > 0.0 && self.weight.is_finite()) {
@@ -72,7 +85,11 @@ impl PowerLaw {
         if !(self.alpha > 0.0 && self.alpha.is_finite()) {
             return wrong("alpha", self.alpha, "a finite number > 0");
         }
-        if self.cap > 0.0 { Ok(()) } else { wrong("cap", self.cap, "a number > 0 (inf for none)") }
+        if self.cap.is_nan() || self.cap <= 0.0 {
+            return wrong("cap", self.cap, "a number > 0 (inf for none)");
+        }
+        let fits = self.floor >= 0.0 && self.floor <= self.cap && self.floor.is_finite();
+        if fits { Ok(()) } else { Err(Error::FlowFloor { flow, value: self.floor, cap: self.cap }) }
     }
 
     /// Whether w, U' at the ceiling x over a path of that smallest capacity, and x/U', which slopes are like, lie
@@ -98,11 +115,11 @@ impl PowerLaw {
         if self.alpha == 1.0 { ratio } else { power(ratio, self.alpha) }
     }
 
-    /// (U')⁻¹(q), at most the cap; without one, ∞ for what costs nothing.
+    /// (U')⁻¹(q), at most the cap and at least the floor; without a cap, ∞ for what costs nothing.
     pub fn demand(&self, price: f64) -> f64 {
         let demand =
             if self.alpha == 1.0 { self.weight / price } else { self.weight * price.powf(-self.alpha.recip()) };
-        demand.min(self.cap)
+        demand.min(self.cap).max(self.floor)
     }
 
     /// The most that a flow demands over a path of that smallest capacity.
@@ -112,7 +129,7 @@ impl PowerLaw {
 
     /// U' at the ceiling: below this price the rate does not grow. ∞ where a link has failed, so that the rate is 0 at
     /// any price.
-    pub fn floor(&self, smallest_capacity: f64) -> f64 {
+    pub fn lowest_price(&self, smallest_capacity: f64) -> f64 {
         match smallest_capacity > 0.0 {
             true => self.marginal(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE),
             false => f64::INFINITY,
@@ -125,11 +142,11 @@ impl PowerLaw {
         rate * self.marginal(rate)
     }
 
-    /// The response over a path of that smallest capacity.
+    /// The response over a path of that smallest capacity, without the floor.
     pub fn over(&self, smallest_capacity: f64) -> PowerDemand {
         let is_log = self.alpha == 1.0;
         let scale = if is_log { self.weight } else { self.weight.ln() };
-        PowerDemand { is_log, scale, exponent: self.alpha.recip(), floor: self.floor(smallest_capacity) }
+        PowerDemand { is_log, scale, exponent: self.alpha.recip(), floor: self.lowest_price(smallest_capacity) }
     }
 }
 

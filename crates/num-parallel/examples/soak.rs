@@ -51,7 +51,7 @@ impl Soak {
     fn utility(&mut self) -> PowerLaw {
         let weight = 1e9 * 10f64.powf(self.rng.random_range(-3.0..3.0));
         let alpha = [1.0, 1.0, 1.0, 0.5, 2.0, 5.0][self.rng.random_range(0..6)];
-        PowerLaw { weight, alpha, cap: f64::INFINITY }
+        PowerLaw::new(weight, alpha)
     }
 
     fn event(&mut self) -> netnum_core::Result<()> {

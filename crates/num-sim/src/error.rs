@@ -1,6 +1,6 @@
 //! Errors of a simulation's input. Every variant names the place; nothing is repaired silently.
 
-use netnum_core::registry::Given;
+use netnum_core::internal::options::Given;
 
 /// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except
 /// for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use netnum_core::Call;
-use netnum_core::internal::check_length;
+use netnum_core::internal::{Call, check_length};
 use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
 use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
 use numpy::PyArray1;
@@ -20,7 +19,7 @@ use crate::numbers::threads_of;
 use crate::ranks::{self, fail};
 use crate::solve::options_of;
 use crate::topology::{Topology, of_network, seed_of, with_link_name};
-use crate::{path_forms, paths};
+use crate::{hints, path_forms, paths};
 
 /// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
 ///
@@ -114,7 +113,7 @@ type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 impl Allocator {
     #[new]
     #[pyo3(signature = (
-        network, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
+        network=None, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
         update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
         **options
     ))]
@@ -122,7 +121,8 @@ impl Allocator {
                              headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
-        network: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        network: Option<&Bound<'_, PyAny>>,
         others: &Bound<'_, PyTuple>,
         method: Given<String>,
         normalizer: Given<Option<String>>,
@@ -133,7 +133,6 @@ impl Allocator {
         comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let py = network.py();
         if !others.is_empty() {
             let message = "Allocator takes one argument by position, the network, and others by name: \
                            Allocator(network, method=\"ned\"), over ranks Allocator(network, comm=comm)";
@@ -149,6 +148,7 @@ impl Allocator {
         let made = || {
             let (method, normalizer, dtype) =
                 (method.get("method")?, normalizer.get("normalizer")?, dtype.get("dtype")?);
+            let network = hints::needed(py, "Allocator", "network", network)?;
             let topology = of_network(network)?;
             let topology = topology.as_ref();
             let capacities = match topology {
@@ -191,14 +191,19 @@ impl Allocator {
     /// ----------
     /// paths : sequence of sequences of int or of str, or Paths, or pair or list of pairs
     ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one
-    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused. A tuple of two nodes, or a list of
-    ///     such, are the ends of flowlets, whose paths `Topology.ecmp` chooses.
+    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused. What it uses of a link per unit of its
+    ///     rate are the coefficients of a `Paths` or the entries of a SciPy sparse matrix (links x paths), 1 without.
+    ///     A tuple of two nodes, or a list of such, are the ends of flowlets, whose paths `Topology.ecmp` chooses.
     /// weight : float, or array of float of shape (flowlets,)
     ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
     ///     > 0, finite; 1 is proportional fairness.
     /// rate_cap : float, or array of float of shape (flowlets,)
     ///     The largest rate of use, inf for none. By default the volumes of the demands that the paths are for, if any.
+    /// flow_floor : float, or array of float of shape (flowlets,)
+    ///     The rate that a flowlet is guaranteed from the next tick on, 0 for none, at most its cap. The floors on each
+    ///     of its links must fit in what rates may fill of it, ``headroom`` and ``update_threshold`` counted, beside
+    ///     those of all flowlets that have not ended.
     /// seed : int
     ///     Of the choice among the shortest paths of pairs, as in `Topology.ecmp`.
     ///
@@ -210,7 +215,8 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a bad path, by its place, and for a flow with several paths; for a pair without a path.
+    ///     For a bad path, by its place, and for a flow with several paths; for a pair without a path; for a floor
+    ///     that does not fit on a link, or is on one that has failed.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
     /// MethodError
@@ -223,8 +229,9 @@ impl Allocator {
     /// >>> allocator.tick(100)
     /// >>> allocator.rates(ids).round(2)
     /// array([2.97, 2.97])
-    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None, seed=None))]
-    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999, seed=0)")]
+    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None, flow_floor=None, seed=None))]
+    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999, flow_floor=0.0, seed=0)")]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn start<'py>(
         &self,
         py: Python<'py>,
@@ -232,6 +239,7 @@ impl Allocator {
         weight: Option<&Bound<'py, PyAny>>,
         alpha: Option<&Bound<'py, PyAny>>,
         rate_cap: Option<&Bound<'py, PyAny>>,
+        flow_floor: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
@@ -252,29 +260,34 @@ impl Allocator {
             Some(demands) if rate_cap.is_none() => Parameter::PerFlow(demands),
             _ => column("rate_cap", rate_cap, f64::INFINITY)?,
         };
-        let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
+        let floors = column("flow_floor", flow_floor, 0.0)?;
+        let of = |flow| {
+            let law = PowerLaw::new(weights.of(flow), alphas.of(flow));
+            law.with_cap(caps.of(flow)).with_floor(floors.of(flow))
+        };
         let utilities: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
         let ids = py.enter_rust(|| core.start_all(&paths, &utilities))?;
         Ok(numbers_of(py, &ids))
     }
 
-    /// Change the weight, alpha, cap or path of flowlets, from the next tick on: what is not given stays, and so do ids
-    /// and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
+    /// Change the weight, alpha, cap, floor or path of flowlets, from the next tick on: what is not given stays, and so
+    /// do ids and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
     ///
     /// Parameters
     /// ----------
     /// ids : array of int
     ///     As `start` gave them.
-    /// weight, alpha, rate_cap : float, or array of float of shape (ids,), optional
+    /// weight, alpha, rate_cap, flow_floor : float, or array of float of shape (ids,), optional
     ///     As for `start`.
     /// paths : sequence of sequences of int, or Paths, optional
-    ///     The links of every flowlet.
+    ///     The links of every flowlet, with coefficients as for `start`.
     ///
     /// Raises
     /// ------
     /// ProblemError
-    ///     For an id of no flowlet, of one that has ended, or named twice; for a bad path, by its place.
+    ///     For an id of no flowlet, of one that has ended, or named twice; for a bad path, by its place; for a floor
+    ///     that does not fit, by the id of its flowlet.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the id of its flowlet.
     /// MethodError
@@ -288,7 +301,8 @@ impl Allocator {
     /// >>> allocator.tick(100)
     /// >>> allocator.rates(ids).round(3)
     /// array([9., 3.])
-    #[pyo3(signature = (ids, weight=None, *, alpha=None, rate_cap=None, paths=None))]
+    #[pyo3(signature = (ids, weight=None, *, alpha=None, rate_cap=None, flow_floor=None, paths=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn change(
         &self,
         py: Python<'_>,
@@ -296,6 +310,7 @@ impl Allocator {
         weight: Option<&Bound<'_, PyAny>>,
         alpha: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
+        flow_floor: Option<&Bound<'_, PyAny>>,
         paths: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let mut core = self.core()?;
@@ -306,7 +321,8 @@ impl Allocator {
         };
         let (weights, alphas, caps) =
             (column("weight", weight)?, column("alpha", alpha)?, column("rate_cap", rate_cap)?);
-        let given = weights.is_some() || alphas.is_some() || caps.is_some();
+        let floors = column("flow_floor", flow_floor)?;
+        let given = [&weights, &alphas, &caps, &floors].iter().any(|column| column.is_some());
         let core = &mut *core;
         py.enter_rust(|| {
             let utility = |(flow, &id): (usize, &FlowId)| {
@@ -316,6 +332,7 @@ impl Allocator {
                     weight: of(&weights, old.weight),
                     alpha: of(&alphas, old.alpha),
                     cap: of(&caps, old.cap),
+                    floor: of(&floors, old.floor),
                 })
             };
             let utilities = given.then(|| ids.iter().enumerate().map(utility).collect::<netnum_core::Result<Vec<_>>>());
@@ -465,6 +482,28 @@ impl Allocator {
     fn updates<'py>(&self, py: Python<'py>) -> PyResult<Updates<'py>> {
         let (ids, rates): (Vec<FlowId>, Vec<f64>) = self.core()?.updates().into_iter().unzip();
         Ok((numbers_of(py, &ids), PyArray1::from_vec(py, rates)))
+    }
+
+    /// The flowlets that get less than their floor: where a link has failed, or its capacity has fallen below the
+    /// floors on it, these are cut in proportion until it returns.
+    ///
+    /// Returns
+    /// -------
+    /// array of int
+    ///     Their ids.
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator([10.0], update_threshold=0.0)
+    /// >>> ids = allocator.start([[0], [0]], flow_floor=[6.0, 2.0])
+    /// >>> allocator.set_capacity(0, 4.0)
+    /// >>> allocator.broken_floors() == ids
+    /// array([ True,  True])
+    /// >>> allocator.tick()
+    /// >>> allocator.rates(ids)
+    /// array([3., 1.])
+    fn broken_floors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(numbers_of(py, &self.core()?.broken_floors()))
     }
 
     /// Capacity of every link, as given: array of float.

@@ -11,9 +11,9 @@ use crate::problem::Problem;
 /// The largest fraction of all demands that fits at once.
 ///
 /// Every flow gets the same part of its demand, over all its paths, and that part is as large as the links let it be:
-/// the maximum concurrent flow. The demand of a flow is its `flow_cap`; utilities do not matter. The fraction may be
-/// above 1: the demands then fit, and would if all were so many times as large. Caps of paths (`rate_cap`) stay as they
-/// are.
+/// the maximum concurrent flow. The demand of a flow is its `flow_cap`; utilities, floors, costs and priorities do not
+/// matter. The fraction may be above 1: the demands then fit, and would if all were so many times as large. Caps of
+/// paths (`rate_cap`) stay as they are.
 ///
 /// Exact to rounding, by the simplex method of `max_min` up to its first level, with a proof: prices of links whose
 /// weak duality no rates can beat.

@@ -1,11 +1,11 @@
-//! What is meant by names that do not exist, by the table of `netnum._hints`.
+//! What is meant by names that do not exist and by arguments that are missing: the tables are in Python.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// What is meant by a name of some `kind`, if the table has it.
 pub(crate) fn meant(py: Python<'_>, kind: &str, name: &str) -> PyResult<Option<String>> {
-    table(py)?.call_method1("meant", (kind, name))?.extract()
+    py.import("netnum._hints")?.call_method1("meant", (kind, name))?.extract()
 }
 
 /// Refuses keywords that a class does not have. Its constructor takes them as `**unknown`, which `help` does not show.
@@ -14,17 +14,31 @@ pub(crate) fn refuse(class: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResu
     Err(unexpected(name.py(), class, &name.extract::<String>()?)?)
 }
 
+/// An argument that has no default. The constructors of classes take it as an optional one, since PyO3's own message
+/// for a missing argument does not say what it is.
+pub(crate) fn needed<'a, 'py>(
+    py: Python<'py>,
+    class: &str,
+    name: &str,
+    given: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<&'a Bound<'py, PyAny>> {
+    match given {
+        Some(given) => Ok(given),
+        None => Err(PyErr::from_value(arguments(py)?.call_method1("absent", (class, name))?)),
+    }
+}
+
 /// The exception for a keyword that a function does not have.
 pub(crate) fn unexpected(py: Python<'_>, function: &str, name: &str) -> PyResult<PyErr> {
-    table(py)?.call_method1("unexpected", (function, name)).map(PyErr::from_value)
+    arguments(py)?.call_method1("unexpected", (function, name)).map(PyErr::from_value)
 }
 
 /// The exception for an option that no method has, if the table knows what is meant.
 pub(crate) fn no_option(py: Python<'_>, function: &str, name: &str) -> PyResult<Option<PyErr>> {
-    let error = table(py)?.call_method1("no_option", (function, name))?;
+    let error = arguments(py)?.call_method1("no_option", (function, name))?;
     Ok((!error.is_none()).then(|| PyErr::from_value(error)))
 }
 
-fn table(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("netnum._hints")
+fn arguments(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("netnum._arguments")
 }

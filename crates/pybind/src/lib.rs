@@ -49,16 +49,20 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The part of netnum that is written in Rust. Use it as `netnum`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
-    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::numbers::load_numpy(module.py())?;
         crate::utility::add_classes(module)?;
-        // Made by PyO3; the stub would have to repeat it.
-        pyo3::types::PyAnyMethods::delattr(module.as_any(), "__all__")
+        // `from ._core import *` takes the classes of `netnum`, and none of those of `netnum.sim`.
+        let module_of = |thing: &Bound<'_, PyAny>| thing.getattr("__module__")?.extract::<String>();
+        let all = module.dict().iter().filter(|(_, thing)| module_of(thing).is_ok_and(|of| of == "netnum"));
+        module.setattr("__all__", all.map(|(name, _)| name).collect::<Vec<_>>())
     }
 
     #[pymodule_export]

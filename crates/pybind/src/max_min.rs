@@ -5,6 +5,7 @@ use std::sync::Arc;
 use netnum_core::{MaxMin, MaxMinBasis};
 use netnum_parallel::Threads;
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::detach::EnterRust;
@@ -25,7 +26,11 @@ struct Basis(MaxMinBasis);
 ///
 /// Parameters
 /// ----------
-/// problem : Problem
+/// problem : Problem, or array of float, Topology or networkx graph
+///     A network takes `paths` as well: the rates are those of ``netnum.Problem(network, paths)``, whose flows all have
+///     the same weight.
+/// paths : optional
+///     As in `Problem`, where `problem` is a network.
 /// start : MaxMinRates, optional
 ///     What `max_min` has returned for a problem with the same paths, whose capacities, caps or utilities may differ.
 ///     The rates of the flows are the same without it, to 1e-9; with several paths per flow they are found several
@@ -66,15 +71,28 @@ struct Basis(MaxMinBasis);
 /// >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0, weight=[1.0, 3.0, 1.0]))
 /// >>> netnum.max_min(problem).rates.round(6)
 /// array([0.25, 0.75, 1.25])
+///
+/// Flows that count alike need no utility:
+///
+/// >>> netnum.max_min([1.0, 2.0], [[0], [0, 1], [1]]).rates.round(6)
+/// array([0.5, 0.5, 1.5])
 #[pyfunction]
-#[pyo3(signature = (problem, *, start=None, accuracy=None, threads=None))]
+#[pyo3(signature = (problem, paths=None, *, start=None, accuracy=None, threads=None))]
 pub(crate) fn max_min<'py>(
     py: Python<'py>,
-    problem: &Problem,
+    problem: &Bound<'py, PyAny>,
+    paths: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
     accuracy: Option<f64>,
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let problem = match (problem.cast::<Problem>(), paths) {
+        (Ok(problem), None) => problem.clone(),
+        (Ok(_), Some(_)) => return Err(PyTypeError::new_err("max_min has paths and a Problem, which has its own")),
+        (Err(_), None) => return Err(wrong_type("problem", "a Problem, or a network with paths", problem)),
+        (Err(_), Some(paths)) => py.get_type::<Problem>().call1((problem, paths))?.cast_into()?,
+    };
+    let problem = problem.get();
     let workers = Arc::new(Threads::new(threads_of(threads)?));
     let kind = py.import("netnum._max_min_rates")?.getattr("MaxMinRates")?;
     if let Some(start) = start

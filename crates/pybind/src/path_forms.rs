@@ -25,6 +25,10 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     if net.is_some() {
         refuse_pairs(value)?;
     }
+    if let Ok(text) = value.cast::<PyString>() {
+        let how = "net.ecmp(pairs) and net.k_shortest_paths(pairs, k) make some, and a utility comes after them";
+        return Err(PyTypeError::new_err(format!("paths is the text {:?}, expected paths: {how}", text.to_cow()?)));
+    }
     if value.hasattr("tocsc")? {
         return columns(value, links).map(Arc::new);
     }

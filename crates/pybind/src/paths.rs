@@ -7,12 +7,13 @@ use netnum_core::{Error, Paths as Core};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::detach::EnterRust;
-use crate::error::{ProblemError, raise};
-use crate::hints;
+use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers::{self, counted, kept};
+use crate::topology::Topology;
+use crate::{hints, path_forms};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -29,8 +30,8 @@ use crate::numbers::{self, counted, kept};
 ///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
 ///     flow p.
 /// coefficients : array of float, optional
-///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link that
-///     a path names twice has their sum.
+///     What every path uses of its links per unit of its rate, > 0, one per entry of `indices`; 1 by default. A link
+///     that a path names twice has their sum.
 /// flow_cap : array of float, shape (flows,), optional
 ///     The cap on the rate of every flow, which a `Problem` takes unless it is given another. Paths that a `Topology`
 ///     makes for demands have their volumes.
@@ -93,6 +94,20 @@ impl Paths {
         self.flow_cap.as_deref()
     }
 
+    /// The path of every flow.
+    ///
+    /// # Errors
+    /// A `ProblemError` naming the first flow with several paths, or in another place.
+    pub(crate) fn of_flows(&self) -> PyResult<&Core> {
+        let Some(group) = &self.group else { return Ok(&self.core) };
+        let (path, flow) =
+            (0..).zip(group.iter()).find(|&(path, &flow): &(u32, _)| path != flow).expect("not the same");
+        let what = format!("path {path} is one of flow {flow}, expected path {path} to be that of flow {path}");
+        Err(ProblemError::new_err(format!(
+            "{what}: several paths with shares are a netnum.sim.Split(net, paths, shares)"
+        )))
+    }
+
     fn flows(&self) -> usize {
         self.group.as_ref().map_or(self.core.len(), |group| group.iter().max().map_or(0, |&last| last as usize + 1))
     }
@@ -101,17 +116,24 @@ impl Paths {
 #[pymethods]
 impl Paths {
     #[new]
-    #[pyo3(signature = (indptr, indices, group=None, coefficients=None, flow_cap=None, **unknown))]
+    #[pyo3(signature = (indptr=None, indices=None, group=None, coefficients=None, flow_cap=None, **unknown))]
     #[pyo3(text_signature = "(indptr, indices, group=None, coefficients=None, flow_cap=None)")]
     fn new(
-        indptr: &Bound<'_, PyAny>,
-        indices: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        indptr: Option<&Bound<'_, PyAny>>,
+        indices: Option<&Bound<'_, PyAny>>,
         group: Option<&Bound<'_, PyAny>>,
         coefficients: Option<&Bound<'_, PyAny>>,
         flow_cap: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Paths", unknown)?;
+        let indptr = hints::needed(py, "Paths", "indptr", indptr)?;
+        if indptr.cast::<Topology>().is_ok() || holds_lists(indptr) {
+            let instead = "netnum.Paths.from_lists(paths, net) takes lists of links or of nodes";
+            return Err(wrong_type("indptr", &format!("an array of integers ({instead})"), indptr));
+        }
+        let indices = hints::needed(py, "Paths", "indices", indices)?;
         let offsets = numbers::integers("indptr", indptr)?;
         let links = numbers::integers("indices", indices)?;
         if let Some(position) = offsets.iter().position(|&offset| offset < 0) {
@@ -126,7 +148,7 @@ impl Paths {
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
         let coefficients = coefficients.map(|all| numbers::floats("coefficients", all)).transpose()?;
-        let core = indices.py().enter_rust(|| match coefficients {
+        let core = py.enter_rust(|| match coefficients {
             None => Core::new(offsets, links),
             Some(coefficients) => Core::with_coefficients(offsets, links, coefficients),
         })?;
@@ -146,6 +168,85 @@ impl Paths {
             return Err(ProblemError::new_err(message));
         }
         Ok(this.with_flow_cap(Some(caps)))
+    }
+
+    /// Paths from a list of links or of nodes for each.
+    ///
+    /// Parameters
+    /// ----------
+    /// paths : sequence of sequences of int or of str
+    ///     As in `Problem`: the links of every path, or its nodes by name, ``["Seattle", "Denver"]``.
+    /// net : Topology, optional
+    ///     Whose nodes are named, and whose links the paths have.
+    /// group : array of int, shape (paths,), optional
+    ///     The flow that every path belongs to. By default path p is flow p.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the path with a link or a node that the network does not have, or whose links do not follow on each
+    ///     other in it.
+    /// TypeError
+    ///     For what is no list of paths, and for names of nodes without a network.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> paths = netnum.Paths.from_lists([["Seattle", "Denver", "Houston"], ["Denver", "Houston"]], net)
+    /// >>> [path.tolist() for path in paths]
+    /// [[0, 2], [2]]
+    #[staticmethod]
+    #[pyo3(signature = (paths, net=None, *, group=None))]
+    fn from_lists(
+        paths: &Bound<'_, PyAny>,
+        net: Option<&Bound<'_, Topology>>,
+        group: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let links = net.map_or(u32::MAX as usize, |net| net.get().core.links().len());
+        let core = path_forms::paths(paths, links, net.map(Bound::get))?;
+        if let Some(net) = net {
+            let topology = &net.get().core;
+            paths.py().enter_rust(|| topology.check_walks(&core))?;
+        }
+        let Some(group) = group.map(flow_numbers).transpose()? else { return Ok(core.into()) };
+        check_length("group", group.len(), core.len(), "path").map_err(raise)?;
+        Ok(Self::grouped(core, &group))
+    }
+
+    /// The paths as a table, with the names of a network.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology, optional
+    ///     The network of the paths; without it links have numbers.
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///     A row per path: its flow and its links; with a network also its source, its destination and the list of its
+    ///     nodes, which is empty where its links are not listed in the order of the path.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a path over a link that the network does not have.
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10")
+    /// >>> net.paths("A", "C").to_pandas(net)
+    ///       flow source destination      nodes           links
+    /// path
+    /// 0        0      A           C  [A, B, C]  A -> B, B -> C
+    #[pyo3(signature = (net=None))]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>, net: Option<&Bound<'py, Topology>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.frames")?.call_method1("paths", (slf, net))
     }
 
     /// Where every path begins in `indices`: array of int, shape (paths + 1,).
@@ -222,6 +323,12 @@ impl Paths {
         let caps = if self.flow_cap.is_some() { ", capped by demands" } else { "" };
         format!("Paths({}{flows}, {mean:.1} links each{coefficients}{caps})", counted(paths, "path"))
     }
+}
+
+/// Whether something is a list of lists, of arrays or of texts, and not of numbers.
+fn holds_lists(value: &Bound<'_, PyAny>) -> bool {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    is_list && value.get_item(0).is_ok_and(|first| first.len().is_ok())
 }
 
 /// Flow numbers as the core counts them.

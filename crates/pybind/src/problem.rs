@@ -4,12 +4,13 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use netnum_core::{Parameter, Problem as Core, Starving};
+use netnum_core::internal::check_length;
+use netnum_core::{Parameter, Paths as CorePaths, Problem as Core, Starving};
 use numpy::PyArray1;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyMapping, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::by_name::{Each, Names, dict_of_series};
@@ -45,8 +46,8 @@ use crate::{hints, path_forms, utility};
 ///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
 ///     and demands have no paths, and it makes them. The entries of a matrix are what the path (column)
 ///     uses of the link (row) per unit of its rate, the coefficient a_lp, 0 where it does not cross it; `Paths` has
-///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and 1. On a `Topology` or a graph, a
-///     path may be its nodes by name, ``["Seattle", "Denver"]``.
+///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and
+///     1. On a `Topology` or a graph, a path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, name, or float, or sequence of those
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. A number is the
 ///     α of ``AlphaFair(α)``; of the names, ``"proportional"`` is ``AlphaFair(1.0)``, ``"max-min"`` is
@@ -62,11 +63,13 @@ use crate::{hints, path_forms, utility};
 ///     paths, which `solve` splits in the best way. By default that of `paths`, if it is a `Paths` of
 ///     `Topology.k_shortest_paths` or of another problem; else path p is flow p (``group=range(len(paths))`` in any
 ///     case).
-/// rate_cap : array of float, shape (paths,), or float, optional
-///     Cap on the rate of every path, >= 0, inf for none; one number is that of all.
-/// flow_cap : array of float, shape (flows,), or float, optional
+/// rate_cap : array of float, shape (paths,), or float, or dict, optional
+///     Cap on the rate of every path, >= 0, inf for none; one number is that of all. A dict caps the paths that it
+///     names, as in `with_rate_caps`.
+/// flow_cap : array of float, shape (flows,), or float, or dict, optional
 ///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none; one number is that of all. A
-///     flow with one path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
+///     dict caps the flows that it names, ``{("Seattle", "Denver"): 5.0}``, as in `with_flow_caps`. A flow with one
+///     path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
 ///     `Solution.failed_flows`. By default the `flow_cap` of `paths`, where they are for demands and their flows are
 ///     those of `group`: the volumes; ``flow_cap=np.inf`` for none.
 /// flow_floor : array of float, shape (flows,), or float, or dict, optional
@@ -97,7 +100,7 @@ use crate::{hints, path_forms, utility};
 /// UtilityError
 ///     For a parameter out of its range in one of several utilities, and for a name that there is not.
 /// TypeError
-///     For anything that is not of the kinds above.
+///     For an argument that is missing, and anything that is not of the kinds above.
 ///
 /// Examples
 /// --------
@@ -133,6 +136,8 @@ pub(crate) struct Problem {
     flow_floor: PyOnceLock<Py<PyArray1<f64>>>,
     path_cost: PyOnceLock<Py<PyArray1<f64>>>,
     priority: PyOnceLock<Py<PyArray1<f64>>>,
+    /// The ends of its flows, as `netnum._by_name` looks them up.
+    flow_ends: PyOnceLock<Py<PyAny>>,
 }
 
 impl From<Core> for Problem {
@@ -150,6 +155,7 @@ impl From<Core> for Problem {
             flow_floor: PyOnceLock::new(),
             path_cost: PyOnceLock::new(),
             priority: PyOnceLock::new(),
+            flow_ends: PyOnceLock::new(),
         }
     }
 }
@@ -158,15 +164,16 @@ impl From<Core> for Problem {
 impl Problem {
     #[new]
     #[pyo3(signature = (
-        network, paths, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None,
-        link_cost=None, priority=None, **unknown
+        network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
+        path_cost=None, link_cost=None, priority=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
                              flow_floor=None, path_cost=None, link_cost=None, priority=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
-        network: &Bound<'_, PyAny>,
-        paths: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        network: Option<&Bound<'_, PyAny>>,
+        paths: Option<&Bound<'_, PyAny>>,
         utility: Option<&Bound<'_, PyAny>>,
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
@@ -178,7 +185,8 @@ impl Problem {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
-        let py = network.py();
+        let network = hints::needed(py, "Problem", "network", network)?;
+        let paths = hints::needed(py, "Problem", "paths", paths)?;
         let topology = of_network(network)?;
         let topology = topology.as_ref();
         let capacities = match topology {
@@ -195,9 +203,27 @@ impl Problem {
         let group = group.map(|group| paths::flow_numbers(group)).transpose()?;
         let are_its_flows = group.is_none() || group == known;
         let group = group.or(known);
-        let rate_cap = rate_cap.map(|rate_cap| numbers::for_each("rate_cap", rate_cap, paths.len())).transpose()?;
-        let flow_cap = flow_cap.map(|flow_cap| numbers::parameter("flow_cap", flow_cap)).transpose()?;
-        let flow_cap = flow_cap.or(demands.filter(|_| are_its_flows).map(Parameter::PerFlow));
+        let demands = demands.filter(|_| are_its_flows);
+        let named = |name, caps, each, present| match group.as_ref() {
+            Some(group) => caps_by_name(topology, &paths, group, name, caps, each, present),
+            None => {
+                caps_by_name(topology, &paths, &(0..paths.len() as u32).collect::<Vec<_>>(), name, caps, each, present)
+            }
+        };
+        let rate_cap = match rate_cap {
+            Some(rate_cap) => {
+                let rate_cap = named("rate_cap", rate_cap, Each::Path, None)?;
+                Some(numbers::for_each("rate_cap", &rate_cap, paths.len())?)
+            }
+            None => None,
+        };
+        let flow_cap = match flow_cap {
+            Some(flow_cap) => {
+                let flow_cap = named("flow_cap", flow_cap, Each::Flow, demands.as_deref())?;
+                Some(numbers::parameter("flow_cap", &flow_cap)?)
+            }
+            None => demands.map(Parameter::PerFlow),
+        };
         let net = topology.map(|topology| &topology.get().core);
         let is_grouped = group.is_some();
         let make = move || {
@@ -243,8 +269,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``, ``flow_cap``
-    ///     (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
+    ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``,
+    ///     ``flow_cap`` (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
     ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
     ///
     /// Returns
@@ -372,6 +398,14 @@ impl Problem {
         let priorities = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
         let array = || kept(&self.priority, py, || Ok(numbers::read_only(py, priorities())));
         self.core.has_priorities().then(array).transpose()
+    }
+
+    #[getter]
+    fn _flow_ends(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        kept(&this.flow_ends, py, || {
+            py.import("netnum._by_name")?.getattr("Joined")?.call1((this.network(py)?, this.paths(py)?))
+        })
     }
 
     /// The utility of all flows, or a tuple with one per flow.
@@ -661,8 +695,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist, and
-    ///     for an attribute that the network does not have.
+    ///     Unless there is one cost per link, finite and >= 0; for a link that a dict names and that does not exist,
+    ///     and for an attribute that the network does not have.
     ///
     /// Examples
     /// --------
@@ -801,8 +835,8 @@ impl Problem {
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
-    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code are where these
-    /// objects are equal.
+    /// Whether network, paths, flows, caps, floors, costs and utilities are the same; utilities that are Python code
+    /// are where these objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
         if ours != theirs {
@@ -858,6 +892,30 @@ impl Problem {
     }
 }
 
+/// Caps that a dict gives by name, in place of some of the present ones; others as they are.
+fn caps_by_name<'py>(
+    net: Option<&Bound<'py, Topology>>,
+    paths: &Arc<CorePaths>,
+    group: &[u32],
+    name: &str,
+    caps: &Bound<'py, PyAny>,
+    each: Each,
+    present: Option<&[f64]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let caps = dict_of_series(caps)?;
+    if caps.cast::<PyMapping>().is_err() {
+        return Ok(caps);
+    }
+    check_length("group", group.len(), paths.len(), "path").map_err(raise)?;
+    let count = match each {
+        Each::Flow => group.iter().max().map_or(0, |&last| last as usize + 1),
+        _ => paths.len(),
+    };
+    let present = || present.map_or_else(|| vec![f64::INFINITY; count], <[f64]>::to_vec);
+    let paths = Bound::new(caps.py(), Paths::grouped(Arc::clone(paths), group))?;
+    Names { net: net.cloned(), paths: Some(paths) }.filled(name, &caps, each, present)
+}
+
 /// A problem whose flows all have a limit.
 fn limited(core: Core) -> netnum_core::Result<Core> {
     core.check_limits().map(|()| core)
@@ -870,7 +928,8 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
     }
 
-    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an attribute.
+    /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an
+    /// attribute.
     fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         match (value.cast::<PyString>(), &self.topology) {
             (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),

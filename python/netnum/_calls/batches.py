@@ -124,7 +124,7 @@ class _Failure:
 
 
 def _solve_chunk(method: str, settings: dict[str, Any], shared: Problem | None, chunk: _Chunk) -> Any:
-    problems = chunk.problems if shared is None else shared
+    problems = chunk.problems or () if shared is None else shared
     try:
         return solve_chunk(problems, method, chunk.first, **chunk.given, **settings)
     except Exception as error:
@@ -152,13 +152,18 @@ def _not_solved(noun: str, chunk: _Chunk, error: Exception) -> Exception:
 
 
 def _with_problem(solution: Solution, problem: Problem) -> Solution:
-    restore, (state,) = solution.__reduce__()
+    restore, (state,) = _taken_apart(solution)
     return restore({**state, "problem": problem})
 
 
+def _taken_apart(thing: Any) -> Any:
+    """What makes an object again, and of what: as pickle has it."""
+    return thing.__reduce__()
+
+
 def _joined(parts: list[Solutions]) -> Solutions:
-    restore, _ = parts[0].__reduce__()
-    states = [part.__reduce__()[1][0] for part in parts]
+    restore, _ = _taken_apart(parts[0])
+    states = [_taken_apart(part)[1][0] for part in parts]
     arrays = [name for name in states[0] if name not in ("size", "others")]
     state = {name: np.concatenate([state[name] for state in states]) for name in arrays}
     others = list(itertools.chain.from_iterable(state["others"] for state in states))

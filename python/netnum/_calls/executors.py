@@ -16,7 +16,7 @@ import threading
 import uuid
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -56,7 +56,9 @@ def expect_executor(executor: Any) -> None:
         raise TypeError(f"executor must be an Executor of concurrent.futures, not {executor!r}{hint}")
 
 
-def here(function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> Iterator[tuple[int, Future[Any]]]:
+def here(
+    function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]
+) -> Generator[tuple[int, Future[Any]], None, None]:
     """As `outcomes`, by calls in this thread of a function that does not raise."""
     for place, task in enumerate(tasks):
         future: Future[Any] = Future()
@@ -66,7 +68,7 @@ def here(function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any])
 
 def outcomes(
     executor: Executor, function: Callable[[Any, Any], Any], shared: Shared, tasks: Sequence[Any]
-) -> Iterator[tuple[int, Future[Any]]]:
+) -> Generator[tuple[int, Future[Any]], None, None]:
     """The place and the ended future of ``function(shared, task)`` for every task, as they end.
 
     Closing the generator, or an exception in it such as KeyboardInterrupt, takes back the calls that have not begun.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._by_name import flow_ends
-from .._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Solutions, Topology
+from .._by_name import flow_ends, nodes_of
+from .._core import NumError, Paths, Problem, ProblemError, Report, Sensitivity, Solution, Solutions, Topology
 from .._link_sets import one_set
 from .._messages import optional
 
@@ -145,10 +145,23 @@ def _rates(
     return table(columns, "flow")
 
 
-def network(net: Topology) -> pandas.DataFrame:
-    """The links of a network, one row for each."""
-    columns = dict(zip(("source", "target"), _named(net, net.links), strict=True))
-    return table(columns | {"capacity": net.capacities}, "link")
+def paths(paths: Paths, net: Topology | None) -> pandas.DataFrame:
+    """The links of every path, one row for each, and its nodes on a network."""
+    columns: dict[str, Any] = {"flow": paths.group}
+    if net is None:
+        columns["links"] = [", ".join(map(str, path.tolist())) for path in paths]
+        return table(columns, "path")
+    names = net.link_names
+    if len(paths.indices) and (largest := int(paths.indices.max())) >= len(names):
+        path = int(np.searchsorted(paths.indptr, np.argmax(paths.indices), side="right")) - 1
+        raise ProblemError(f"path {path} has link {largest}, and {net.name} has {len(names)} links")
+    ends = flow_ends(net, paths)[np.unique(paths.group, return_inverse=True)[1]]
+    columns |= dict(zip(("source", "destination"), _named(net, ends), strict=True))
+    columns |= {
+        "nodes": nodes_of(net, paths, ends[:, 0]),
+        "links": [", ".join(names[link] for link in path) for path in paths],
+    }
+    return table(columns, "path")
 
 
 def expect_solution_of(problem: Problem, solution: Solution) -> None:

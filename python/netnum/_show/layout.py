@@ -113,7 +113,8 @@ def half_width(name: str, size: float) -> float:
 
 
 def _inside(points: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return ((points > low) & (points < high)).all(axis=1)
+    inside: NDArray[np.bool_] = np.all((points > low) & (points < high), axis=1)
+    return inside
 
 
 def _overlaps(boxes: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:

@@ -106,8 +106,15 @@ def write_on(ax: Axes, place: Any, text: str, ground: Any, size: float) -> None:
 
     # Below this luminance white has the larger contrast: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio
     luminance = sum(part**2.2 * weight for part, weight in zip(to_rgb(ground), (0.2126, 0.7152, 0.0722), strict=True))
+    across, up = place
     ax.text(
-        *place, text, color="white" if luminance < 0.18 else "black", fontsize=size, ha="center", va="center_baseline"
+        across,
+        up,
+        text,
+        color="white" if luminance < 0.18 else "black",
+        fontsize=size,
+        ha="center",
+        va="center_baseline",
     )
 
 

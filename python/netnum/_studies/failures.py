@@ -195,9 +195,10 @@ def failure_study(
         The links that fail per scenario, whose capacity becomes 0: every link alone; every fiber, which is all links
         between the same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of
         links. By default every fiber where the problem has a `Topology` made of fibers, in which every link has one
-        back, else every link. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs
-        from and to, a pair; the name of a fiber, ``"Denver - Kansas City"``, is all its links. A flat pair of numbers
-        is two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
+        back, else every link. A link is its number or its name as in `Topology.link_names`; the name of a fiber,
+        ``"Denver - Kansas City"``, is all its links. A pair of nodes is the fiber that joins them, where edges work
+        both ways; where the `Topology` is `directed`, the link from the first to the second. A flat pair of numbers is
+        two links, a flat pair of names of nodes is one. Names need a problem made with a `Topology`.
     objective : {"utility", "concurrent_flow", "min_utilization"}, default "utility"
         What scenarios are compared by: the utility that `solve` finds; or how much of all demands is left, as
         `netnum.concurrent_flow` finds, or how full links get, as `netnum.min_utilization` does. These are exact, one
@@ -258,7 +259,7 @@ def failure_study(
     Kansas City - Indianapolis 1.065 2.13
     """
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
-    names, scenarios = link_sets(problem, given, "failures", "scenario")
+    names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     if objective not in OBJECTIVES:
         near = did_you_mean(str(objective), OBJECTIVES)
@@ -270,27 +271,29 @@ def failure_study(
         left[list(links)] = 0.0
         return left
 
-    cases: Cases
-    solutions: list[Solution] | list[MulticommodityFlow]
-    if objective == "utility":
+    def solved() -> tuple[Cases, list[Any]]:
         cases = SolvedCases(problem, method, warm_start, settings | options)
-        solutions = cases.solve(map(without, scenarios), progress, threads)
-    else:
+        return cases, cases.solve(map(without, scenarios), progress, threads)
+
+    def carried() -> tuple[Cases, list[Any]]:
+        defaults: dict[str, Any] = failure_study.__kwdefaults__ or {}
         others = {"method": method != "auto", "warm_start": warm_start is not None, "threads": threads is not None}
-        others |= {name: value != failure_study.__kwdefaults__[name] for name, value in settings.items()}
+        others |= {name: value != defaults[name] for name, value in settings.items()}
         for name in [name for name, is_given in others.items() if is_given] + list(options):
             raise NumError(f"{name} is a setting of solve, and {objective!r} is found exactly, without it")
         cases = CarriedCases(problem, objective)
-        solutions = cases.solve(map(without, scenarios), progress)
+        return cases, cases.solve(map(without, scenarios), progress)
+
+    cases, solutions = solved() if objective == "utility" else carried()
 
     serves = cases.served(cases.before)
     still = [cases.served(solution) for solution in solutions]
     both = [serves & row for row in still]
     compared = list(zip(solutions, both, strict=True))
-    solved = np.array([has_answer(solution) for solution in solutions], dtype=bool)
+    has_answers = np.array([has_answer(solution) for solution in solutions], dtype=bool)
 
     def known(values: list[float]) -> NDArray[np.float64]:
-        return np.where(solved, values, np.nan)
+        return np.where(has_answers, values, np.nan)
 
     return FailureStudy(
         names=names,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._core import NumError, Topology
-from ._table import Demands, ends_of, floats
+from ._table import Demands, ends_of, expect_network, floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,7 @@ def gravity(
     >>> demands
     Demands(110, 50000 in all)
     """
+    expect_network(net, "gravity(net, total)")
     if masses is None:
         for link in np.flatnonzero(np.isinf(net.capacities))[:1]:
             name = net.link_names[link]
@@ -105,6 +106,7 @@ def lognormal(net: Topology, total: float, sigma: float = 1.0, *, seed: int = 0)
     >>> netnum.demands.lognormal(netnum.topology.backbone("nsfnet"), total=10.0, seed=3)
     Demands(182, 10 in all)
     """
+    expect_network(net, "lognormal(net, total)")
     return _spread(net, total, np.ones((net.ends, net.ends)), sigma, seed, "sigma")
 
 

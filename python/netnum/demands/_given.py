@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .._core import ProblemError, Topology
-from .._tables import columns
+from .._tables import columns, end_of
 from ..topology import _backbones, _sndlib
-from ._table import Demands, ends_of, floats
+from ._table import Demands, ends_of, expect_network, floats
 
 if TYPE_CHECKING:
     import pandas
@@ -54,6 +54,7 @@ def from_pandas(
     >>> netnum.demands.from_pandas(net, table)
     Demands(2, 140 in all)
     """
+    expect_network(net, "from_pandas(net, frame)")
     roles = {"source": source, "destination": destination, "demand": demand}
     rows = zip(*columns(frame, roles, "from_matrix takes a matrix"), strict=True)
     return _listed(net, ((f"row {row}", *entries) for row, entries in enumerate(rows)), _refuse)
@@ -87,6 +88,7 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     >>> netnum.demands.from_matrix(net, [[0, 3, 1], [0, 0, 2], [0, 0, 0]]).destinations
     array([1, 2, 2])
     """
+    expect_network(net, "from_matrix(net, matrix)")
     entries = floats("matrix", matrix)
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
@@ -135,6 +137,7 @@ def from_sndlib(net: Topology, path_or_text: str | os.PathLike[str]) -> Demands:
     >>> net = netnum.topology.from_sndlib("germany50.xml")  # doctest: +SKIP
     >>> demands = netnum.demands.from_sndlib(net, "germany50.xml")  # doctest: +SKIP
     """
+    expect_network(net, "from_sndlib(net, path)")
     return _listed(net, _sndlib.demands_of(path_or_text), lambda *_: None, without_zeros=True)
 
 
@@ -174,7 +177,7 @@ def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]
         return np.arange(net.ends)
     places: dict[int, int] = {}
     for place, label in enumerate(named):
-        end = _end(net, f"the matrix, {axis} {place}", "label", label)
+        end = end_of(net, f"the matrix, {axis} {place}, label", label)
         if end in places:
             raise ProblemError(f"the matrix has two {axis}s for {net.node_names[end]}, expected one")
         places[end] = place
@@ -198,7 +201,7 @@ def _listed(
         pair = []
         for role, end in (("source", source), ("destination", destination)):
             if end not in places:
-                places[end] = _end(net, what, role, end)
+                places[end] = end_of(net, f"{what}, {role}", end)
             pair.append(places[end])
         try:
             volume = float(demand)
@@ -216,30 +219,19 @@ def _listed(
     return Demands(np.array(columns[0], dtype=int), np.array(columns[1], dtype=int), np.array(columns[2]))
 
 
-def _end(net: Topology, what: str, role: str, end: Any) -> int:
-    try:
-        node = net.node(end)
-    except (ProblemError, TypeError) as error:
-        raise ProblemError(f"{what}, {role}: {error}") from None
-    if node >= net.ends:
-        raise ProblemError(f"{what}, {role}: {net.node_names[node]} is no end of {net.name}")
-    return node
+def stated(net: Topology, given: Any) -> Demands | list[tuple[Any, Any]] | None:
+    """The demands that something states wherever pairs are taken; the pairs of a table without volumes.
 
-
-def stated(net: Topology, given: Any) -> Demands | None:
-    """The demands that something states wherever pairs are taken; None for a list of pairs.
-
-    `Demands`, a dict of volumes by pair, a table with columns, or a matrix of volumes, dense or sparse.
+    Demands are `Demands`, a dict of volumes by pair, a table with columns, or a matrix of volumes, dense or sparse.
+    None stands for pairs one by one or in two columns without names.
     """
     if isinstance(given, Demands):
         return given
     if hasattr(given, "tocsc"):
         return from_matrix(net, given.toarray())
     columns = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
-    if columns == ["source", "destination"] and not isinstance(given, Mapping):
-        return None
-    if columns == ["destination", "source"] and not isinstance(given, Mapping):
-        _refuse_pairs(columns)
+    if sorted(map(str, columns)) == ["destination", "source"]:
+        return list(zip(given["source"], given["destination"], strict=True))
     if {"source", "destination"} & set(columns):
         return from_pandas(net, given)
     if len(columns) == 3 and not isinstance(given, Mapping) and net.ends != 3:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import ProblemError, Topology
 from .._show import frames
+from .._tables import names_of_ends
 
 if TYPE_CHECKING:
     import pandas
@@ -84,10 +85,19 @@ class Demands:
         return Demands(self.sources, self.destinations, self.volumes * factor)
 
     def to_matrix(self, net: Topology) -> NDArray[np.float64]:
-        """The volume from every end to every other: shape (ends, ends). Several demands of one pair are added up."""
+        """The volume from every end to every other: shape (ends, ends). Several demands of one pair are added up.
+
+        Raises
+        ------
+        ProblemError
+            For an end that the network does not have.
+        """
         matrix = np.zeros((net.ends, net.ends))
-        places = {int(end): place for place, end in enumerate(ends_of(net))}
-        rows, columns = ([places[int(end)] for end in ends] for ends in (self.sources, self.destinations))
+        place = {name: number for number, name in enumerate(net.node_names)}
+        rows, columns = (
+            [place[name] for name in names_of_ends(net, f"the {role} of demand", ends)]
+            for role, ends in (("source", self.sources), ("destination", self.destinations))
+        )
         np.add.at(matrix, (rows, columns), self.volumes)
         return matrix
 
@@ -101,13 +111,14 @@ class Demands:
 
         Raises
         ------
+        ProblemError
+            For an end that the network does not have.
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
         columns: dict[str, Any] = {"source": self.sources, "destination": self.destinations}
         if net is not None:
-            names = dict(zip(ends_of(net).tolist(), net.node_names, strict=False))
-            columns = {name: [names[end] for end in ends.tolist()] for name, ends in columns.items()}
+            columns = {role: names_of_ends(net, f"the {role} of demand", ends) for role, ends in columns.items()}
         return frames.table(columns | {"demand": self.volumes})
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -159,6 +170,12 @@ def floats(name: str, given: Any) -> NDArray[np.float64]:
         return np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an array of numbers, not {given!r:.60}") from None
+
+
+def expect_network(net: Any, call: str) -> None:
+    """Refuses what is no network."""
+    if not isinstance(net, Topology):
+        raise TypeError(f"net must be a Topology, not {type(net).__name__}: the call is {call}")
 
 
 def ends_of(net: Topology) -> NDArray[np.int64]:

@@ -1,8 +1,9 @@
 """Networks: fabrics that papers use and real backbones by name, and any other from edges, a table, a matrix, a graph
 or a file.
 
-Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `paths`, `k_shortest_paths`, `route`,
-`random_pairs` and `plot`. Servers are numbered rack by rack from 0. Demands between the nodes are in `netnum.demands`.
+Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `ecmp_split`, `paths`, `k_shortest_paths`,
+`route`, `random_pairs` and `plot`. Servers are numbered rack by rack from 0. Demands between the nodes are in
+`netnum.demands`.
 """
 
 from .._core import Topology, fat_tree, leaf_spine, parking_lot, single_link, star

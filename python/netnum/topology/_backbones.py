@@ -67,6 +67,7 @@ def backbone(name: str) -> Topology:
         [capacity for *_, capacity in edges for _ in range(2)],
         name=name,
         positions=[(node["longitude"], node["latitude"]) for node in data["nodes"]] if placed else None,
+        directed=False,
     )
 
 

@@ -91,7 +91,9 @@ def from_edges(
         # Without the way back of those that have none.
         kept = np.column_stack([np.ones(len(are_shared), dtype=bool), ~(are_shared | directed)]).reshape(-1)
         of_links = np.repeat(are_shared, 2)[kept]
-        return Topology(net.node_names, net.links[kept], net.capacities[kept], name=name, shared=of_links)
+        return Topology(
+            net.node_names, net.links[kept], net.capacities[kept], name=name, shared=of_links, directed=directed
+        )
     if isinstance(edges, Mapping):
         return network(_of_dict(edges), directed=directed, shared=shared)
     return network(_of_list(edges), directed=directed, shared=shared)

@@ -1,15 +1,17 @@
-"""Networks from GraphML and GML files, such as those of the Internet Topology Zoo."""
+"""Networks from GraphML and GML files, such as those of the Internet Topology Zoo, and GraphML of networks."""
 
 from __future__ import annotations
 
 import io
 import os
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
 from . import _files
-from ._graphs import from_networkx, imported
+from ._graphs import BOTH_WAYS, IS_END, NUMBER, SHARED, by_link, from_networkx, imported
 
 if TYPE_CHECKING:
     import networkx
@@ -25,6 +27,12 @@ PLACES = (("longitude", "latitude"), ("lon", "lat"), ("x", "y"))
 
 GRAPH = r"\bgraph\s*\["
 """Where the content of a GML file begins."""
+
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML cannot have."""
+
+TYPES: dict[type, str] = {bool: "boolean", int: "int", float: "double", str: "string"}
+"""What GraphML calls a type."""
 
 
 def from_graphml(
@@ -155,6 +163,61 @@ def from_gml(
     return _network(graph, stem, capacity, attribute, directed, shared)
 
 
+def to_graphml(net: Topology, path: str | os.PathLike[str] | None) -> str | None:
+    """`Topology.to_graphml`."""
+    ends, shared = net.links.tolist(), net.shared.tolist()
+    attributes = by_link(net, "GraphML", ("capacity", NUMBER, SHARED, "key"))
+    nodes: list[dict[str, Any]] = [{"tier": tier} for tier in net.tiers.tolist()]
+    for data in nodes[net.ends :]:
+        data[IS_END] = False
+    for data, (across, up) in zip(nodes, () if net.positions is None else net.positions.tolist(), strict=False):
+        data["x"], data["y"] = across, up
+    edges = []
+    for number, ((source, target), capacity) in enumerate(zip(ends, net.capacities.tolist(), strict=True)):
+        own = {"capacity": capacity, NUMBER: number} | ({SHARED: True} if shared[number] else {})
+        for one, other in [(source, target), (target, source)][: 1 + shared[number]]:
+            edges.append((one, other, own | attributes[number]))
+    graph = {"name": net.name} | ({} if net.directed else {BOTH_WAYS: True})
+
+    keys: dict[tuple[str, str, type], str] = {}
+    names = [_xml(name, f"the name of node {place}") for place, name in enumerate(net.node_names)]
+    body = ['  <graph edgedefault="directed">', *_data(keys, "graph", graph, 4)]
+    for name, data in zip(names, nodes, strict=True):
+        body += [f'    <node id="{name}">', *_data(keys, "node", data, 6), "    </node>"]
+    for source, target, data in edges:
+        body += [f'    <edge source="{names[source]}" target="{names[target]}">']
+        body += [*_data(keys, "edge", data, 6), "    </edge>"]
+    declared = [
+        f'  <key id="{key}" for="{place}" attr.name="{_xml(name, "the name of an attribute")}" '
+        f'attr.type="{TYPES[kind]}"/>'
+        for (place, name, kind), key in keys.items()
+    ]
+    first = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+    text = "\n".join([*first, *declared, *body, "  </graph>", "</graphml>", ""])
+    if path is None:
+        return text
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    return None
+
+
+def _data(
+    keys: dict[tuple[str, str, type], str], place: str, attributes: Mapping[str, Any], indent: int
+) -> Iterable[str]:
+    """The lines of some attributes, whose keys are declared."""
+    for name, value in attributes.items():
+        key = keys.setdefault((place, name, type(value)), f"d{len(keys)}")
+        text = _xml(str(value).lower() if isinstance(value, bool) else str(value), f"attribute {name!r}")
+        yield f'{" " * indent}<data key="{key}">{text}</data>'
+
+
+def _xml(text: str, what: str) -> str:
+    """A text as XML has it, also between quotes."""
+    if wrong := NO_XML.search(text):
+        raise ProblemError(f"{what} is {text!r}, and GraphML has no character {wrong[0]!r}: save(path) writes JSON")
+    marks = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+    return "".join(marks.get(mark, mark) for mark in text)
+
+
 def _network(
     graph: networkx.Graph[Any],
     stem: str,
@@ -166,7 +229,7 @@ def _network(
     """The network of a graph whose nodes are ids."""
     if isinstance(capacity, str):
         raise TypeError(f"capacity must be a number, for links without one, not a str: give attribute={capacity!r}")
-    title = str(graph.graph.get("Network") or graph.graph.get("label") or stem)
+    title = str(graph.graph.get("Network") or graph.graph.get("label") or graph.graph.get("name", stem))
     graph.remove_edges_from([edge for edge in graph.edges if edge[0] == edge[1]])
     names = _names(graph)
     attributes = ATTRIBUTES if attribute is None else (attribute,)
@@ -210,11 +273,11 @@ def _lowered(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names(graph: networkx.Graph[Any]) -> dict[Any, str]:
-    def label(node: Any) -> str:
+    def labelled(node: Any) -> str:
         attributes = _lowered(graph.nodes[node])
         return str(next((attributes[name] for name in LABELS if name in attributes), node))
 
-    labels = {node: label(node) for node in graph.nodes}
+    labels = {node: labelled(node) for node in graph.nodes}
     counts: dict[str, int] = {}
     for label in labels.values():
         counts[label] = counts.get(label, 0) + 1

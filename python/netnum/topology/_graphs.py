@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,15 @@ NUMBER = "link"
 SHARED = "shared"
 """The attribute of the edges of a shared link, one each way, which is True."""
 
+IS_END = "is_end"
+"""The attribute of the nodes that are no ends, which is False."""
+
+LAST_TIER = 255
+"""The largest tier of a node."""
+
+BOTH_WAYS = "both_ways"
+"""The attribute of the graph of a network whose edges work both ways, which is True."""
+
 
 def imported() -> Any:
     """The module networkx, or an error with the command that installs it."""
@@ -37,12 +47,13 @@ def from_networkx(
     """A network from a networkx graph.
 
     Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
-    direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers
-    from 0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
+    direction. Nodes are named by ``str(node)``, in the graph's order. All are ends but those whose attribute ``is_end``
+    is False, which come after the ends. Where every node has an attribute ``pos``, it is where it is drawn, and where
+    every node has an integer ``tier``, it is its tier.
 
     An edge without a capacity, or with one of inf or None, has no limit where others have one. The other attributes of
-    edges are kept as `Topology.link_attributes`. The edges of a graph that `Topology.to_networkx` has made have the
-    numbers that it has given them.
+    edges are kept as `Topology.link_attributes`. A graph that `Topology.to_networkx` has made is read as an equal
+    network, and parts of it with the numbers of links in their order.
 
     Parameters
     ----------
@@ -93,7 +104,7 @@ def from_networkx(
             )
     both_ways = not (g.is_directed() if directed is None else directed)
     shared_edges(shared is True, 0, not both_ways)
-    nodes = list(g.nodes)
+    nodes = sorted(g.nodes, key=lambda node: not _is_end(node, g.nodes[node]))
     number = {node: index for index, node in enumerate(nodes)}
     edges, ways = [], []
     listed, says_shared = _in_order(g, capacity, both_ways)
@@ -105,12 +116,25 @@ def from_networkx(
         there = (number[source], number[target])
         ways.append([there] if edge.shared or not both_ways else [there, there[::-1]])
     places = [g.nodes[node].get("pos") for node in nodes]
+    tiers = [g.nodes[node].get("tier") for node in nodes]
     return Topology(
         [str(node) for node in nodes],
         **links_of(edges, ways, capacity),
-        name=str(g.name) or "graph",
+        ends=sum(_is_end(node, g.nodes[node]) for node in nodes),
+        tiers=tiers if all(type(tier) is int and 0 <= tier <= LAST_TIER for tier in tiers) else None,
+        name=str(g.graph.get("name", "graph")),
         positions=None if any(place is None or len(place) != 2 for place in places) else places,
+        directed=not both_ways and (directed is True or not g.graph.get(BOTH_WAYS)),
     )
+
+
+def _is_end(node: Any, attributes: dict[Any, Any]) -> bool:
+    """Whether a node is an end, which one without the attribute is."""
+    found = attributes.get(IS_END, True)
+    # GML has 0 and 1 for them.
+    if not isinstance(found, bool | np.bool_ | int) or found not in (0, 1):
+        raise TypeError(f"node {node} has {IS_END} {found!r}, expected True or False")
+    return bool(found)
 
 
 def _in_order(
@@ -176,11 +200,13 @@ def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
     graphs = imported()
     names: list[str | int] = [_integer(name) if net.integer_names else name for name in net.node_names]
     links = [(names[source], names[target]) for source, target in net.links.tolist()]
-    shared, attributes = net.shared.tolist(), _by_link(net)
+    shared, attributes = net.shared.tolist(), by_link(net, "a graph", ("capacity", NUMBER, SHARED))
     ways = links + [link[::-1] for link, is_shared in zip(links, shared, strict=True) if is_shared]
     graph = (graphs.DiGraph if len(set(ways)) == len(ways) else graphs.MultiDiGraph)(name=net.name)
-    for name, tier in zip(names, net.tiers.tolist(), strict=True):
-        graph.add_node(name, tier=tier)
+    if not net.directed:
+        graph.graph[BOTH_WAYS] = True
+    for place, (name, tier) in enumerate(zip(names, net.tiers.tolist(), strict=True)):
+        graph.add_node(name, tier=tier, **({} if place < net.ends else {IS_END: False}))
     if net.positions is not None:
         for name, place in zip(names, net.positions.tolist(), strict=True):
             graph.nodes[name]["pos"] = tuple(place)
@@ -192,8 +218,17 @@ def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
     return graph
 
 
-def _by_link(net: Topology) -> list[dict[str, Any]]:
-    """What every link has besides its capacity."""
+def by_link(net: Topology, where: str, own: Collection[str]) -> list[dict[str, Any]]:
+    """What every link has besides its capacity, for a place where some names are its own.
+
+    Raises
+    ------
+    ProblemError
+        For an attribute of links that has one of these names.
+    """
+    if taken := [name for name in net.link_attributes if name in own]:
+        expected = f"expected another name than {', '.join(own)}"
+        raise ProblemError(f"links have an attribute {taken[0]!r}, which {where} has for itself: {expected}")
     found: list[dict[str, Any]] = [{} for _ in range(len(net.links))]
     for name, column in net.link_attributes.items():
         for data, value in zip(found, column if isinstance(column, list) else column.tolist(), strict=True):

@@ -78,10 +78,10 @@ def network(
         ways.append([there] if directed or edge.shared else [there, back])
     order = list(labels)
     if set(order) == set(range(len(order))):
-        place = {number: label for label, number in labels.items()}
-        ways = [[(place[source], place[target]) for source, target in of_edge] for of_edge in ways]
+        label_of = {number: label for label, number in labels.items()}
+        ways = [[(label_of[source], label_of[target]) for source, target in of_edge] for of_edge in ways]
         order.sort()
-    return Topology([str(label) for label in order], **links_of(edges, ways))
+    return Topology([str(label) for label in order], **links_of(edges, ways), directed=directed)
 
 
 def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], name: str = "capacity") -> Any:

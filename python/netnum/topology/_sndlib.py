@@ -83,9 +83,10 @@ def from_sndlib(
         ways.append([there] if directed or shared else [there, there[::-1]])
     if edges and all(edge.capacity is None for edge in edges):
         raise ProblemError(f"no link of {file.stem} has a capacity: give capacity=, that of all links")
-    positions = None if any(place is None for place in places) else places
+    placed = [place for place in places if place is not None]
+    positions = placed if len(placed) == len(places) else None
     names = [name for name, *_ in file.nodes]
-    return Topology(names, **links_of(edges, ways), name=file.stem, positions=positions)
+    return Topology(names, **links_of(edges, ways), name=file.stem, positions=positions, directed=directed)
 
 
 def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:

@@ -1,19 +1,25 @@
-"""Networks from tables of edges and from matrices of capacities."""
+"""Networks from tables of edges, and the tables of networks; networks from matrices of capacities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import ProblemError, Topology
-from .._tables import check_once, columns
-from ._named import CAPACITY, Edge, network
+from .._show import frames
+from .._tables import check_once, columns, names_of_columns
+from ._graphs import NUMBER, SHARED, by_link
+from ._named import CAPACITY, Edge, links_of, network, shared_edges
 
 if TYPE_CHECKING:
     import pandas
     from numpy.typing import ArrayLike
+
+NODES = "netnum.Topology"
+"""The key of `DataFrame.attrs` that has what a table of links does not: the nodes, and the name of the network."""
 
 
 def from_pandas(
@@ -22,7 +28,7 @@ def from_pandas(
     target: str = "target",
     capacity: str = "capacity",
     *,
-    directed: bool = False,
+    directed: bool | None = None,
     shared: bool | str = False,
 ) -> Topology:
     """A network from a table with a row for each edge, in its order.
@@ -31,6 +37,10 @@ def from_pandas(
     None is no limit. All nodes are ends, numbered as by `from_edges`. The other columns are kept as
     `Topology.link_attributes`.
 
+    A frame that `Topology.to_pandas` has made has a row for each link and the nodes in ``frame.attrs``: it is read as
+    an equal network, a part of it with the links that are left. A CSV file of it has lost these: it is read with
+    ``directed=True``, and the column ``link``, where it has the integers from 0 to n - 1, is the numbers of links.
+
     Parameters
     ----------
     frame : pandas.DataFrame
@@ -38,10 +48,12 @@ def from_pandas(
     source, target, capacity : str
         The columns that hold the nodes that an edge joins, named by str or by integers, and its capacity. Where columns
         have numbers for names, give those.
-    directed : bool
-        Whether row i is link i alone, from its source to its target.
+    directed : bool, optional
+        Whether row i is link i alone, from its source to its target. By default where `Topology.to_pandas` has made the
+        table.
     shared : bool or str
-        Whether every row is one link that both directions share, or the column of bools that says so of each.
+        Whether every row is one link that both directions share, or the column of bools that says so of each. In a
+        table that `Topology.to_pandas` has made, by default the column ``shared``, if there is one.
 
     Returns
     -------
@@ -51,8 +63,8 @@ def from_pandas(
     ------
     ProblemError
         For a column that there is not or that there is twice, that is given for two things or has another length than
-        the first; for a capacity that is wrong, naming the row; and for rows in both directions that are not
-        `directed`.
+        the first; for a capacity that is wrong, naming the row; for rows in both directions that are not `directed`;
+        and for a node that ``frame.attrs`` lacks.
     TypeError
         For a node that is neither a str nor an integer.
 
@@ -63,23 +75,99 @@ def from_pandas(
     ['Oslo -> Bergen', 'Bergen -> Oslo', 'Bergen -> Voss', 'Voss -> Bergen']
     """
     roles = {"source": source, "target": target, "capacity": capacity}
+    instead = "from_edges takes a list, from_matrix a matrix"
+    known = names_of_columns(frame, instead)
+    stated = getattr(frame, "attrs", {}).get(NODES) if directed is not False else None
+    is_whole = directed is True and stated is None
+    numbers = _numbers(frame, known, is_whole) if is_whole or stated is not None else None
+    if stated is not None and shared is False and SHARED in known:
+        shared = SHARED
     if isinstance(shared, str):
         roles["shared"] = shared
-    found = columns(frame, roles, "from_edges takes a list, from_matrix a matrix")
+    found = columns(frame, roles, instead)
     are_shared: Any = found.pop() if isinstance(shared, str) else shared
-    rows = zip(*found, strict=True)
-    known = list(getattr(frame, "columns", frame))
-    names = [name for name in known if name not in roles.values()]
+    rows = list(zip(*found, strict=True))
+    own = [*roles.values(), *([NUMBER] if numbers is not None else [])]
+    names = [name for name in known if name not in own]
     for name in names:
         check_once(known, name)
     others = [list(frame[name]) for name in names]
 
-    def edge(place: int, entries: Any) -> Edge:
+    def edge(place: int) -> Edge:
         attributes = {name: values[place] for name, values in zip(names, others, strict=True)}
-        return Edge(f"row {place}", *entries, attributes)
+        row_source, row_target, row_capacity = rows[place]
+        return Edge(f"row {place}", row_source, row_target, row_capacity, attributes)
 
-    edges = (edge(place, entries) for place, entries in enumerate(rows))
-    return network(edges, directed=directed, shared=are_shared)
+    order = np.argsort(numbers).tolist() if numbers is not None else range(len(rows))
+    edges = [edge(place) for place in order]
+    if isinstance(shared, str) and numbers is not None:
+        are_shared = [are_shared[place] for place in order]
+    if stated is not None:
+        return _of_links(edges, are_shared, stated, directed)
+    return network(edges, directed=directed is True, shared=are_shared)
+
+
+def to_pandas(net: Topology) -> pandas.DataFrame:
+    """`Topology.to_pandas`."""
+    by_link(net, "a table of links", ("source", "target", "capacity", NUMBER, SHARED))
+    names = net.node_names
+    table: dict[str, Any] = {
+        end: [names[node] for node in nodes]
+        for end, nodes in zip(("source", "target"), net.links.T.tolist(), strict=True)
+    }
+    table["capacity"] = net.capacities
+    if net.shared.any():
+        table[SHARED] = net.shared
+    frame = frames.table(table | net.link_attributes, NUMBER)
+    frame.attrs[NODES] = {
+        "name": net.name,
+        "node_names": names,
+        "ends": net.ends,
+        "tiers": net.tiers.tolist(),
+        "positions": None if net.positions is None else net.positions.tolist(),
+        "directed": net.directed,
+    }
+    return frame
+
+
+def _numbers(frame: Any, known: list[Any], is_whole: bool) -> list[int] | None:
+    """The number of the link of every row, where a table has them: of a whole network each from 0 to n - 1."""
+    if NUMBER in known:
+        check_once(known, NUMBER)
+        numbers = list(frame[NUMBER])
+    elif getattr(getattr(frame, "index", None), "name", None) == NUMBER:
+        numbers = list(frame.index)
+    else:
+        return None
+    if any(isinstance(number, bool) or not isinstance(number, Integral) for number in numbers):
+        return None
+    are_numbers = len(set(numbers)) == len(numbers) and not (is_whole and set(numbers) != set(range(len(numbers))))
+    return [int(number) for number in numbers] if are_numbers else None
+
+
+def _of_links(edges: list[Edge], shared: Any, stated: Mapping[str, Any], directed: bool | None) -> Topology:
+    """A network of links between nodes that are stated."""
+    place = {name: node for node, name in enumerate(stated["node_names"])}
+    ways = []
+    for edge in edges:
+        for end in (str(edge.source), str(edge.target)):
+            if end not in place:
+                raise ProblemError(
+                    f"{edge.what} names the node {end!r}, which is none of the {len(place)} of the frame's "
+                    f"attrs[{NODES!r}]: without these, frame.attrs.clear(), its nodes are those of its links"
+                )
+        ways.append([(place[str(edge.source)], place[str(edge.target)])])
+    are_shared = shared_edges(shared, len(edges), directed=False)
+    edges = [edge._replace(shared=one) for edge, one in zip(edges, are_shared, strict=True)]
+    return Topology(
+        stated["node_names"],
+        **links_of(edges, ways),
+        ends=stated["ends"],
+        tiers=stated["tiers"],
+        name=stated["name"],
+        positions=stated["positions"],
+        directed=stated["directed"] if directed is None else directed,
+    )
 
 
 def from_matrix(

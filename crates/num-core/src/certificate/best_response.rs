@@ -89,7 +89,8 @@ impl FeasiblePoint<'_> {
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
-                    let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND);
+                    let is_held = best.rates[place] <= problem.bounds.floors[flow];
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND) && !is_held;
                     let has_room =
                         rate < problem.bounds.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
                     let too_little = has_room && after[place] > price * (1.0 + AT_DEMAND);

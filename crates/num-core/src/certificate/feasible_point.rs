@@ -1,9 +1,11 @@
 //! Rates made feasible, with their prices: the point that a certificate is about.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::floors;
 use super::numerical_saturation::{self, NumericalSaturation};
+use super::tolerances::TINY;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
@@ -38,6 +40,7 @@ pub(crate) struct FeasiblePoint<'a> {
 impl<'a> FeasiblePoint<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
+        let prices = &*beside_costs(problem, prices)?;
         let mut rates = raw_rates.to_vec();
         for (rate, &cap) in rates.iter_mut().zip(problem.bounds.caps.of(0..raw_rates.len())) {
             *rate = if *rate > cap { cap } else { *rate };
@@ -126,6 +129,18 @@ impl<'a> FeasiblePoint<'a> {
     pub(crate) fn overload_left(&self) -> f64 {
         most_over_one(&self.relative_loads)
     }
+}
+
+/// Prices of links; those that are rounding beside the costs of all paths through the link are 0. Where nothing is
+/// worth its cost no rate is left that a gap could be relative to, and such prices would be all of it.
+fn beside_costs<'a>(problem: &Presolved, prices: &'a [f64]) -> Result<Cow<'a, [f64]>> {
+    if !problem.ranks().any(!problem.costs.is_empty())? {
+        return Ok(prices.into());
+    }
+    let unknown = vec![[f64::INFINITY]; prices.len()];
+    let least = problem.pass().least(unknown, |path, row, least| row.lower(|a| [problem.costs[path] / a], least))?;
+    let of_links = prices.iter().zip(least.as_flattened());
+    Ok(of_links.map(|(&price, least)| if price <= TINY * least { 0.0 } else { price }).collect())
 }
 
 /// max(v) − 1, at least 0.

@@ -21,32 +21,50 @@ const ROUNDS: usize = 32;
 /// Makes rates feasible that are within the caps. Returns by how much they were over a capacity, or below a floor, at
 /// most.
 pub(super) fn keep(problem: &Presolved, rates: &mut [f64]) -> Result<f64> {
-    let base = &problem.floor_rates;
-    let mut violation = most_over_one(&relative(loads(problem, rates)?, &problem.capacities));
-    let mut kept = vec![0.0; rates.len()];
-    for flow in 0..problem.flows() {
-        let (own, floor) = (problem.paths_of(flow), problem.bounds.floors[flow]);
-        let total: f64 = rates[own.clone()].iter().sum();
-        if total >= floor {
-            let part = if floor > 0.0 { floor / total } else { 0.0 };
-            own.for_each(|path| kept[path] = rates[path] * part);
-            continue;
-        }
-        let missed = 1.0 - total / floor;
-        violation = violation.max(missed);
-        let filled = |path: usize| rates[path] + missed * base[path];
-        let fits = own.clone().all(|path| filled(path) <= problem.bounds.caps[path]);
-        own.for_each(|path| kept[path] = if fits { filled(path) } else { base[path] });
-        rates[problem.paths_of(flow)].fill(0.0);
-    }
-    let at_floor = |rate: f64, kept: f64| (rate - kept).max(0.0);
-    rates.iter_mut().zip(&kept).for_each(|(rate, &kept)| *rate = at_floor(*rate, kept));
-    let left = fit(problem, &mut kept)?;
+    let over = most_over_one(&relative(loads(problem, rates)?, &problem.capacities));
+    let Split { kept, left, missed } = Split::off(problem, rates)?;
     let extra = relative(loads(problem, rates)?, &left);
     for (path, rate) in rates.iter_mut().enumerate() {
         *rate = kept[path] + FNorm::default().divided(*rate, problem.paths.row(path).largest(&extra));
     }
-    Ok(violation)
+    Ok(over.max(missed))
+}
+
+/// Rates that carry the floors, and what they leave.
+pub(crate) struct Split {
+    /// z.
+    pub(crate) kept: Vec<f64>,
+    /// c − R z of every link.
+    pub(crate) left: Vec<f64>,
+    /// By how much a flow was below its floor at most, as a part of it.
+    pub(crate) missed: f64,
+}
+
+impl Split {
+    /// Leaves of rates within the caps what is above floors, e, and returns the other part.
+    pub(crate) fn off(problem: &Presolved, rates: &mut [f64]) -> Result<Self> {
+        let base = &problem.floor_rates;
+        let (mut kept, mut most_missed) = (vec![0.0; rates.len()], 0.0f64);
+        for flow in 0..problem.flows() {
+            let (own, floor) = (problem.paths_of(flow), problem.bounds.floors[flow]);
+            let total: f64 = rates[own.clone()].iter().sum();
+            if total >= floor {
+                let part = if floor > 0.0 { floor / total } else { 0.0 };
+                own.for_each(|path| kept[path] = rates[path] * part);
+                continue;
+            }
+            let missed = 1.0 - total / floor;
+            most_missed = most_missed.max(missed);
+            let filled = |path: usize| rates[path] + missed * base[path];
+            let fits = own.clone().all(|path| filled(path) <= problem.bounds.caps[path]);
+            own.for_each(|path| kept[path] = if fits { filled(path) } else { base[path] });
+            rates[problem.paths_of(flow)].fill(0.0);
+        }
+        let at_floor = |rate: f64, kept: f64| (rate - kept).max(0.0);
+        rates.iter_mut().zip(&kept).for_each(|(rate, &kept)| *rate = at_floor(*rate, kept));
+        let left = fit(problem, &mut kept)?;
+        Ok(Self { kept, left, missed: most_missed })
+    }
 }
 
 /// Moves rates that carry the floors towards those that are known to fit until they do, too. Returns what they leave of

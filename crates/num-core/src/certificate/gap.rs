@@ -7,11 +7,11 @@
 //! V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, m_f ≤ Σ x ≤ r_f },     q_p = Σ_l a_lp p_l + k_p
 //! ```
 //!
-//! where k_p is the path's cost, m_f the flow's floor, r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p
-//! and min_{l ∈ p} c_l/a_lp; so D(p) − Σ U(ŷ) + Σ k x̂ is at least the utility that is still missing. V_f fills the paths of a flow
-//! in order of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite
-//! when a path is free. With y, x where V_f is attained, the missing utility is a sum over flows of terms that are not
-//! negative, so that rounding cannot push it below 0:
+//! where k_p is the path's cost, m_f the flow's floor, r_f is the flow's cap or the rate that saturates U_f, if that is
+//! smaller, and r_p the smallest of r_f, cap_p and min_{l ∈ p} c_l/a_lp; so D(p) − Σ U(ŷ) + Σ k x̂ is at least the
+//! utility that is still missing. V_f fills the paths of a flow in order of price until U' meets it or the flow is at
+//! r_f; the bound by the path's smallest capacity keeps D finite when a path is free. With y, x where V_f is attained,
+//! the missing utility is a sum over flows of terms that are not negative, so that rounding cannot push it below 0:
 //!
 //! ```text
 //! D(p) − Σ U(ŷ) + Σ k x̂ = Σ_f Δ_f
@@ -35,8 +35,9 @@
 //! not part of S, so that it cannot make the loss of the other flows look small. The gap does not change with the
 //! units, with a scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
 //!
-//! A flow that is held by its floor, at q_p > U', is bound-limited too, with R_f = Σ x̂_p (q_p − U'(y_f))₊; all of these
-//! count as one, with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
+//! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it pays, Σ x̂_p q_p (the value of
+//! the floor alone, Σ x̂_p (q_p − U'), is rounding where q_p and U' are nearly equal). All of these flows count as one,
+//! with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -105,7 +106,7 @@ impl FeasiblePoint<'_> {
             }
             for (number, flow) in flows.enumerate() {
                 let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
-                let mut floor_value = 0.0;
+                let mut pays_more = false;
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
@@ -114,9 +115,7 @@ impl FeasiblePoint<'_> {
                     if bounded && then > 0.0 && best.marginals[number] > price {
                         bound_value += then * (best.marginals[number] - price);
                     }
-                    if now > 0.0 && problem.bounds.floors[flow] > 0.0 && best.marginals[number] < price {
-                        floor_value += now * (price - best.marginals[number]);
-                    }
+                    pays_more |= bounded && then > 0.0 && best.marginals[number] < price;
                 }
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
@@ -126,8 +125,8 @@ impl FeasiblePoint<'_> {
                 if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
-                } else if floor_value > 0.0 && best.rates[number] <= problem.bounds.floors[flow] {
-                    bound_limited.push(BoundLimited { flow, missing, value: floor_value, is_at_floor: true });
+                } else if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
+                    bound_limited.push(BoundLimited { flow, missing, value: paid, is_at_floor: true });
                 } else if bound_value > would_pay {
                     bound_limited.push(BoundLimited { flow, missing, value: bound_value, is_at_floor: false });
                 } else {

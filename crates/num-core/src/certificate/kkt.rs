@@ -21,8 +21,8 @@
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
-//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands what
-//! its dearest path in use costs, at least 10⁻⁹ of a mean price. Flows at a bound and linear
+//! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
+//! what its dearest path in use costs, at least 10⁻⁹ of a mean price. Flows at a bound and linear
 //! flows do not count in d_l.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
@@ -170,8 +170,8 @@ impl FeasiblePoint<'_> {
         Ok((residual, surplus))
     }
 
-    /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least the
-    /// part 10⁻⁹ of a mean price, below which it pays nothing. 0 for others.
+    /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least
+    /// the part 10⁻⁹ of a mean price, below which it pays nothing. 0 for others.
     pub(super) fn price_at_floor(&self, flow: usize) -> f64 {
         let (problem, floor) = (self.problem, self.problem.bounds.floors[flow]);
         if floor == 0.0 || self.flow_rates()[flow] > floor * (1.0 + ROUNDING) {
@@ -196,7 +196,8 @@ impl FeasiblePoint<'_> {
         below.clear();
         below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
             let saturation = block.utility.saturation(place);
-            if rate >= saturation { saturation * (1.0 - BESIDE) } else { rate }
+            // Beyond it, at a floor, there is nothing.
+            if rate >= saturation && rate * (1.0 - BESIDE) <= saturation { saturation * (1.0 - BESIDE) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
     }

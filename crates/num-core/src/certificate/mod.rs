@@ -23,6 +23,7 @@ use crate::non_finite;
 use crate::normalize::relative_loads;
 use crate::problem::Problem;
 pub(crate) use feasible_point::FeasiblePoint;
+pub(crate) use floors::Split;
 pub(crate) use tolerances::BESIDE;
 
 /// The proof that comes with rates and prices.

@@ -86,10 +86,12 @@ impl<'a> Demands<'a> {
     pub(super) fn weighted(&self, demands: &[f64], cap: impl Fn(usize) -> f64) -> Result<Problem> {
         let weights: Vec<f64> = demands.iter().map(|&demand| if demand > 0.0 { demand } else { 1.0 }).collect();
         let flow_caps = demands.iter().map(|&demand| if demand > 0.0 { f64::INFINITY } else { 0.0 });
-        let rate_caps = (0..self.problem.paths().len()).map(cap).collect();
-        let problem = self.problem.clone().with_flow_floors(vec![0.0; demands.len()])?;
-        let problem = problem.with_flow_caps(flow_caps.collect())?.with_rate_caps(rate_caps)?;
-        problem.with_utility(AlphaFair::new(f64::INFINITY, weights)?)
+        let (flows, paths) = (self.problem.flows(), self.problem.paths().len());
+        // What else a problem has does not matter here, and max-min does not take all of it.
+        let plain = self.problem.clone().with_flow_floors(vec![0.0; flows])?.with_priorities(vec![0.0; flows])?;
+        let plain = plain.with_path_costs(vec![0.0; paths])?.with_flow_caps(flow_caps.collect())?;
+        let utility = AlphaFair::new(f64::INFINITY, weights)?;
+        plain.with_rate_caps((0..paths).map(cap).collect())?.with_utility(utility)
     }
 
     /// Adds rates in proportion to those given that carry demands.

@@ -4,13 +4,14 @@
 //! λ(s)     the largest fraction that fits under the caps s r; the least utilization is 1/s at s = λ(s)
 //! ```
 //!
-//! Of a split that carries the demands under r with loads of at most μ c, the part 1/μ fits under r/μ, and the other way
-//! round. λ is concave in s: prices that prove λ(s) at one s bound it at every s, which is the bound of `prices.rs` on
-//! μ. The next s is where that bound meets s. It falls to the fixed point, in finitely many steps since λ is piecewise
-//! linear, and usually in a few.
+//! Of a split that carries the demands under r with loads of at most μ c, the part 1/μ fits under r/μ, and the other
+//! way round. λ is concave in s: prices that prove λ(s) at one s bound it at every s, which is the bound of `prices.rs`
+//! on μ. The next s is where that bound meets s. It falls to the fixed point, in finitely many steps since λ is
+//! piecewise linear, and usually in a few.
 
 use std::time::Instant;
 
+use super::caps::Caps;
 use super::demands::Demands;
 use super::prices::Prices;
 use super::{MulticommodityFlow, PROVEN, RUNS};
@@ -29,9 +30,10 @@ const ROSE: f64 = 1e-14;
 /// The least utilization of links at which all demands are carried: the smallest μ for which no link is loaded above μ
 /// times its capacity.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities do not matter. μ may be above 1: the demands do not
-/// fit then. Without caps of paths it is 1/λ of [`concurrent_flow`](super::concurrent_flow()), and the split is the same.
-/// Paths without a link of finite capacity carry what their caps let them. Flows without an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. μ may
+/// be above 1: the demands do not fit then. Without caps of paths it is 1/λ of
+/// [`concurrent_flow`](super::concurrent_flow()), and the split is the same. Paths without a link of finite capacity
+/// carry what their caps let them. Flows without an open path are left out.
 ///
 /// ```
 /// use netnum_core::{AlphaFair, Paths, Problem, min_utilization};
@@ -62,20 +64,19 @@ pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
     if left.iter().all(|&demand| demand <= 0.0) {
         return demands.answer(1.0, off_links, Prices::none(problem, 0.0), 0.0, start);
     }
-    let levels_at = |scale: f64| {
-        let cap = |path: usize| match problem.rate_cap(path) {
-            cap if cap > 0.0 && !demands.is_off_all_links(path) => cap * scale,
-            _ => 0.0,
-        };
+    let mut caps = Caps::new(&demands);
+    let levels_under = |caps: &Caps<'_>, scale: f64| {
+        let cap = |path: usize| if demands.is_off_all_links(path) { 0.0 } else { caps.cap(path, scale) };
         FirstLevels::new(&demands.weighted(&left, cap)?)
     };
-    let mut levels = levels_at(f64::INFINITY)?;
+    let mut levels = levels_under(&caps, f64::INFINITY)?;
     let (mut best, mut prices) = (None::<(f64, Vec<f64>)>, Prices::none(problem, 0.0));
     let mut runs = 0;
     for seed in 1..=STEPS {
         let level = levels.find(seed)?;
         let mut split = off_links.clone();
         demands.carry(&left, &level.rates, &mut split);
+        let counts_more = caps.add(&split, 1.0);
         demands.keep_caps(&mut split);
         let utilization = demands.utilization(&problem.loads(&split)?);
         if best.as_ref().is_none_or(|(least, _)| utilization < *least) {
@@ -87,8 +88,8 @@ pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
         if best.as_ref().is_some_and(|(least, _)| *least <= (1.0 + PROVEN) * prices.bound) {
             break;
         }
-        if rose && problem.has_rate_caps() {
-            levels = levels_at(1.0 / prices.bound)?;
+        if counts_more || (rose && problem.has_rate_caps()) {
+            levels = levels_under(&caps, 1.0 / prices.bound)?;
             continue;
         }
         // Other pivots may lose less to rounding.

@@ -10,12 +10,13 @@
 //!
 //! λ is the first level of weighted max-min with the demands as weights, where the parametric simplex method
 //! (`max_min/first_level.rs`) finds rates and a cut. Its prices prove the value (`prices.rs`), whatever rounding did.
-//! Where caps of paths are below what the least utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction
-//! that fits under caps of r/μ, which is concave in 1/μ: Newton's method from above ends after a few steps
-//! (`min_utilization.rs`).
+//! Caps of paths count once a run has not kept them (`caps.rs`). Where caps of paths are below what the least
+//! utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction that fits under caps of r/μ, which is concave
+//! in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`).
 //!
 //! Source: Shahrokhi and Matula, *Journal of the ACM* 1990, for the problem and its dual.
 
+mod caps;
 mod demands;
 mod min_utilization;
 mod prices;
@@ -30,6 +31,7 @@ use crate::max_min::{Cut, FirstLevels};
 use crate::non_finite;
 use crate::problem::Problem;
 use crate::solve::Status;
+use caps::Caps;
 use demands::Demands;
 pub use min_utilization::min_utilization;
 use prices::Prices;
@@ -87,8 +89,9 @@ pub struct MulticommodityFlow {
 
 /// The largest fraction λ of all demands that fits at once, over the paths of the flows.
 ///
-/// The demand of a flow is its [cap](Problem::flow_cap); utilities do not matter. λ may be above 1: the demands then
-/// fit, and would if all were λ times as large. Caps of paths stay as they are. Flows without an open path are left out.
+/// The demand of a flow is its [cap](Problem::flow_cap); utilities, floors, costs and priorities do not matter. λ may
+/// be above 1: the demands then fit, and would if all were λ times as large. Caps of paths stay as they are. Flows
+/// without an open path are left out.
 ///
 /// Exact but for rounding, by the simplex method of [`max_min`](crate::max_min()) up to its first level.
 ///
@@ -105,8 +108,8 @@ pub struct MulticommodityFlow {
 /// ```
 ///
 /// # Errors
-/// [`Error::NoDemand`] for a flow without a finite cap; [`Error::Unlimited`] where no flow with a demand is limited by a
-/// link or a cap of a path, so that there is no largest fraction; [`Error::Stopped`].
+/// [`Error::NoDemand`] for a flow without a finite cap; [`Error::Unlimited`] where no flow with a demand is limited by
+/// a link or a cap of a path, so that there is no largest fraction; [`Error::Stopped`].
 pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
     let start = Instant::now();
     let demands = Demands::of(problem)?;
@@ -125,20 +128,30 @@ pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
             None => demands.answer(f64::INFINITY, unlimited, Prices::none(problem, f64::INFINITY), 0.0, start),
         };
     }
-    let levels = FirstLevels::new(&demands.weighted(&limited, |path| problem.rate_cap(path))?)?;
+    let mut caps = Caps::new(&demands);
+    let levels_under = |caps: &Caps<'_>| FirstLevels::new(&demands.weighted(&limited, |path| caps.cap(path, 1.0))?);
+    let mut levels = levels_under(&caps)?;
     let (mut best, mut prices) = (None::<(f64, Vec<f64>)>, Prices::none(problem, f64::INFINITY));
-    for seed in 1..=RUNS {
+    let (mut runs, mut seed) = (0, 0);
+    while runs < RUNS {
+        seed += 1;
         let level = levels.find(seed)?;
         let mut split = unlimited.clone();
         demands.carry(&limited, &level.rates, &mut split);
         let fraction = demands.fraction(&split)?;
+        let found = Prices::of_fraction(&demands, level.prices, &level.cap_prices)?;
+        prices = if found.bound < prices.bound { found } else { prices };
+        let counts_more = caps.add(&split, prices.bound);
         if best.as_ref().is_none_or(|(most, _)| fraction > *most) {
             best = Some((fraction, split));
         }
-        let found = Prices::of_fraction(&demands, level.prices, &level.cap_prices)?;
-        prices = if found.bound < prices.bound { found } else { prices };
         if best.as_ref().is_some_and(|(most, _)| prices.bound <= (1.0 + PROVEN) * most) {
             break;
+        }
+        match counts_more {
+            true => levels = levels_under(&caps)?,
+            // Other pivots may lose less to rounding.
+            false => runs += 1,
         }
     }
     let (fraction, mut rates) = best.expect("there is a run");

@@ -5,10 +5,10 @@
 //! Σ_l c_l p_l · μ ≥ Σ_f d_f v_f − Σ_p r_p (v_f − q_p)₊             for any rates that carry d_f at the utilization μ
 //! ```
 //!
-//! with q_p = Σ_{l ∈ p} p_l: both add p_l times the capacity of every link to (v_f − q_p) times the cap of every path
-//! that is cheaper than v_f. A path without a cap has q_p ≥ v_f. For given p the right side of the second is largest
-//! where v_f is the price of the last path that f fills, if it fills its paths from the cheapest on: it is the least
-//! that the demands can cost.
+//! with q_p = Σ_{l ∈ p} a_lp p_l: both add p_l times the capacity of every link to (v_f − q_p) times the cap of every
+//! path that is cheaper than v_f. A path without a cap has q_p ≥ v_f. For given p the right side of the second is
+//! largest where v_f is the price of the last path that f fills, if it fills its paths from the cheapest on: it is the
+//! least that the demands can cost.
 
 use super::demands::Demands;
 use crate::error::Result;

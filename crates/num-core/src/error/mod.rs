@@ -132,6 +132,20 @@ pub enum Error {
         /// The flow's cap.
         cap: f64,
     },
+    /// A flow floor for which a link has no room beside other floors.
+    #[error("flow {flow} has flow floor {floor}, which link {link} cannot keep: {}", no_room(*floors, *capacity))]
+    FloorDoesNotFit {
+        /// Index of the flow.
+        flow: usize,
+        /// The floor that was given.
+        floor: f64,
+        /// The link.
+        link: usize,
+        /// What all floors would use of the link.
+        floors: f64,
+        /// What rates may fill of it.
+        capacity: f64,
+    },
     /// A cost of a path or a link that is negative or not finite.
     #[error("{per} {number} has cost {value}, expected a finite number >= 0")]
     Cost {
@@ -417,6 +431,14 @@ pub enum Error {
 fn expected_floor(cap: f64) -> String {
     let most = if cap.is_finite() { format!(", at most its cap of {cap}") } else { String::new() };
     format!("a finite number >= 0{most}")
+}
+
+/// Why floors do not fit on a link.
+fn no_room(floors: f64, capacity: f64) -> String {
+    match capacity > 0.0 {
+        true => format!("floors there would use {floors}, expected at most {capacity}"),
+        false => "it has failed".into(),
+    }
 }
 
 /// The indices that exist, in words: `expected a link from 0 to 7`.

@@ -8,9 +8,9 @@
 //!
 //! with the coefficients in R. Everything else (rates of key paths, slacks of the other links) follows from x_E. W
 //! depends on neither capacities nor weights, and without coefficients it has small whole entries, so its inverse is as
-//! good as the network's structure, whatever decades these span. Of W⁻¹ the entries that are not 0 are kept, row by row:
-//! on networks some 4 to 10 in a row, whether 100 or 2000 links are full. Cost: O(nonzeros) per change and per product,
-//! O(n³) to compute it afresh.
+//! good as the network's structure, whatever decades these span. Of W⁻¹ the entries that are not 0 are kept, row by
+//! row: on networks some 4 to 10 in a row, whether 100 or 2000 links are full. Cost: O(nonzeros) per change and per
+//! product, O(n³) to compute it afresh.
 
 use std::mem;
 

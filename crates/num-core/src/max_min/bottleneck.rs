@@ -8,8 +8,8 @@
 //! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full
 //! and on which no flow has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
 //! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
-//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it. So a flow at its
-//! floor has the fair share 0, and holds no other back.
+//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it. So a flow at
+//! its floor has the fair share 0, and holds no other back.
 //!
 //! Flows with several paths need more than a link (`witness.rs`).
 //!

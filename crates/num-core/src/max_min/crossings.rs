@@ -105,8 +105,8 @@ impl Crossings {
     }
 }
 
-/// The coefficient of more than half of the paths of a flow, of which these cross a link; 0 where none is so frequent. By
-/// the majority vote of Boyer and Moore, 1991.
+/// The coefficient of more than half of the paths of a flow, of which these cross a link; 0 where none is so frequent.
+/// By the majority vote of Boyer and Moore, 1991.
 fn most_frequent(crossed: &[(u32, f64)], paths: usize) -> f64 {
     let (mut most, mut ahead) = (0.0, paths - crossed.len());
     for &(_, a) in crossed {

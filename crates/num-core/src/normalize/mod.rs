@@ -11,7 +11,8 @@
 //! After any of them no link is over its capacity, to the rounding of its sum: the loads, added up path by path, are at
 //! most c (1 + (n + 4) 2⁻⁵²) with n paths on the link. For the first two, Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l /
 //! r_l = c_l. A factor below 1 would raise rates and counts as 1, unless rates may be raised; that is the papers'
-//! literal formula. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
+//! literal formula. Where flows have floors, it is what rates are above them that is scaled, into what the floors
+//! leave. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
 //! proportions of the rates where they compete, and wastes nothing.
 
 mod by_name;
@@ -25,8 +26,10 @@ pub use fill::Fill;
 pub(crate) use fill::flow_caps_as_links;
 pub use u_norm::UNorm;
 
+use crate::certificate::Split;
 use crate::error::{Result, check_rate};
 use crate::paths::Paths;
+use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::work::Ranks;
 
@@ -99,16 +102,37 @@ pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
     loads
 }
 
-/// Feasible rates of a problem by a normalizer, caps included.
+/// Feasible rates of a problem by a normalizer, caps included. Where flows have floors, the normalizer is given what
+/// rates are above these and what the floors leave of capacities and caps, so that no floor is missed; floors that do
+/// not fit are cut to the largest part of all that does.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless there is one rate per path, [`Error::Rate`](crate::Error::Rate) for a
 /// rate that is negative or not finite, [`Error::Unlimited`](crate::Error::Unlimited) for a flow that nothing limits.
+/// Those of a solve where flows have floors.
 pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
     check(problem, rates)?;
     let mut rates = rates.to_vec();
+    let presolved = if problem.has_flow_floors() { Some(Presolved::new(problem)?) } else { None };
+    // There may be none left where flows have failed.
+    if let Some(presolved) = presolved.filter(|presolved| !presolved.floor_rates.is_empty()) {
+        return above_floors(&presolved, &rates, normalizer);
+    }
     normalizer.normalize_problem(&*problem.limited(&Ranks::alone())?, &mut rates);
     Ok(rates)
+}
+
+fn above_floors(problem: &Presolved, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
+    let (mut rates, bounds) = (problem.natural_rates(rates), &problem.bounds);
+    let cap = |path: usize| bounds.caps[path];
+    rates.iter_mut().enumerate().for_each(|(path, rate)| *rate = rate.min(cap(path)));
+    problem.cut_to_flow_caps(&mut rates);
+    let Split { kept, left, .. } = Split::off(problem, &mut rates)?;
+    let caps: Vec<f64> = kept.iter().enumerate().map(|(path, kept)| (cap(path) - kept).max(0.0)).collect();
+    normalizer.normalize_capped(&left, &problem.paths, &caps, &mut rates);
+    rates.iter_mut().zip(&kept).for_each(|(rate, kept)| *rate += kept);
+    problem.cut_to_flow_caps(&mut rates);
+    Ok(problem.caller_rates(&rates))
 }
 
 /// One rate per path, each finite and not negative.

@@ -163,6 +163,15 @@ impl Paths {
         self.indptr.windows(2).map(|pair| &self.indices[pair[0]..pair[1]])
     }
 
+    /// Every link of one path, and what the path uses of it per unit of its rate.
+    ///
+    /// # Panics
+    /// If `path` is not below [`len`](Self::len), as indexing a slice does.
+    #[inline]
+    pub fn entries(&self, path: usize) -> impl Iterator<Item = (u32, f64)> {
+        self.row(path).entries()
+    }
+
     /// Row offsets, one more than there are paths.
     pub fn indptr(&self) -> &[usize] {
         &self.indptr
@@ -236,12 +245,14 @@ impl Paths {
         extended
     }
 
-    /// These paths with every coefficient divided by a number of its link.
+    /// These paths with every coefficient divided by a number of its link, ones too; none for 1 everywhere.
     pub(crate) fn divided(mut self, by: &[f64]) -> Self {
-        if let Some(all) = self.coefficients.as_mut() {
-            all.iter_mut().zip(&self.indices).for_each(|(a, &link)| *a /= by[link as usize]);
-            self.coefficients = self.coefficients.filter(|all| !are_ones(all));
+        if by.is_empty() {
+            return self;
         }
+        let mut all = self.coefficients.take().unwrap_or_else(|| vec![1.0; self.indices.len()]);
+        all.iter_mut().zip(&self.indices).for_each(|(a, &link)| *a /= by[link as usize]);
+        self.coefficients = Some(all).filter(|all| !are_ones(all));
         self
     }
 

@@ -8,8 +8,8 @@
 //! each       a function of every path and its links
 //! ```
 //!
-//! where a_lp, the coefficient, is what path p uses of link l per unit of its rate. Ones are not stored, and passes over
-//! them have loops of their own.
+//! where a_lp, the coefficient, is what path p uses of link l per unit of its rate. Ones are not stored, and passes
+//! over them have loops of their own.
 //!
 //! A pass goes over a range of paths, run by run of equal lengths ([`Run`]), so that its loop is compiled for that
 //! length. It costs O(crossings), and those that take long stop when a token in force says so.

@@ -108,6 +108,9 @@ impl Presolved {
                     let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
                     return Err(Error::Utility { flow: self.caller.flows[flows.start + place] as usize, what });
                 }
+                // What a floor guarantees is used, whatever it is worth.
+                let floors = self.bounds.floors.of(flows.clone());
+                found.iter_mut().zip(floors).for_each(|(found, &floor)| *found = found.max(floor));
                 if !saturations.is_empty() || found.iter().any(|&saturation| saturation < f64::INFINITY) {
                     saturations.resize(flows.start, f64::INFINITY);
                     saturations.extend_from_slice(found);

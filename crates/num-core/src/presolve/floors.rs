@@ -94,6 +94,13 @@ fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Infeasibility {
     let MulticommodityFlow { prices, mut flow_prices, fraction, rates, .. } = flow;
     let paid = |price: f64, amount: f64| if price > 0.0 { price * amount } else { 0.0 };
     let worth: f64 = prices.iter().zip(problem.capacities()).map(|(&price, &capacity)| paid(price, capacity)).sum();
+    // Paths without a cap are not cheaper, whatever rounding did.
+    for (path, &flow) in problem.group().iter().enumerate() {
+        if !problem.is_closed(path) && problem.rate_cap(path) == f64::INFINITY {
+            let price = &mut flow_prices[flow as usize];
+            *price = price.min(problem.paths().row(path).sum(&prices));
+        }
+    }
     // What every flow adds to the left side, less its part of the right one.
     let mut excess: Vec<f64> =
         flow_prices.iter().enumerate().map(|(flow, price)| price * problem.flow_floor(flow)).collect();

@@ -294,8 +294,8 @@ impl Presolved {
         self.blocks.iter().flat_map(move |block| block.chunks_of(flows).map(move |flows| (block, flows)))
     }
 
-    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/(a_lp n_l) along it,
-    /// n_l being the number of paths through a link.
+    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/(a_lp n_l)
+    /// along it, n_l being the number of paths through a link.
     pub(crate) fn equal_shares(&self) -> &[f64] {
         self.equal_shares.get_or_init(|| {
             let of_links: Vec<f64> =
@@ -339,8 +339,8 @@ impl Presolved {
         Ok(out)
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, at least the flow's floor and at most all that it can use, and that where
-    /// a path is free; the
+    /// (U')⁻¹(q_p) for every path of some flows, at least the flow's floor and at most all that it can use, and that
+    /// where a path is free; the
     /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths
     /// only.
     pub(crate) fn path_demands_into(

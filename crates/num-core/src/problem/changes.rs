@@ -38,9 +38,9 @@ impl Problem {
         Ok(self)
     }
 
-    /// This problem with a floor for the rate of every flow over all its paths, which is guaranteed to it; 0 for none. A
-    /// solve ends as [`Status::Infeasible`](crate::Status::Infeasible) where the floors do not fit. The floor of a flow
-    /// without an open path does not count. All else is shared.
+    /// This problem with a floor for the rate of every flow over all its paths, which is guaranteed to it; 0 for none.
+    /// A solve ends as [`Status::Infeasible`](crate::Status::Infeasible) where the floors do not fit. The floor of a
+    /// flow without an open path does not count. All else is shared.
     ///
     /// # Errors
     /// [`Error::FlowFloor`], or [`Error::Length`] unless there is one floor per flow.
@@ -53,8 +53,9 @@ impl Problem {
         Ok(self)
     }
 
-    /// This problem with a priority of every flow, smaller first: each class of flows of one priority is allocated in the
-    /// best way while every class before it keeps the rates of its flows, whose splits may move. All else is shared.
+    /// This problem with a priority of every flow, smaller first: each class of flows of one priority is allocated in
+    /// the best way while every class before it keeps the rates of its flows, whose splits may move. All else is
+    /// shared.
     ///
     /// # Errors
     /// [`Error::Priority`], or [`Error::Length`] unless there is one priority per flow.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::Problem;
 use crate::utility::Utility;
 
-/// Whether the answers are the same: capacities, paths, flows, caps, floors, costs, priorities and utilities. Utilities are the same where their
-/// kinds and parameters are, however they were given; one that exists only as code is the same as itself.
+/// Whether the answers are the same: capacities, paths, flows, caps, floors, costs, priorities and utilities. Utilities
+/// are the same where their kinds and parameters are, however they were given; one that exists only as code is the same
+/// as itself.
 impl PartialEq for Problem {
     fn eq(&self, other: &Self) -> bool {
         self.equals_but_for_utilities(other) && self.has_utilities_of(other)

@@ -3,8 +3,8 @@
 //! `utility` holds the `kind` of every flow and a column for each parameter that one of them has, `null` where a kind
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
 //! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1,
-//! and `flow_floor`, `path_cost` and `priority`, which are there where one is not 0 (or all are the same). `capacities` and `rate_cap` are read as well. Other fields (a name, an expected
-//! answer) are ignored when reading.
+//! and `flow_floor`, `path_cost` and `priority`, which are there where one is not 0 (or all are the same). `capacities`
+//! and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading.
 
 use std::collections::HashSet;
 use std::fmt;

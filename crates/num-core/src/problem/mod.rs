@@ -27,7 +27,8 @@ pub use mixed_alpha::Starving;
 /// 2. every path has a link, names links that exist, and none of them twice, with coefficients that are finite and > 0;
 /// 3. every flow in `0..flows` owns at least one path;
 /// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
-/// 5. every flow floor is finite, not negative and at most the flow's cap, every cost of a path finite and not negative;
+/// 5. every flow floor is finite, not negative and at most the flow's cap, every cost of a path finite and not
+///    negative;
 /// 6. there is one utility for every flow;
 /// 7. every priority is finite.
 #[derive(Debug, Clone)]

@@ -15,8 +15,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use options::json;
-pub use options::{Given, Numbers};
+pub use options::Numbers;
+use options::{Given, json};
 
 /// Options by name.
 pub type Options = BTreeMap<String, OptionValue>;
@@ -222,6 +222,7 @@ impl<Make> Registry<Make> {
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`].
+    #[doc(hidden)]
     pub fn given<'a>(&self, name: &str, options: &'a Options) -> Result<(&'static Entry<Make>, Given<'a>)> {
         let entry = self.get(name)?;
         let known = (entry.options)();

@@ -88,7 +88,7 @@ impl Newton {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(gamma: f64, plain: bool, problem: &Presolved) -> Result<Self> {
-        let Bounds { ceilings, floors, .. } = bounds(problem)?;
+        let Bounds { ceilings, least_prices: floors, .. } = bounds(problem)?;
         let (links, paths) = (vec![0.0; problem.capacities.len()], vec![0.0; problem.paths.len()]);
         Ok(Self {
             gamma,

@@ -110,7 +110,8 @@ pub struct Solution {
     /// With one path per flow each is a link, the `bottlenecks`, and there are none here.
     #[serde(default)]
     pub cuts: Vec<Cut>,
-    /// Σ U_f(y_f) over the flows that are not in `failed_flows`, less Σ k_p x_p over the costs of paths; for max-min problems their smallest fair share.
+    /// Σ U_f(y_f) over the flows that are not in `failed_flows`, less Σ k_p x_p over the costs of paths; for max-min
+    /// problems their smallest fair share.
     #[serde(with = "non_finite::nan")]
     pub objective: f64,
     /// The proof for these rates and prices.

@@ -5,8 +5,8 @@
 //! at last    min Σ tie_p x_p                             y_f = ŷ_f of all
 //! ```
 //!
-//! Rates that are kept are floors and caps at once, so that splits move for later stages, and every stage has a proof of
-//! its own. It starts from the rates of the one before, which carry these floors, whatever rounding did.
+//! Rates that are kept are floors and caps at once, so that splits move for later stages, and every stage has a proof
+//! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did.
 
 use std::time::Instant;
 

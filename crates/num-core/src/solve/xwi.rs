@@ -10,10 +10,10 @@
 //! q is the price of a path, |L| its number of links. Rates are feasible at every step and no link that could be full
 //! is left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β =
 //! 0.5 in the paper. The floor of a share lets a path regain traffic. Flows at an active bound are left out of the
-//! minimum: a flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q. The residual
-//! of a link without other flows is 0. The cap of a flow with several paths is one more link on all of them in the
-//! water-filling. Its price is U' at the cap minus the price of the cheapest path. Where it is far above the prices of
-//! the paths, shares move slowly.
+//! minimum: a flow at its cap or saturation with U' ≥ q, and with U' ≤ q a path at the floor of its share, or a flow at
+//! its floor. Weights are at least floors, and q has the cost of the path. The residual of a link without other flows
+//! is 0. The cap of a flow with several paths is one more link on all of them in the water-filling. Its price is U' at
+//! the cap minus the price of the cheapest path. Where it is far above the prices of the paths, shares move slowly.
 //!
 //! Each step costs a water-filling (`water_fill/mod.rs`) and O(crossings), about as much as a certificate. It gets
 //! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and stops improving between 1e−4 and 1e−6: the price
@@ -40,7 +40,8 @@ pub(super) struct Xwi {
     beta: f64,
     routing: Arc<Paths>,
     water_fill: WaterFill<Arc<Paths>>,
-    /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
+    /// The cap of every path, the saturation of its flow, or what it demands at its cost; empty when there are none
+    /// *(given)*.
     limits: Vec<f64>,
     /// The largest weight of every path *(given)*.
     heaviest: Vec<f64>,
@@ -68,10 +69,19 @@ impl Xwi {
     pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Result<Self> {
         let paths = problem.paths.len();
         let mut limits = Vec::new();
-        if !problem.bounds.caps.is_empty() || !problem.bounds.saturations.is_empty() {
+        if !problem.bounds.caps.is_empty() || !problem.bounds.saturations.is_empty() || !problem.costs.is_empty() {
             let of_flow = |flow: usize| problem.paths_of(flow).map(move |path| (flow, path));
             let of_paths = (0..problem.flows()).flat_map(of_flow);
             limits.extend(of_paths.map(|(flow, path)| problem.bounds.caps[path].min(problem.bounds.saturations[flow])));
+        }
+        if !problem.costs.is_empty() {
+            // Beyond its demand where links are free a path costs more than it is worth.
+            let demands = problem.path_demands(&vec![0.0; problem.capacities.len()])?;
+            for (path, limit) in limits.iter_mut().enumerate() {
+                if demands[path] < problem.bounds.ceilings[path] {
+                    *limit = limit.min(demands[path]);
+                }
+            }
         }
         let narrowest = |path: usize| problem.paths.row(path).narrowest(&problem.capacities);
         let heaviest = (0..problem.paths.len()).map(|path| heaviest * narrowest(path)).collect();
@@ -95,7 +105,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, with their loads and residuals. Returns the
     /// estimate of the gap, which is NaN when a weight is NaN.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.routing.gather(0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        problem.price_paths(0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
@@ -165,7 +175,8 @@ impl Xwi {
                 }
                 let limit = self.limits.get(path).copied().unwrap_or(f64::INFINITY);
                 let full = rate >= limit * (1.0 - NEAR) || total >= problem.bounds.saturations[flow] * (1.0 - NEAR);
-                if (full && residual >= 0.0) || (rate <= idle && residual <= 0.0) {
+                let least = rate <= idle || total <= problem.bounds.floors[flow] * (1.0 + NEAR);
+                if (full && residual >= 0.0) || (least && residual <= 0.0) {
                     continue;
                 }
                 let row = problem.paths.row(path);

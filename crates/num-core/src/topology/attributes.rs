@@ -65,10 +65,19 @@ impl LinkAttribute {
             Self::Texts(texts) => texts.len(),
         }
     }
+
+    /// Whether no link has one.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Numbers(numbers) => numbers.iter().all(|number| number.is_nan()),
+            Self::Texts(texts) => texts.iter().all(String::is_empty),
+        }
+    }
 }
 
 impl Topology {
-    /// This network with one more attribute of its links, or with other values of one.
+    /// This network with one more attribute of its links, or with other values of one; without it where no link has a
+    /// value.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a value per link.
@@ -86,7 +95,10 @@ impl Topology {
     pub fn with_attribute(mut self, name: impl Into<String>, values: LinkAttribute) -> Result<Self> {
         let name = name.into();
         check_length(&format!("attribute {name:?}"), values.len(), self.links.len(), "link")?;
-        self.attributes.insert(name, values);
+        match values.is_empty() {
+            true => self.attributes.remove(&name),
+            false => self.attributes.insert(name, values),
+        };
         Ok(self)
     }
 

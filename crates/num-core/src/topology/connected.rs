@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Topology;
-use super::routes::Routes;
+use super::next_links::Routes;
 
 /// The share of pairs without a path is counted over the pairs of so many destinations at most.
 const DESTINATIONS: usize = 64;
@@ -35,12 +35,13 @@ impl Topology {
     /// The part of the pairs of ends that no path joins: of all pairs up to 64 ends, and else of those of 64
     /// destinations at equal distances in the list of ends.
     fn unjoined(&self) -> f64 {
-        let mut routes = Routes::new(self);
+        let mut routes = Routes::new(self, None);
         let ends = self.ends();
         let destinations = ends.min(DESTINATIONS);
         let lost = |place: usize| {
-            routes.aim(self.attachment((2 * place * ends + ends) / (2 * destinations)).node);
-            (0..ends).filter(|&end| routes.hops(self.attachment(end).node).is_none()).count()
+            let target = self.attachment((2 * place * ends + ends) / (2 * destinations)).node;
+            let aimed = routes.aim(target);
+            (0..ends).filter(|&end| aimed.is_ok() && !routes.reaches(self.attachment(end).node)).count()
         };
         (0..destinations).map(lost).sum::<usize>() as f64 / (destinations * (ends - 1)) as f64
     }

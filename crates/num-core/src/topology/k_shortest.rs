@@ -135,7 +135,7 @@ impl Topology {
         let (crossed, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let search = |job: usize| {
             let (target, pairs) = jobs[job];
-            let tree = Tree::new(self, &lengths, target)?;
+            let tree = Tree::new(&self.links, &self.routing, &lengths, target)?;
             let limit = |shortest: Length| max_stretch.map_or(NONE, |factor| stretched(shortest, factor));
             let mut found = Found { counts: Vec::with_capacity(pairs.len()), paths: Paths::with_capacity(0, 0) };
             let (mut yen, mut apart) = (Yen::new(self, &lengths, &tree), Disjoint::new(self, &lengths, &tree));
@@ -193,8 +193,8 @@ impl Topology {
             }
         }
         if let Some(pair) = places.iter().position(|&(_, _, count)| count == 0) {
-            let but = if lengths.avoids { " that avoids links of capacity 0 or weight inf" } else { "" };
-            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route(but)));
+            let reason = self.no_route(self.avoided(Some(&lengths)));
+            return Err(self.error_for_pair(pair, sources, destinations, &reason));
         }
         let count = found.iter().map(|found| found.paths.len()).sum();
         let crossings = found.iter().map(|found| found.paths.indices().len()).sum();
@@ -225,7 +225,7 @@ impl Topology {
         let by_target = self.by_target(destinations)?;
         let (mut have, mut pacer) = (vec![false; sources.len()], Pacer::new());
         for target in (0..self.node_names.len() as u32).filter(|&target| !by_target.of(target).is_empty()) {
-            let tree = Tree::new(self, &lengths, target)?;
+            let tree = Tree::new(&self.links, &self.routing, &lengths, target)?;
             for pair in by_target.of(target).iter().map(|&pair| pair as usize) {
                 let (first, last) = (self.attachment(sources[pair]), self.attachment(destinations[pair]));
                 let ends = [first.up_down.map(|(up, _)| up), last.up_down.map(|(_, down)| down)];

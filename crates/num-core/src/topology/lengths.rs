@@ -62,6 +62,13 @@ impl Lengths {
     }
 }
 
+/// Whether a way weighs as little as the shortest, whatever their numbers of links: to 2⁻⁴⁰ of it, so that 0.1 + 0.2 is
+/// 0.3, and to what was cut off.
+pub(super) fn ties(way: Length, shortest: Length) -> bool {
+    let (weight, cut_off) = (shortest >> HOP_BITS, shortest & ((1 << HOP_BITS) - 1));
+    way >> HOP_BITS <= weight + (weight >> 40) + cut_off
+}
+
 /// The longest that a path may be where the shortest is given: so many times its weight, however many links that takes.
 pub(super) fn stretched(shortest: Length, factor: f64) -> Length {
     // Factors are decimals, and 1.15 × 20 is to be 23.

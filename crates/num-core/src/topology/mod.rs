@@ -7,7 +7,9 @@
 //! |---|---|
 //! | `attributes.rs` | delays, costs and what else links have |
 //! | `fabrics.rs` | the networks that papers use |
-//! | `routes.rs` | shortest paths, fewest links first |
+//! | `routes.rs` | shortest paths, by links or by weight: all of a pair, or one for each pair |
+//! | `ecmp_split.rs` | how traffic divides over shortest paths, hop by hop |
+//! | `next_links.rs` | the links by which shortest paths lead to a target |
 //! | `k_shortest.rs` | several short paths per pair: `lengths.rs`, `tree.rs`, `yen.rs`, `disjoint.rs` |
 //! | `connected.rs` | whether paths join the ends, and why not |
 //! | `shared.rs` | links of one capacity for both directions |
@@ -17,9 +19,11 @@
 mod attributes;
 mod connected;
 mod disjoint;
+mod ecmp_split;
 mod fabrics;
 mod k_shortest;
 mod lengths;
+mod next_links;
 mod node;
 mod routes;
 mod shared;
@@ -37,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, check_capacity, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 pub use attributes::LinkAttribute;
+pub use ecmp_split::EcmpSplit;
 pub use k_shortest::KShortest;
 pub use node::Node;
 use routes::Routing;

@@ -1,18 +1,16 @@
-//! Shortest paths, fewest links first: all of them for one pair of ends, or one for each of many pairs as routers
-//! choose.
-//!
-//! Let d(n) be the number of links from node n to a target. The *next links* of n are those that leave it for a node m
-//! with d(m) = d(n) − 1; shortest paths are exactly the walks along next links. One breadth-first search from the
-//! target, against the links, gives d, and every list of next links is made when a path first comes by.
+//! Shortest paths, by their number of links or by weight: all of them for one pair of ends, or one for each of many
+//! pairs as routers choose.
 //!
 //! Most ends of a fabric hang off one switch by one link up and one link down. Their routes are that link and the
-//! routes of the switch, so that searches need only walk the *trunk*, the network without such ends, and only once per
-//! switch: 2064 nodes for 65 536 servers in racks of 32 under 16 spines. Searches are made one target at a time, all
-//! pairs of one target together; memory is O(nodes + links + what is returned).
+//! routes of the switch, so that searches (`next_links.rs`) need only walk the *trunk*, the network without such ends,
+//! and only once per switch: 2064 nodes for 65 536 servers in racks of 32 under 16 spines. Searches are made one target
+//! at a time, all pairs of one target together; memory is O(nodes + links + what is returned).
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::lengths::Lengths;
+use super::next_links::Routes;
 use super::{Link, Node, Topology};
 use crate::error::{Error, Result, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
@@ -24,16 +22,14 @@ const MOST_PATHS: u64 = 1_000_000;
 /// Nor are paths whose lists of links are longer than this in all (400 MB).
 const MOST_CROSSINGS: u64 = 100_000_000;
 
-const UNREACHED: u32 = u32::MAX;
-
 /// The graph of the links that work, of capacity above 0, as routing walks it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Routing {
-    attachments: Vec<Attachment>, // by end
-    trunk_nodes: usize,           // nodes that are not hanging ends
-    pub(super) listed: ByNode,    // the links that leave each node, failed ones too
-    pub(super) leaving: ByNode,   // the trunk links that leave each node
-    pub(super) entering: ByNode,  // those that enter it
+    attachments: Vec<Attachment>,  // by end
+    pub(super) trunk_nodes: usize, // nodes that are not hanging ends
+    pub(super) listed: ByNode,     // the links that leave each node, failed ones too
+    pub(super) leaving: ByNode,    // the trunk links that leave each node
+    pub(super) entering: ByNode,   // those that enter it
 }
 
 /// Where an end meets the trunk.
@@ -70,6 +66,11 @@ impl Routing {
         let trunk_nodes = nodes - attachments.iter().filter(|end| end.up_down.is_some()).count();
         let listed = ByNode::new(nodes, links.len(), |link| Some(links[link].from))?;
         Ok(Self { attachments, trunk_nodes, listed, leaving, entering })
+    }
+
+    /// How many nodes there are.
+    pub(super) fn nodes(&self) -> usize {
+        self.listed.starts.len() - 1
     }
 }
 
@@ -123,20 +124,49 @@ impl Topology {
     /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed;
     /// [`Error::Stopped`].
     pub fn paths(&self, source: impl Node, destination: impl Node) -> Result<Paths> {
+        self.paths_by(source, destination, None)
+    }
+
+    /// All paths of least weight from one end to another, as [`paths`](Self::paths) has those with the fewest links.
+    ///
+    /// - `weight`: what crossing each link adds to the weight of a path: >= 0, ∞ for a link not to be used. `None` is 1
+    ///   for every link.
+    ///
+    /// Sums of weights are alike where they differ by less than 2⁻⁴⁰ of them (10⁻¹²), so that 0.1 + 0.2 is 0.3. A link
+    /// of weight 0 is only followed to a node with fewer links to go. O(nodes + links log nodes + what is returned).
+    ///
+    /// # Errors
+    /// As [`paths`](Self::paths); [`Error::Length`] unless there is a weight per link, [`Error::Topology`] for one that
+    /// is negative or not a number, naming the link.
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10\nSeattle Houston 10")?;
+    /// let delay = [10.0, 10.0, 8.0, 8.0, 30.0, 30.0];
+    /// assert_eq!(net.paths("Seattle", "Houston")?.links(0), [4]);
+    /// assert_eq!(net.paths_by("Seattle", "Houston", Some(&delay))?.links(0), [0, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn paths_by(&self, source: impl Node, destination: impl Node, weight: Option<&[f64]>) -> Result<Paths> {
         let source = self.end_of(|| "source".into(), &source)?;
         let destination = self.end_of(|| "destination".into(), &destination)?;
+        let lengths = self.lengths_of(weight)?;
         if let Some(unfolded) = &self.unfolded {
-            return unfolded.net.paths(source, destination).map(|paths| unfolded.folded(&paths));
+            let weight = weight.map(|weight| unfolded.spread(weight));
+            let paths = unfolded.net.paths_by(source, destination, weight.as_deref())?;
+            return Ok(unfolded.folded(&paths));
         }
         let error = |reason: &str| self.error_for("paths", source, destination, reason);
         self.check_pair(source, destination).map_err(|reason| error(&reason))?;
         let (first, last) = (self.routing.attachments[source], self.routing.attachments[destination]);
-        let mut routes = Routes::new(self);
-        routes.aim(last.node);
+        let mut routes = Routes::new(self, lengths.as_ref());
+        routes.aim(last.node)?;
         interrupt::check()?;
-        let Some(hops) = routes.hops(first.node) else { return Err(error(&self.no_route(self.avoided()))) };
-        let count = routes.count(first.node);
-        if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
+        if !routes.joins(first, last) {
+            return Err(error(&self.no_route(self.avoided(lengths.as_ref()))));
+        }
+        let (count, hops) = routes.count(first.node);
+        if count > MOST_PATHS || count * hops > MOST_CROSSINGS {
             return Err(error(&format!(
                 "there are too many shortest paths to list, more than {MOST_PATHS} of them \
                  or {MOST_CROSSINGS} links on them; ecmp chooses one"
@@ -182,23 +212,47 @@ impl Topology {
     ///   joins them. The first such pair is named.
     /// - [`Error::Stopped`].
     pub fn ecmp(&self, sources: &[impl Node], destinations: &[impl Node], seed: u64) -> Result<Paths> {
+        self.ecmp_by(sources, destinations, None, seed)
+    }
+
+    /// One path of least weight for every pair, chosen as [`ecmp`](Self::ecmp) chooses among those with the fewest
+    /// links.
+    ///
+    /// - `weight`: what crossing each link adds to the weight of a path: >= 0, ∞ for a link not to be used. `None` is 1
+    ///   for every link. Which sums are alike [`paths_by`](Self::paths_by) says.
+    ///
+    /// Time: a search of O(links log nodes) per distinct switch among the destinations, and O(hops) per pair.
+    ///
+    /// # Errors
+    /// As [`ecmp`](Self::ecmp); [`Error::Length`] unless there is a weight per link, [`Error::Topology`] for one that
+    /// is negative or not a number, naming the link.
+    pub fn ecmp_by(
+        &self,
+        sources: &[impl Node],
+        destinations: &[impl Node],
+        weight: Option<&[f64]>,
+        seed: u64,
+    ) -> Result<Paths> {
         let [sources, destinations] = &self.pairs_of(sources, destinations)?;
+        let lengths = self.lengths_of(weight)?;
         if let Some(unfolded) = &self.unfolded {
-            return unfolded.net.ecmp(sources, destinations, seed).map(|paths| unfolded.folded(&paths));
+            let weight = weight.map(|weight| unfolded.spread(weight));
+            let paths = unfolded.net.ecmp_by(sources, destinations, weight.as_deref(), seed)?;
+            return Ok(unfolded.folded(&paths));
         }
         let attachments = &self.routing.attachments;
         let pairs = self.by_target(destinations)?;
         let streams = ChaCha8Rng::seed_from_u64(seed);
-        let (mut routes, mut pacer) = (Routes::new(self), Pacer::new());
+        let (mut routes, mut pacer) = (Routes::new(self, lengths.as_ref()), Pacer::new());
         let mut spans = vec![(0, 0); sources.len()]; // by pair, where its path lies in `found`
         let mut found: Vec<u32> = Vec::new();
         let mut lost: Option<usize> = None;
         for target in (0..self.node_names.len() as u32).filter(|&target| !pairs.of(target).is_empty()) {
-            routes.aim(target);
-            pacer.did(routes.reached.len())?;
+            routes.aim(target)?;
+            pacer.did(self.routing.trunk_nodes)?;
             for pair in pairs.of(target).iter().map(|&pair| pair as usize) {
                 let (first, last) = (attachments[sources[pair]], attachments[destinations[pair]]);
-                if routes.hops(first.node).is_none() {
+                if !routes.joins(first, last) {
                     lost = Some(lost.map_or(pair, |earlier| earlier.min(pair)));
                     continue;
                 }
@@ -222,7 +276,8 @@ impl Topology {
             }
         }
         if let Some(pair) = lost {
-            return Err(self.error_for_pair(pair, sources, destinations, &self.no_route(self.avoided())));
+            let reason = self.no_route(self.avoided(lengths.as_ref()));
+            return Err(self.error_for_pair(pair, sources, destinations, &reason));
         }
         let mut paths = Paths::with_capacity(sources.len(), found.len());
         for (start, end) in spans {
@@ -232,7 +287,7 @@ impl Topology {
         Ok(paths)
     }
 
-    /// The pairs by the node that their routes lead to.
+    /// The pairs, of any nodes, by the node of the trunk that their routes lead to.
     pub(super) fn by_target(&self, destinations: &[usize]) -> Result<ByNode> {
         if u32::try_from(destinations.len()).is_err() {
             let pairs = destinations.len();
@@ -295,9 +350,15 @@ impl Topology {
         Ok(())
     }
 
-    /// Where an end meets the trunk.
-    pub(super) fn attachment(&self, end: usize) -> Attachment {
-        self.routing.attachments[end]
+    /// Where a node meets the trunk.
+    pub(super) fn attachment(&self, node: usize) -> Attachment {
+        let itself = Attachment { node: node as u32, up_down: None };
+        self.routing.attachments.get(node).copied().unwrap_or(itself)
+    }
+
+    /// The lengths of links by their weights, checked, if they have some.
+    pub(super) fn lengths_of(&self, weight: Option<&[f64]>) -> Result<Option<Lengths>> {
+        weight.map(|weight| Lengths::new(self, Some(weight))).transpose()
     }
 
     fn check_pair(&self, source: usize, destination: usize) -> std::result::Result<(), String> {
@@ -318,8 +379,12 @@ impl Topology {
     }
 
     /// What routes avoid, as a part of a sentence.
-    fn avoided(&self) -> &'static str {
-        if self.capacities.contains(&0.0) { " that avoids links of capacity 0" } else { "" }
+    pub(super) fn avoided(&self, lengths: Option<&Lengths>) -> &'static str {
+        match lengths {
+            Some(lengths) if lengths.avoids => " that avoids links of capacity 0 or weight inf",
+            None if self.capacities.contains(&0.0) => " that avoids links of capacity 0",
+            _ => "",
+        }
     }
 
     pub(super) fn error_for_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {
@@ -331,94 +396,5 @@ impl Topology {
             if end < self.ends { self.node_names[end].clone() } else { format!("end {end}") }
         };
         Error::Topology(format!("{what} from {} to {}: {reason}", name(source), name(destination)))
-    }
-}
-
-/// The routes to one target at a time, on the trunk.
-pub(super) struct Routes<'a> {
-    links: &'a [Link],
-    graph: &'a Routing,
-    hops: Vec<u32>,             // by node: how many links to the target
-    reached: Vec<u32>,          // the nodes that reach the target, nearest first
-    spans: Vec<(usize, usize)>, // by node: where its next links lie in `next`; empty until used
-    next: Vec<u32>,
-}
-
-impl<'a> Routes<'a> {
-    pub(super) fn new(net: &'a Topology) -> Self {
-        let nodes = net.node_names.len();
-        Self {
-            links: &net.links,
-            graph: &net.routing,
-            hops: vec![UNREACHED; nodes],
-            reached: Vec::new(),
-            spans: vec![(0, 0); nodes],
-            next: Vec::new(),
-        }
-    }
-
-    /// Breadth-first search from a new target, against the links, until the whole trunk is reached.
-    pub(super) fn aim(&mut self, target: u32) {
-        for node in self.reached.drain(..) {
-            self.hops[node as usize] = UNREACHED;
-            self.spans[node as usize] = (0, 0);
-        }
-        self.next.clear();
-        self.hops[target as usize] = 0;
-        self.reached.push(target);
-        let mut nearest = 0;
-        while nearest < self.reached.len() && self.reached.len() < self.graph.trunk_nodes {
-            let node = self.reached[nearest];
-            for &link in self.graph.entering.of(node) {
-                let from = self.links[link as usize].from;
-                if self.hops[from as usize] == UNREACHED {
-                    self.hops[from as usize] = self.hops[node as usize] + 1;
-                    self.reached.push(from);
-                }
-            }
-            nearest += 1;
-        }
-    }
-
-    pub(super) fn hops(&self, node: u32) -> Option<u32> {
-        Some(self.hops[node as usize]).filter(|&hops| hops != UNREACHED)
-    }
-
-    /// The links by which shortest paths leave a node: at least one, unless the node is the target or does not reach
-    /// it.
-    fn next_links(&mut self, node: u32) -> &[u32] {
-        let (mut start, mut end) = self.spans[node as usize];
-        if start == end {
-            let (hops, links) = (&self.hops, self.links);
-            // The node is at most one link farther than any node it has a link to: nearer is nearer by one.
-            let nearer = |link: u32| hops[links[link as usize].to as usize] < hops[node as usize];
-            start = self.next.len();
-            self.next.extend(self.graph.leaving.of(node).iter().filter(|&&link| nearer(link)));
-            end = self.next.len();
-            self.spans[node as usize] = (start, end);
-        }
-        &self.next[start..end]
-    }
-
-    /// How many shortest paths lead from a node to the target, or `u64::MAX` if more than that. Level by level: the
-    /// ways to a node are final before its next links are followed.
-    fn count(&mut self, from: u32) -> u64 {
-        let mut ways = vec![0u64; self.hops.len()];
-        let mut found = vec![from];
-        ways[from as usize] = 1;
-        let mut position = 0;
-        while let Some(&node) = found.get(position) {
-            let links = self.links;
-            let here = ways[node as usize];
-            for &link in self.next_links(node) {
-                let to = links[link as usize].to;
-                if ways[to as usize] == 0 {
-                    found.push(to);
-                }
-                ways[to as usize] = ways[to as usize].saturating_add(here);
-            }
-            position += 1;
-        }
-        ways[self.reached[0] as usize]
     }
 }

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Topology;
+use super::Link;
 use super::lengths::{Length, Lengths, NONE};
+use super::routes::Routing;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 
@@ -17,8 +18,10 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(net: &Topology, lengths: &Lengths, target: u32) -> Result<Self> {
-        let nodes = net.node_names.len();
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(links: &[Link], graph: &Routing, lengths: &Lengths, target: u32) -> Result<Self> {
+        let nodes = graph.nodes();
         let mut tree = Self { target, to_go: vec![NONE; nodes], next: vec![u32::MAX; nodes] };
         let (mut near, mut pacer) = (BinaryHeap::from([Reverse((0, target))]), Pacer::new());
         tree.to_go[target as usize] = 0;
@@ -26,11 +29,11 @@ impl Tree {
             if length > tree.to_go[node as usize] {
                 continue;
             }
-            let entering = net.routing.entering.of(node);
+            let entering = graph.entering.of(node);
             pacer.did(1 + entering.len())?;
             for &link in entering {
                 let Some(step) = lengths.of(link) else { continue };
-                let from = net.links[link as usize].from as usize;
+                let from = links[link as usize].from as usize;
                 if length + step < tree.to_go[from] {
                     tree.to_go[from] = length + step;
                     tree.next[from] = link;

@@ -13,7 +13,9 @@ use crate::paths::Paths;
 
 impl Topology {
     /// Checks that every path is a walk of this network, from any node to any other or back to its first: its links,
-    /// in some order, follow on each other. O(crossings) for paths whose links are in that order.
+    /// in some order, follow on each other. O(crossings) for paths whose links are in that order. A path that uses some
+    /// link by a part or more than once, with a coefficient other than 1, need not be a walk: traffic that
+    /// [divides](Self::ecmp_split) is none.
     ///
     /// ```
     /// # use netnum_core::{Paths, Topology, Error};
@@ -31,6 +33,13 @@ impl Topology {
         let (mut pacer, links) = (Pacer::new(), self.links.len());
         for (path, row) in paths.iter().enumerate() {
             pacer.did(row.len())?;
+            let own = paths.indptr()[path]..paths.indptr()[path + 1];
+            if paths.coefficients().is_some_and(|all| all[own].iter().any(|&coefficient| coefficient != 1.0)) {
+                if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
+                    return Err(Error::LinkOutOfRange { path, link: link.into(), links });
+                }
+                continue;
+            }
             if !self.shared.is_empty() && row.iter().any(|&link| self.is_shared(link)) {
                 self.check_walk_over_shared(path, row)?;
                 continue;

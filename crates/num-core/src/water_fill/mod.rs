@@ -98,7 +98,8 @@ struct Link {
 }
 
 impl Link {
-    /// [R, W] ← [R − a x, W − a w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
+    /// [R, W] ← [R − a x, W − a w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there
+    /// is.
     fn take(&mut self, taken: [f64; 2]) {
         for ((high, low), taken) in self.high.iter_mut().zip(&mut self.low).zip(taken) {
             let rest = *high - taken;
@@ -366,14 +367,21 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         let taken = |_: &Paths, _: usize, _: usize, taken: [f64; 2]| taken;
         with_length!(self.length, LENGTH => {
-            self.stop_each(full, rising, level, rates, |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path], taken);
+            self.stop_each(
+                full,
+                rising,
+                level,
+                rates,
+                |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path],
+                taken,
+            );
         }, {
             self.stop_each(full, rising, level, rates, Paths::links, taken);
         });
     }
 
-    /// As [`stop`](Self::stop), with functions for the links of a path and for what it takes of the one at a place, given
-    /// its rate and weight.
+    /// As [`stop`](Self::stop), with functions for the links of a path and for what it takes of the one at a place,
+    /// given its rate and weight.
     #[inline(always)]
     fn stop_each(
         &mut self,

@@ -340,6 +340,7 @@ impl Ranks {
     ///
     /// # Errors
     /// Those of the work, and as [`sum`](Self::sum).
+    #[doc(hidden)]
     pub fn call<T>(&self, call: Call, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.set_called(false);
         let done = self.together(call, || work().and_then(|done| self.agree().map(|()| done)))?;
@@ -364,6 +365,7 @@ impl Ranks {
     ///
     /// # Errors
     /// Those of the work.
+    #[doc(hidden)]
     pub fn together<T>(&self, call: Call, work: impl FnOnce() -> Result<T>) -> Result<T> {
         /// Tells the others of a panic.
         struct Watch<'a>(&'a Ranks);
@@ -382,7 +384,7 @@ impl Ranks {
     }
 
     /// Tells the other ranks, at their next reduction, that this one has failed. Does nothing when a rank has failed
-    /// before, since all know of it, nor after a [call](Self::call) that has ended well.
+    /// before, since all know of it, nor after a call of all ranks that has ended well.
     pub fn fail(&self, message: &str) {
         if let Some(mut group) = self.group() {
             group.fail(message);

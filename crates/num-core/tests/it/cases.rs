@@ -1,74 +1,8 @@
-//! The reference problems in `cases/`, each with a certified answer, listed by name so that none can be skipped.
+//! The reference problems in `cases/`, each with a certified answer.
 
 use crate::common::{read_case, solve_with};
 use netnum_core::*;
 use serde_json::Value;
-
-/// What has utilities, and so an objective and prices.
-const CONCAVE: &[&str] = &[
-    "abilene-a1",
-    "bits-per-second-a1",
-    "bits-per-second-a5",
-    "bwfunc-leafspine",
-    "bwfunc-multipath",
-    "bwfunc-parkinglot",
-    "capacities-8-decades",
-    "caps-all-binding",
-    "caps-random",
-    "caps-subflows",
-    "degenerate-chain",
-    "degenerate-zero-price",
-    "duplicate-paths",
-    "fattree-k4-a1",
-    "fattree-k8-a2-weighted",
-    "incast",
-    "leafspine-fct",
-    "leafspine-mixed-alpha-weights",
-    "leafspine-n100-a1-up10",
-    "leafspine-n150-a10-up40",
-    "leafspine-n1500-a1-up10",
-    "leafspine-n200-a0.125-up10",
-    "leafspine-n300-a5-up10",
-    "leafspine-n400-a0.5-up10",
-    "leafspine-n500-a2-up40",
-    "leafspine-weights-6-decades",
-    "linear-leafspine",
-    "linear-multipath-caps",
-    "linear-parkinglot",
-    "mixed-kinds",
-    "numfabric-fig10-X11",
-    "numfabric-fig10-X5",
-    "numfabric-fig9-c17.5",
-    "numfabric-fig9-c25",
-    "numfabric-fig9-c5",
-    "parkinglot-hetero-weighted",
-    "parkinglot-n10-a5",
-    "parkinglot-n3-a0.25",
-    "parkinglot-n3-a1",
-    "parkinglot-n4-a2",
-    "parkinglot-n40-a1",
-    "permutation",
-    "pooling-duplicate-subflows",
-    "pooling-fattree-k4",
-    "pooling-leafspine-s2-a1",
-    "pooling-leafspine-s4-a1",
-    "pooling-leafspine-s4-a2",
-    "pooling-two-links",
-    "pooling-wan-kshortest",
-    "single-equal-4",
-    "single-fct",
-    "single-mixed-alpha-c3",
-    "single-weighted-a0.5",
-    "solo-flows",
-    "tiny-capacities",
-    "unused-links",
-    "wan-equal-a2",
-    "wan-hetero-a1",
-];
-
-/// Weighted max-min.
-const MAX_MIN: &[&str] =
-    &["maxmin-caps", "maxmin-leafspine", "maxmin-parkinglot", "maxmin-weighted-leafspine-small", "maxmin-weighted-wan"];
 
 /// Rates below this part of the smallest capacity of their path are compared with that.
 const FLOOR: f64 = 1e-6;
@@ -76,12 +10,28 @@ const FLOOR: f64 = 1e-6;
 /// that should be idle keep 1e-9 of its flow's rate.
 const SHARE: f64 = 1e-3;
 
-fn to_the_last_digit(name: &str) -> (Problem, Value, Solution) {
-    let (problem, case) = read_case(name);
+/// The names of all cases, in order.
+fn names() -> Vec<String> {
+    let folder = std::fs::read_dir(format!("{}/tests/cases", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut names: Vec<_> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names.iter().map(|name| name.strip_suffix(".json").unwrap().to_owned()).collect()
+}
+
+/// The cases that have utilities, and so an objective on a scale and prices; or the others, weighted max-min.
+fn cases(concave: bool) -> impl Iterator<Item = (String, Problem, Value)> {
+    let read = |name: String| {
+        let (problem, case) = read_case(&name);
+        (name, problem, case)
+    };
+    names().into_iter().map(read).filter(move |(_, _, case)| case["expected"]["objective_scale"].is_number() == concave)
+}
+
+fn to_the_last_digit(name: &str, problem: &Problem) -> Solution {
     let settings = Settings::default().with_tol(1e-9).with_stop(Stop::Kkt);
-    let solution = Solver::new(&problem, &Ask::by("auto")).unwrap().run(&settings, &mut ()).unwrap();
+    let solution = Solver::new(problem, &Ask::by("auto")).unwrap().run(&settings, &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
-    (problem, case, solution)
+    solution
 }
 
 /// The expected numbers that are unique, with their places.
@@ -114,20 +64,13 @@ fn check_rates(name: &str, problem: &Problem, case: &Value, solution: &Solution,
 }
 
 #[test]
-fn the_lists_name_every_file() {
-    let folder = std::fs::read_dir(format!("{}/tests/cases", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let mut files: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    files.sort();
-    let mut listed: Vec<String> = CONCAVE.iter().chain(MAX_MIN).map(|name| format!("{name}.json")).collect();
-    listed.sort();
-    assert_eq!(files, listed);
-    assert_eq!(files.len(), 63);
+fn there_are_so_many_cases_of_each_kind() {
+    assert_eq!([cases(true).count(), cases(false).count()], [58, 5]);
 }
 
 #[test]
 fn stopping_on_the_gap_makes_the_objective_of_every_case_right() {
-    for name in CONCAVE {
-        let (problem, case) = read_case(name);
+    for (name, problem, case) in cases(true) {
         let solution = solve_with(&problem, "auto", 1e-9);
         assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
         let number = |group: &str, key: &str| case[group][key].as_f64().unwrap();
@@ -143,9 +86,9 @@ fn stopping_on_the_gap_makes_the_objective_of_every_case_right() {
 
 #[test]
 fn stopping_on_the_kkt_residual_makes_every_rate_price_and_objective_of_a_case_right() {
-    for name in CONCAVE {
-        let (problem, case, solution) = to_the_last_digit(name);
-        check_rates(name, &problem, &case, &solution, 1e-6, 1e-8);
+    for (name, problem, case) in cases(true) {
+        let solution = to_the_last_digit(&name, &problem);
+        check_rates(&name, &problem, &case, &solution, 1e-6, 1e-8);
         let scale = case["expected"]["objective_scale"].as_f64().unwrap();
         let loss = (case["expected"]["objective"].as_f64().unwrap() - solution.objective) / scale;
         assert!(loss.abs() <= 1e-7, "{name}: objective off by {loss:e}");
@@ -162,16 +105,15 @@ fn stopping_on_the_kkt_residual_makes_every_rate_price_and_objective_of_a_case_r
 
 #[test]
 fn max_min_rates_of_a_case_are_exact() {
-    for name in MAX_MIN {
-        let (problem, case, solution) = to_the_last_digit(name);
-        check_rates(name, &problem, &case, &solution, 1e-9, 1e-9);
+    for (name, problem, case) in cases(false) {
+        let solution = to_the_last_digit(&name, &problem);
+        check_rates(&name, &problem, &case, &solution, 1e-9, 1e-9);
     }
 }
 
 #[test]
 fn reference_answers_pass_the_certificate() {
-    for name in CONCAVE {
-        let (problem, case) = read_case(name);
+    for (name, problem, case) in cases(true) {
         let (rates, prices) = (expected(&case, "rates"), expected(&case, "prices"));
         if rates.len() < problem.paths().len() || prices.len() < problem.links() {
             continue;
@@ -185,8 +127,8 @@ fn reference_answers_pass_the_certificate() {
 
 #[test]
 fn every_file_survives_being_written_and_read_again() {
-    for name in CONCAVE.iter().chain(MAX_MIN) {
-        let (problem, case) = read_case(name);
+    for name in names() {
+        let (problem, case) = read_case(&name);
         let written: Value = serde_json::from_str(&problem.to_json().unwrap()).unwrap();
         for field in ["capacity", "paths", "group", "cap"] {
             assert_eq!(written[field], case[field], "{name}: {field}");

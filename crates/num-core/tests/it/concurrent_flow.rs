@@ -35,7 +35,10 @@ fn check(problem: &Problem, flow: &MulticommodityFlow, is_fraction: bool) {
         paid += demand * of_flow;
     }
     for (path, &of) in problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path)) {
-        let price: f64 = problem.paths().links(path).iter().map(|&link| flow.prices[link as usize]).sum();
+        let start = problem.paths().indptr()[path];
+        let used = |place: usize| problem.paths().coefficients().map_or(1.0, |all| all[start + place]);
+        let links = problem.paths().links(path).iter().enumerate();
+        let price: f64 = links.map(|(place, &link)| used(place) * flow.prices[link as usize]).sum();
         let (above, cap) = (flow.flow_prices[of as usize] - price, problem.rate_cap(path));
         assert!(flow.rates[path] <= cap * (1.0 + 1e-12));
         match cap.is_finite() {
@@ -112,6 +115,32 @@ fn a_missing_demand_and_one_beyond_the_caps_of_its_paths_are_errors() {
 }
 
 #[test]
+fn what_a_path_uses_of_a_link_counts() {
+    // Half of a unit on the first link, which may be in any unit, and two on the second.
+    for unit in [1.0, 1e9, 1e-9] {
+        let paths = Paths::with_coefficients(vec![0, 1, 2], vec![0, 1], vec![0.5 * unit, 2.0]).unwrap();
+        let problem = Problem::grouped(vec![4.0 * unit, 2.0], paths, vec![0, 0], AlphaFair::proportional()).unwrap();
+        let problem = problem.with_flow_caps(vec![3.0]).unwrap();
+        let (flow, least) = (concurrent_flow(&problem).unwrap(), min_utilization(&problem).unwrap());
+        close(&[flow.fraction, least.utilization], &[3.0, 1.0 / 3.0]);
+        close(&[flow.prices[0], flow.prices[1]], &[2.0 / 3.0 / unit, 1.0 / 6.0]);
+        check(&problem, &flow, true);
+        check(&problem, &least, false);
+    }
+}
+
+#[test]
+fn floors_costs_and_priorities_do_not_matter() {
+    let plain = two([6.0, 4.0]);
+    let other = plain.clone().with_flow_floors(vec![2.0, 0.0]).unwrap().with_priorities(vec![1.0, 0.0]).unwrap();
+    let other = other.with_path_costs(vec![1.0, 0.0, 3.0]).unwrap();
+    for flow in [concurrent_flow, min_utilization] {
+        let (one, other) = (flow(&plain).unwrap(), flow(&other).unwrap());
+        assert_eq!((one.rates, one.prices), (other.rates, other.prices));
+    }
+}
+
+#[test]
 fn it_stops_when_asked() {
     let (token, problem) = (StopToken::new(), two([6.0, 4.0]));
     token.stop();
@@ -145,12 +174,18 @@ fn any_problem() -> impl Strategy<Value = Problem> {
             of_flows,
             prop::collection::vec(number(tied), flows),
             prop::collection::vec(cap, 4 * flows),
+            prop::option::of(prop::collection::vec(number(tied), 16 * flows)),
         )
-            .prop_map(|(capacities, of_flows, demands, caps)| {
+            .prop_map(|(capacities, of_flows, demands, caps, coefficients)| {
                 let group: Vec<u32> = (0..).zip(&of_flows).flat_map(|(flow, paths)| vec![flow; paths.len()]).collect();
                 let lists = of_flows.into_iter().flatten().map(|path| path.into_iter().collect::<Vec<u32>>());
                 let caps = caps[..group.len()].to_vec();
-                let paths = Paths::from_lists(lists);
+                let mut paths = Paths::from_lists(lists);
+                if let Some(coefficients) = coefficients {
+                    let (indptr, indices) = (paths.indptr().to_vec(), paths.indices().to_vec());
+                    let coefficients = coefficients[..indices.len()].to_vec();
+                    paths = Paths::with_coefficients(indptr, indices, coefficients).unwrap();
+                }
                 let problem = Problem::grouped(capacities, paths, group, AlphaFair::proportional()).unwrap();
                 problem.with_flow_caps(demands).unwrap().with_rate_caps(caps).unwrap()
             })

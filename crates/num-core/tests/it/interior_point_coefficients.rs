@@ -4,7 +4,7 @@ use crate::common::close;
 use crate::common::random::random_problem;
 use netnum_core::*;
 use rand::seq::IndexedRandom;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn run(problem: &Problem, method: &str, tol: f64) -> Solution {

@@ -123,7 +123,8 @@ proptest! {
             let held = problem.paths().links(flow).iter().any(|&link| {
                 let is_full = loads[link as usize] >= problem.capacities()[link as usize] * (1.0 - 1e-9);
                 let others = (0..rates.len()).filter(|&other| problem.paths().links(other).contains(&link));
-                let mut richer = others.filter(|&other| rates[other] / weights[other] > rates[flow] / weights[flow] * (1.0 + 1e-9));
+                let share = rates[flow] / weights[flow];
+                let mut richer = others.filter(|&other| rates[other] / weights[other] > share * (1.0 + 1e-9));
                 is_full && richer.all(|other| rates[other] <= problem.flow_floor(other) * (1.0 + 1e-9))
             });
             prop_assert!(held, "flow {} has {:?}", flow, rates);

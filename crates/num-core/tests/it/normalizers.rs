@@ -60,6 +60,38 @@ proptest! {
     }
 }
 
+#[test]
+fn what_a_path_uses_of_a_link_counts_times_its_rate() {
+    // Loads of 0.5 · 2 + 3 · 1 of 2, and 1 · 2 of 4.
+    let paths = Paths::with_coefficients(vec![0, 2, 3], vec![0, 1, 0], vec![0.5, 1.0, 3.0]).unwrap();
+    let problem = Problem::new(vec![2.0, 4.0], paths, AlphaFair::proportional()).unwrap();
+    let rates = [2.0, 1.0];
+    assert_eq!(normalize(&problem, &rates, &FNorm::default()).unwrap(), [1.0, 0.5]);
+    assert_eq!(normalize(&problem, &rates, &UNorm::default()).unwrap(), [1.0, 0.5]);
+    assert_eq!(normalize(&problem, &[2.0, 0.1], &FNorm::default()).unwrap(), [2.0, 0.1]);
+    assert_eq!(normalize(&problem, &[0.4, 0.2], &FNorm { raise_rates: true }).unwrap(), [1.0, 0.5]);
+}
+
+#[test]
+fn what_is_above_floors_shares_what_they_leave() {
+    let problem = Problem::new(vec![10.0], Paths::from_lists([[0]; 3]), AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![7.0, 0.0, 0.0]).unwrap();
+    for (rates, expected) in
+        [([1.0, 2.0, 4.0], [7.0, 1.0, 2.0]), ([9.0, 1.0, 3.0], [8.0, 0.5, 1.5]), ([7.0, 0.25, 0.5], [7.0, 0.25, 0.5])]
+    {
+        for normalizer in NORMALIZERS.iter().map(|entry| entry.make) {
+            let found = normalize(&problem, &rates, &normalizer).unwrap();
+            if normalizer != Normalization::Fill || expected[1] != rates[1] {
+                found.iter().zip(expected).for_each(|(&rate, expected)| common::close(rate, expected, 1e-12));
+            }
+        }
+    }
+    // Only a flow that has failed has one.
+    let problem = Problem::new(vec![0.0, 1.0], Paths::from_lists([[0], [1]]), AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![0.5, 0.0]).unwrap();
+    assert_eq!(normalize(&problem, &[1.0, 2.0], &FNorm::default()).unwrap(), [0.0, 1.0]);
+}
+
 /// Light paths beside heavy ones of 30 decades: what they share is what the heavy ones leave.
 #[test]
 fn fill_tells_light_paths_apart_beside_heavy_ones() {

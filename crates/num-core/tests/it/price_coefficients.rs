@@ -5,15 +5,15 @@ use crate::common::{close, leaf_spine, options};
 use netnum_core::*;
 use proptest::prelude::*;
 
-/// Every rule, with options that converge on small networks, and xWI.
-const METHODS_OF_ONE_PATH: [(&str, &[(&str, f64)]); 7] = [
+/// Every rule, with options that converge on small networks.
+const RULES: [(&str, &[(&str, f64)]); 7] = [
     ("fast-ned", &[]),
     ("ned", &[("gamma", 0.2)]),
-    ("gradient", &[]),
+    ("gradient", &[("gamma", 0.5)]),
     ("fgm", &[]),
     ("newton-like", &[]),
     ("rcp", &[]),
-    ("gradient", &[("queue", 0.06)]),
+    ("gradient", &[("gamma", 0.5), ("queue", 0.06)]),
 ];
 
 fn run(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
@@ -108,8 +108,24 @@ fn fgm_bounds_it_with_all_links_priced_and_every_flow_at_its_ceiling() {
 #[test]
 fn rcp_follows_the_utilization() {
     let (loads, _) = response(START, false);
-    let expected = [0, 1].map(|l| START[l] / (1.0 + 0.5 * (1.0 - loads[l] / CAPACITIES[l])));
+    let factor = |l: usize| 1.0 / (1.0 + 0.5 * (1.0 - loads[l] / CAPACITIES[l]));
+    // No price more than doubles: that of the second link would be 22 times as high.
+    let expected = [START[0] * factor(0), START[1] * 2.0];
+    assert!(factor(0) < 2.0 && factor(1) > 20.0);
     assert_prices(&steps(Ask::by("rcp").with_option("a", 0.5), 1)[0], expected);
+}
+
+#[test]
+fn xwi_shares_the_difference_of_a_path_over_its_coefficients() {
+    // Weights 1/q fill link 1 first, then the flow on link 0 takes what is left there.
+    let prices = ROUTING.map(|row| row[0] * START[0] + row[1] * START[1]);
+    let weights = prices.map(|q| 1.0 / q);
+    let level = CAPACITIES[1] / (weights[0] + 0.25 * weights[2]);
+    let rates = [level * weights[0], CAPACITIES[0] - 0.5 * level * weights[0], level * weights[2]];
+    let residuals = [0, 1, 2].map(|flow| 1.0 / rates[flow] - prices[flow]);
+    let of_links = [(residuals[0] / 1.5).min(residuals[1]), (residuals[0] / 1.5).min(residuals[2] / 0.25)];
+    let found = steps(Ask::by("xwi").with_option("beta", 0.5), 1);
+    assert_prices(&found[0], [0, 1].map(|l| START[l] + 0.5 * of_links[l]));
 }
 
 #[test]
@@ -121,7 +137,7 @@ fn on_one_link_a_flow_gets_by_its_weight_and_what_a_unit_of_its_rate_uses() {
         let of = |price: f64, i: usize| weights[i] * (coefficients[i] * price).powf(-1.0 / alpha);
         let load = |price: f64| (0..3).map(|i| coefficients[i] * of(price, i)).sum::<f64>();
         let price = (load(1.0) / capacity).powf(alpha);
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in RULES {
             let solution = run(&power_law(&[capacity], paths(), alpha, &weights), method, list, 1e-9);
             assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
             close(solution.prices[0], price, 1e-4);
@@ -139,7 +155,7 @@ fn in_a_parking_lot_the_long_flow_pays_for_what_it_uses_of_every_link() {
         let lists = std::iter::once(long).chain((0..links).map(|link| vec![(link, 1.0)]));
         let problem = power_law(&[capacity; 4], weighted(lists), alpha, &[1.0; 5]);
         let ratio = (f64::from(links) * a).powf(-1.0 / alpha);
-        for (method, list) in METHODS_OF_ONE_PATH {
+        for (method, list) in RULES {
             let solution = run(&problem, method, list, 1e-9);
             assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, a {a}, alpha {alpha}: {solution}");
             close(solution.rates[0], ratio * capacity / (1.0 + a * ratio), 1e-3);
@@ -150,7 +166,7 @@ fn in_a_parking_lot_the_long_flow_pays_for_what_it_uses_of_every_link() {
 #[test]
 fn acknowledgements_that_load_the_way_back_by_a_twentieth_leave_the_rest_of_it() {
     let problem = power_law(&[1.0; 2], weighted([[(0, 1.0), (1, 0.05)], [(1, 1.0), (0, 0.05)]]), 1.0, &[1.0; 2]);
-    for (method, list) in METHODS_OF_ONE_PATH {
+    for (method, list) in RULES {
         let solution = run(&problem, method, list, 1e-9);
         assert_eq!(solution.status, Status::Optimal, "{method} {list:?}: {solution}");
         solution.rates.iter().for_each(|&rate| close(rate, 1.0 / 1.05, 1e-4));
@@ -174,10 +190,10 @@ impl Drawn {
         Problem::grouped(self.capacities.clone(), weighted(self.flows.iter().flatten()), group, utility).unwrap()
     }
 
-    /// Revenue per unit of which the objective is at most this much below the best, by weak duality, and the largest
-    /// load per capacity: sums over a list of lists.
+    /// How far the objective is from the best at most, by weak duality, relative to what is paid; and the largest load
+    /// per capacity: sums over a list of lists.
     fn gap(&self, rates: &[f64], prices: &[f64]) -> (f64, f64) {
-        let (mut gap, mut scale, mut paths) = (0.0, 0.0, rates.iter());
+        let (mut gap, mut revenue, mut paths) = (0.0, 0.0, rates.iter());
         let mut loads = vec![0.0; self.capacities.len()];
         for (own, weight) in self.flows.iter().zip(&self.weights) {
             let (mut total, mut cheapest) = (0.0, f64::INFINITY);
@@ -191,13 +207,17 @@ impl Drawn {
                 1.0 => weight * rate.ln(),
                 alpha => weight.powf(alpha) * rate.powf(1.0 - alpha) / (1.0 - alpha),
             };
-            let best = weight * cheapest.powf(-1.0 / self.alpha);
+            let mut best = weight * cheapest.powf(-1.0 / self.alpha);
+            let most = |path: &Vec<(u32, f64)>| {
+                path.iter().map(|&(link, a)| self.capacities[link as usize] / a).fold(f64::INFINITY, f64::min)
+            };
+            best = best.min(own.iter().map(most).sum());
             gap += value(best) - cheapest * best - value(total);
-            scale += weight.powf(self.alpha) * total.powf(1.0 - self.alpha);
+            revenue += best * cheapest;
         }
-        gap += self.capacities.iter().zip(prices).map(|(capacity, price)| capacity * price).sum::<f64>();
+        let worth = self.capacities.iter().zip(prices).map(|(capacity, price)| capacity * price).sum::<f64>();
         let fullest = loads.iter().zip(&self.capacities).map(|(load, capacity)| load / capacity).fold(0.0, f64::max);
-        (gap / scale, fullest)
+        ((gap + worth) / revenue.min(worth), fullest)
     }
 
     /// The same with every link in another unit.
@@ -229,7 +249,7 @@ proptest! {
     #[test]
     fn random_problems_are_solved_to_a_gap_that_lists_confirm(drawn in drawn(1)) {
         let problem = drawn.problem();
-        for (method, tol) in [("fast-ned", 1e-6), ("rcp", 1e-3)] {
+        for (method, tol) in [("fast-ned", 1e-6), ("rcp", 1e-3), ("xwi", 1e-2)] {
             let solution = run(&problem, method, &[], tol);
             prop_assert_eq!(solution.status, Status::Optimal, "{}: {}", method, &solution);
             let (gap, fullest) = drawn.gap(&solution.rates, &solution.prices);
@@ -242,18 +262,27 @@ proptest! {
         let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
         prop_assert_eq!(solution.status, Status::Optimal, "{}", &solution);
         let (gap, fullest) = drawn.gap(&solution.rates, &solution.prices);
-        prop_assert!((-1e-9..=1.01e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
+        // The bound is weaker than the certificate's, which knows the ceilings of paths.
+        prop_assert!((-1e-9..=3e-2).contains(&gap) && fullest <= 1.0 + 1e-12, "{gap:e}, {fullest}");
     }
 
     #[test]
-    fn no_iteration_depends_on_the_units_of_links(drawn in drawn(3), unit in prop_oneof![Just(1e9), Just(1e-9), Just(0.3)]) {
-        // By a power of two no bit changes.
-        let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
-        let alike = run(&drawn.in_units(|link| [0.125, 1024.0][link % 2]).problem(), "fast-ned", &[], 1e-2);
-        prop_assert_eq!(&alike.rates, &solution.rates);
-        let near = run(&drawn.in_units(|link| if link % 2 == 0 { unit } else { 1.0 }).problem(), "fast-ned", &[], 1e-2);
-        prop_assert_eq!((near.status, near.iterations), (solution.status, solution.iterations));
-        prop_assert!((near.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-6);
+    fn no_iteration_depends_on_the_units_of_links(
+        one in drawn(1), several in drawn(3), unit in prop_oneof![Just(1e9), Just(1e-9), Just(0.3)],
+    ) {
+        for drawn in [&one, &several] {
+            // By a power of two no bit changes.
+            let solution = run(&drawn.problem(), "fast-ned", &[], 1e-2);
+            let alike = run(&drawn.in_units(|link| [0.125, 1024.0][link % 2]).problem(), "fast-ned", &[], 1e-2);
+            prop_assert_eq!(&alike.rates, &solution.rates);
+            prop_assert_eq!(alike.certificate, solution.certificate);
+        }
+        // Fast NED may land on the zero of a line to rounding, from where an iteration does nothing.
+        let solution = run(&one.problem(), "ned", &[("gamma", 0.2)], 1e-6);
+        let other = one.in_units(|link| if link % 2 == 0 { unit } else { 1.0 });
+        let other = run(&other.problem(), "ned", &[("gamma", 0.2)], 1e-6);
+        prop_assert_eq!((other.status, other.iterations), (solution.status, solution.iterations));
+        prop_assert!((other.certificate.relative_gap - solution.certificate.relative_gap).abs() <= 1e-7);
     }
 }
 
@@ -287,13 +316,13 @@ fn coefficients_by_link_and_by_flow_are_units() {
             let capacity = |link: u32| 1.0 + f64::from(link) / 3.0;
             let given = own(&|link, flow| s(link) * t(flow), &|_| 1.0, &|link| s(link) * capacity(link)).problem();
             let ones = own(&|_, _| 1.0, &|flow| t(flow).powf(1.0 - 1.0 / alpha), &capacity).problem();
-            let [given, ones] = [given, ones].map(|problem| run(&problem, "fast-ned", &[], 1e-8));
+            let [given, ones] = [given, ones].map(|problem| run(&problem, "fast-ned", &[], 1e-6));
             assert_eq!((given.status, ones.status), (Status::Optimal, Status::Optimal), "{given}, {ones}");
             for flow in 0..8 {
-                close(t(flow) * given.flow_rates[flow], ones.flow_rates[flow], 1e-3);
+                close(t(flow) * given.flow_rates[flow], ones.flow_rates[flow], 5e-3);
             }
-            for link in (0..5).filter(|&link| ones.prices[link] > 1e-2) {
-                close(s(link as u32) * given.prices[link], ones.prices[link], 1e-2);
+            for link in (0..5).filter(|&link| ones.prices[link] > 0.1) {
+                close(s(link as u32) * given.prices[link], ones.prices[link], 2e-2);
             }
         }
     }

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use crate::common::random::random_problem;
 use crate::common::read_case;
-use netnum_core::Call;
-use netnum_core::internal::{on_ranks, solve_on as solve_with, thread_ranks};
+use netnum_core::internal::{Call, on_ranks, solve_on as solve_with, thread_ranks};
 use netnum_core::*;
 use serde_json::{Value, json};
 
@@ -29,6 +28,9 @@ fn part(problem: &Problem, rank: usize, ranks: usize) -> (Problem, Vec<usize>) {
             values.retain(|_| (kept(place), place += 1).0);
         }
     };
+    if let Some(coefficient) = file.get_mut("coefficient") {
+        keep(coefficient, &|path| own(problem.group()[path] as usize));
+    }
     if let Some(cap) = file.get_mut("cap") {
         keep(cap, &|path| own(problem.group()[path] as usize));
     }
@@ -164,6 +166,37 @@ fn random_problems_have_the_same_status_and_proof_as_in_one_process() {
         assert!((found.iterations as f64 - expected.iterations as f64).abs() <= 100.0, "{name}: {found}, {expected}");
     }
     assert!(solved >= 25 && refused > 0, "{solved} solved, {refused} not concave");
+}
+
+#[test]
+fn flows_with_coefficients_on_some_ranks_or_all_are_solved_as_in_one_process() {
+    let settings = Settings::default().with_tol(1e-8).with_stop(Stop::Gap).with_max_iterations(5000);
+    for (name, several) in [("leafspine-n500-a2-up40", false), ("pooling-leafspine-s4-a1", true)] {
+        let (ones, _) = read_case(name);
+        for every in [1, 3] {
+            let mut coefficients = Vec::new();
+            for path in 0..ones.paths().len() {
+                let flow = ones.group()[path] as usize;
+                let own = |link: &u32| if flow % every == 0 { 0.5 + f64::from(link * 7 % 10) / 10.0 } else { 1.0 };
+                coefficients.extend(ones.paths().links(path).iter().map(own));
+            }
+            let (indptr, indices) = (ones.paths().indptr().to_vec(), ones.paths().indices().to_vec());
+            let mut file: Value = serde_json::from_str(&ones.to_json().unwrap()).unwrap();
+            let paths = Paths::with_coefficients(indptr, indices, coefficients).unwrap();
+            let lists = (0..paths.len()).map(|path| {
+                let own = paths.indptr()[path]..paths.indptr()[path + 1];
+                paths.coefficients().unwrap()[own].to_vec()
+            });
+            file["coefficient"] = json!(lists.collect::<Vec<_>>());
+            let problem = Problem::from_json(&file.to_string()).unwrap();
+            // The slow tail of several paths is not for such a tolerance.
+            let settings = if several { settings.clone().with_tol(1e-4) } else { settings.clone() };
+            let found = solve_on(&problem, 3, "fast-ned", &settings).unwrap();
+            let expected = alone(&problem, "fast-ned", &settings).unwrap();
+            assert_eq!(expected.status, Status::Optimal, "{name}: {expected}");
+            assert_same(name, &problem, &found, &expected, if several { 0.1 } else { 1e-3 });
+        }
+    }
 }
 
 #[test]

@@ -46,9 +46,19 @@ fn json_has_null_for_no_limit() {
 }
 
 #[test]
+fn an_attribute_that_no_link_has_is_left_out() {
+    let net = Topology::from_edges("a b 1").unwrap();
+    let some = net.clone().with_attribute("delay", LinkAttribute::Numbers(vec![1.0, f64::NAN])).unwrap();
+    assert_ne!(some, net);
+    for none in [LinkAttribute::Numbers(vec![f64::NAN; 2]), LinkAttribute::Texts(vec![String::new(); 2])] {
+        assert_eq!(some.clone().with_attribute("delay", none).unwrap(), net);
+    }
+}
+
+#[test]
 fn an_attribute_that_is_no_weight_is_refused() {
     let net = Topology::from_edges("a b 1\nb c 2").unwrap();
-    let labels = LinkAttribute::Texts(vec![String::new(); 4]);
+    let labels = LinkAttribute::Texts(["x", "", "", ""].map(String::from).to_vec());
     let net = net.with_attribute("label", labels).unwrap();
     let net = net.with_attribute("delay", LinkAttribute::Numbers(vec![1.0, 1.0, 1.0, f64::NAN])).unwrap();
     for (name, message) in [

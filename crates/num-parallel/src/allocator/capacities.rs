@@ -6,14 +6,14 @@ use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 
 use super::FlowId;
-use super::engine::{Engine, check_utility, least_working};
+use super::engine::{Engine, check_utility};
 use super::link_flows::LinkFlows;
 
-/// New capacities of some links, and the new floors of the flows there.
+/// New capacities of some links, and the new lowest prices of the flows there.
 pub(super) struct CapacityChange {
     /// By link.
     pub(super) capacities: FxHashMap<u32, f64>,
-    /// The flows over these links, by slot, with their floors.
+    /// The flows over these links, by slot, with the prices below which their rates do not grow.
     pub(super) flows: Vec<(FlowId, f64)>,
 }
 
@@ -40,14 +40,14 @@ impl Engine {
             }
         }
         let flows = self.flows_over(links)?;
-        let flows = self.with_floors(&flows, &changed)?;
+        let flows = self.with_lowest_prices(&flows, &changed)?;
         Ok(CapacityChange { capacities: changed, flows })
     }
 
     /// Makes a change, planned with nothing else in between.
     pub(super) fn commit_capacities(&mut self, change: CapacityChange) -> Result<()> {
-        for (id, floor) in change.flows {
-            self.flows.set_floor(self.table.slots[id.slot()].spot, floor);
+        for (id, price) in change.flows {
+            self.flows.set_floor(self.table.slots[id.slot()].spot, price);
         }
         for (link, capacity) in change.capacities {
             self.links.set_capacity(link, capacity)?;
@@ -56,6 +56,7 @@ impl Engine {
             }
         }
         self.links.network_changed();
+        self.floors.network_changed();
         Ok(())
     }
 
@@ -70,8 +71,8 @@ impl Engine {
             None => {
                 let mut link_flows = LinkFlows::new(self.links());
                 self.each_flow(|flow| {
-                    link_flows.enter(flow.id, flow.path);
-                    pacer.did(flow.path.len())
+                    link_flows.enter(flow.id, flow.path.links);
+                    pacer.did(flow.path.links.len())
                 })?;
                 link_flows
             }
@@ -92,8 +93,8 @@ impl Engine {
         Ok(flows)
     }
 
-    /// The floors of flows at these capacities of some links.
-    fn with_floors(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<(FlowId, f64)>> {
+    /// The lowest prices of flows at these capacities of some links.
+    fn with_lowest_prices(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<(FlowId, f64)>> {
         let capacity = |link: u32| changed.get(&link).copied().unwrap_or(self.links.capacities()[link as usize]);
         let nominal = |link: u32| match changed.get(&link) {
             Some(&capacity) if capacity > 0.0 => capacity.min(UNLIMITED),
@@ -102,11 +103,11 @@ impl Engine {
         let (mut found, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
         for &id in flows {
             let slot = self.table.slots[id.slot()];
-            let path = self.flows.path(slot.spot);
-            check_utility(id.to_bits() as usize, &slot.utility, least_working(&path, nominal), self.flows.precision())?;
-            let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
-            found.push((id, slot.utility.floor(smallest)));
-            pacer.did(path.len())?;
+            let (own, utility) = (self.path_at(slot.spot), slot.utility());
+            let path = own.get();
+            check_utility(id.to_bits() as usize, path, &utility, nominal, self.flows.precision())?;
+            found.push((id, utility.lowest_price(path.narrowest(capacity))));
+            pacer.did(path.links.len())?;
         }
         Ok(found)
     }

@@ -12,8 +12,10 @@ use netnum_core::internal::{LinkPrices, Reduced, UNLIMITED};
 use netnum_core::price::Rule;
 use netnum_core::{Error, Fill, Normalization, Normalizer, Paths, PowerLaw, Ranks, Result};
 
-use super::flow_table::{FlowId, FlowTable, Slot};
+use super::floors::{AboveFloors, Floors};
+use super::flow_table::{FlowId, FlowTable};
 use super::link_flows::LinkFlows;
+use super::path::{Collected, OwnPath, Path};
 use crate::flow_blocks::{LiveFlows, Precision, Sample, Spot};
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
@@ -22,7 +24,7 @@ const HEAVIEST: f64 = 1e6;
 /// A flow, as an engine has it.
 pub(super) struct Flow<'a> {
     pub(super) id: FlowId,
-    pub(super) path: &'a [u32],
+    pub(super) path: Path<'a>,
     pub(super) utility: PowerLaw,
     /// As demanded, and as the last normalizer left it.
     pub(super) rates: [f64; 2],
@@ -55,6 +57,8 @@ pub struct Engine {
     pinned: bool,
     /// Factor of every link in a normalization *(derived)*.
     fractions: Vec<f64>,
+    /// The rates that flows are guaranteed.
+    pub(super) floors: Floors,
     /// Who has the other flows over these links.
     pub(super) ranks: Ranks,
 }
@@ -77,7 +81,7 @@ impl Engine {
         let links = LinkPrices::new(rule, capacities)?;
         let (count, mut pacer) = (links.capacities().len(), Pacer::new());
         for (path, links) in typical.iter().enumerate() {
-            check_path(path, links, count)?;
+            Path::ones(links).check(path, count)?;
             pacer.did(links.len())?;
         }
         let sample = Sample::of(count, typical)?;
@@ -93,8 +97,20 @@ impl Engine {
         threads: NonZeroUsize,
     ) -> Result<Self> {
         let flows = LiveFlows::new(links.capacities().len(), &sample, precision, threads)?;
-        let (table, fractions, ranks) = (FlowTable::default(), Vec::new(), Ranks::alone());
-        Ok(Self { links, flows, table, nominal, sample, threads, link_flows: None, pinned: false, fractions, ranks })
+        let (table, fractions, floors, ranks) = (FlowTable::default(), Vec::new(), Floors::default(), Ranks::alone());
+        Ok(Self {
+            links,
+            flows,
+            table,
+            nominal,
+            sample,
+            threads,
+            link_flows: None,
+            pinned: false,
+            fractions,
+            floors,
+            ranks,
+        })
     }
 
     /// See [`Allocator::pin`](super::Allocator::pin).
@@ -108,24 +124,28 @@ impl Engine {
     /// # Errors
     /// Those of [`Allocator::start`](super::Allocator::start).
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
+        let path = Path::ones(path);
         self.table.check_room(1)?;
         self.check(0, path, &utility)?;
         Ok(self.start_checked(path, utility))
     }
 
     /// Starts a flow that has been [checked](Self::check).
-    pub(super) fn start_checked(&mut self, path: &[u32], utility: PowerLaw) -> FlowId {
-        let demand = utility.over(self.smallest(path));
-        let spot = self.flows.add(self.table.next_slot(), path, None, &demand, [0.0; 2]);
-        let id = self.table.start(spot, utility);
-        self.enter_links(id, path);
+    pub(super) fn start_checked(&mut self, path: Path<'_>, utility: PowerLaw) -> FlowId {
+        let demand = utility.over(self.narrowest(path));
+        let spot = self.flows.add(self.table.next_slot(), path.links, path.coefficients, &demand, [0.0; 2]);
+        let id = self.table.start(spot, &utility);
+        self.floors.insert(id.slot() as u32, path, utility.floor, self.nominal.len());
+        self.enter_links(id, path.links);
         id
     }
 
     /// Takes back what [`start_checked`](Self::start_checked) did last and has not been returned.
     pub(super) fn take_back(&mut self, id: FlowId) {
         self.leave_links(id);
-        self.take_out(self.table.slots[id.slot()].spot);
+        let spot = self.table.slots[id.slot()].spot;
+        self.drop_floor(id, spot);
+        self.take_out(spot);
         self.table.take_back(id);
     }
 
@@ -133,21 +153,21 @@ impl Engine {
     ///
     /// # Errors
     /// Those of [`start`](Self::start), which call it path and flow `number`.
-    pub(super) fn check(&self, number: usize, path: &[u32], utility: &PowerLaw) -> Result<()> {
-        check_path(number, path, self.links())?;
+    pub(super) fn check(&self, number: usize, path: Path<'_>, utility: &PowerLaw) -> Result<()> {
+        path.check(number, self.links())?;
         self.check_utility(number, path, utility)
     }
 
     /// Whether a flow over a path that exists could have this utility.
-    fn check_utility(&self, flow: usize, path: &[u32], utility: &PowerLaw) -> Result<()> {
+    fn check_utility(&self, flow: usize, path: Path<'_>, utility: &PowerLaw) -> Result<()> {
         utility.check(flow)?;
         self.links.rule().check_alpha(flow, utility.alpha)?;
-        let nominal = least_working(path, |link| self.nominal[link as usize]);
-        check_utility(flow, utility, nominal, self.flows.precision())
+        check_utility(flow, path, utility, |link| self.nominal[link as usize], self.flows.precision())
     }
 
-    pub(super) fn smallest(&self, path: &[u32]) -> f64 {
-        path.iter().map(|&link| self.links.capacities()[link as usize]).fold(f64::INFINITY, f64::min)
+    /// The largest rate that fits on a path.
+    pub(super) fn narrowest(&self, path: Path<'_>) -> f64 {
+        path.narrowest(|link| self.links.capacities()[link as usize])
     }
 
     /// Ends a flow. O(1).
@@ -157,10 +177,22 @@ impl Engine {
     pub fn end(&mut self, id: FlowId) -> Result<()> {
         let spot = self.table.get(id)?.spot;
         self.leave_links(id);
+        self.drop_floor(id, spot);
         self.take_out(spot);
         self.table.end(id);
         self.links.network_changed();
         Ok(())
+    }
+
+    /// A flow in a spot has no floor from now on.
+    fn drop_floor(&mut self, id: FlowId, spot: Spot) {
+        let Self { flows, floors, .. } = self;
+        floors.remove(id.slot() as u32, || OwnPath { links: flows.path(spot), coefficients: flows.coefficients(spot) });
+    }
+
+    /// The utility of the flow of a slot.
+    pub(super) fn utility_of(&self, slot: usize) -> PowerLaw {
+        self.table.slots[slot].utility().with_floor(self.floors.given(slot as u32))
     }
 
     /// Takes a flow out of its block.
@@ -193,6 +225,7 @@ impl Engine {
     /// [`Error::UnknownFlow`]; those of [`start`](Self::start), which call the path 0, and the flow by its id. Nothing
     /// has changed then.
     pub fn change(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) -> Result<()> {
+        let path = path.map(Path::ones);
         self.check_change(0, id, path, utility.as_ref())?;
         self.change_checked(id, path, utility);
         Ok(())
@@ -203,33 +236,35 @@ impl Engine {
         &self,
         number: usize,
         id: FlowId,
-        path: Option<&[u32]>,
+        path: Option<Path<'_>>,
         utility: Option<&PowerLaw>,
     ) -> Result<()> {
-        let Slot { spot, utility: old, .. } = self.table.get(id)?;
-        let (flow, utility) = (id.to_bits() as usize, utility.unwrap_or(old));
+        let (spot, old) = (self.table.get(id)?.spot, self.utility_of(id.slot()));
+        let (flow, utility) = (id.to_bits() as usize, utility.unwrap_or(&old));
         match path {
             Some(path) => {
-                check_path(number, path, self.links())?;
+                path.check(number, self.links())?;
                 self.check_utility(flow, path, utility)
             }
-            None => self.check_utility(flow, &self.flows.path(*spot), utility),
+            None => self.check_utility(flow, self.path_at(spot).get(), utility),
         }
     }
 
     /// Changes a flow that has been [checked](Self::check_change).
-    pub(super) fn change_checked(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) {
-        let Slot { spot, utility: old, .. } = self.table.slots[id.slot()];
-        let utility = utility.unwrap_or(old);
-        let (rates, before) = (self.flows.rates(spot), self.flows.path(spot));
+    pub(super) fn change_checked(&mut self, id: FlowId, path: Option<Path<'_>>, utility: Option<PowerLaw>) {
+        let spot = self.table.slots[id.slot()].spot;
+        let utility = utility.unwrap_or(self.utility_of(id.slot()));
+        let (rates, before) = (self.flows.rates(spot), self.path_at(spot));
+        let before = before.get();
         if path.is_some() {
             self.leave_links(id);
         }
+        self.drop_floor(id, spot);
         self.take_out(spot);
         let stays = path.is_none_or(|path| path == before);
         let rates = rates.map(|rate| if stays { rate.min(utility.cap) } else { 0.0 });
-        self.place(Flow { id, path: path.unwrap_or(&before), utility, rates });
-        self.enter_links(id, path.unwrap_or_default());
+        self.place(Flow { id, path: path.unwrap_or(before), utility, rates });
+        self.enter_links(id, path.map_or(&[][..], |path| path.links));
     }
 
     /// Number of flows.
@@ -242,12 +277,14 @@ impl Engine {
     /// # Errors
     /// Those of [`Ranks`], where an [`Allocator`](crate::Allocator) is over several.
     pub fn step(&mut self) -> Result<()> {
-        let flows = &mut Reduced::new(&mut self.flows, self.ranks.clone());
-        match self.links.has_started() {
-            true => self.links.respond(flows)?,
-            false => self.links.start(flows)?,
+        self.keep_floors();
+        let Self { flows, floors, table, links, ranks, .. } = self;
+        let flows = &mut Reduced::new(AboveFloors { flows, floors, slots: &table.slots }, ranks.clone());
+        match links.has_started() {
+            true => links.respond(flows)?,
+            false => links.start(flows)?,
         }
-        self.links.advance();
+        links.advance();
         Ok(())
     }
 
@@ -256,7 +293,9 @@ impl Engine {
     /// # Errors
     /// Those of [`step`](Self::step).
     pub(super) fn respond(&mut self) -> Result<()> {
-        self.links.respond_once(&mut Reduced::new(&mut self.flows, self.ranks.clone()))
+        self.keep_floors();
+        let Self { flows, floors, table, links, ranks, .. } = self;
+        links.respond_once(&mut Reduced::new(AboveFloors { flows, floors, slots: &table.slots }, ranks.clone()))
     }
 
     /// Demand of a flow in the last step or response; 0 before its first.
@@ -285,7 +324,19 @@ impl Engine {
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn path(&self, id: FlowId) -> Result<Vec<u32>> {
-        Ok(self.flows.path(self.table.get(id)?.spot))
+        Ok(self.own_path(id)?.links)
+    }
+
+    /// The path of a flow.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub(super) fn own_path(&self, id: FlowId) -> Result<OwnPath> {
+        Ok(self.path_at(self.table.get(id)?.spot))
+    }
+
+    pub(super) fn path_at(&self, spot: Spot) -> OwnPath {
+        OwnPath { links: self.flows.path(spot), coefficients: self.flows.coefficients(spot) }
     }
 
     /// Makes the rates of the last step or response feasible. Flows over a failed link get nothing, and do not count.
@@ -295,7 +346,7 @@ impl Engine {
         match by {
             Normalization::FNorm => {
                 self.find_fractions();
-                self.flows.normalize(&self.fractions);
+                self.normalize_by_fractions();
             }
             Normalization::UNorm => {
                 self.find_fractions();
@@ -305,13 +356,20 @@ impl Engine {
                 for (fraction, &capacity) in self.fractions.iter_mut().zip(capacities) {
                     *fraction = if capacity > 0.0 { smallest } else { 0.0 };
                 }
-                self.flows.normalize(&self.fractions);
+                self.normalize_by_fractions();
             }
             other => self.normalize_what(&other, |flow, _| flow.rates[0]),
         }
     }
 
-    /// min(1, c_l/y_l) of every link.
+    fn normalize_by_fractions(&mut self) {
+        self.flows.normalize(&self.fractions);
+        let fractions = std::mem::take(&mut self.fractions);
+        self.normalize_floors(&fractions);
+        self.fractions = fractions;
+    }
+
+    /// min(1, c_l/y_l) of every link, of what is above floors.
     fn find_fractions(&mut self) {
         let links = self.links.sums().iter().zip(self.links.capacities());
         self.fractions.resize(self.links.capacities().len(), 1.0);
@@ -324,6 +382,13 @@ impl Engine {
                 }
             },
         );
+        if self.floors.are_none() {
+            return;
+        }
+        for (link, &[load, _]) in self.links.sums().iter().enumerate() {
+            let [capacity, load] = self.above_floors(link, load);
+            self.fractions[link] = if load > capacity { capacity / load } else { 1.0 };
+        }
     }
 
     /// Rates by a max-min of what flows would demand at the present prices if paths could carry it, up to a million
@@ -331,23 +396,28 @@ impl Engine {
     /// max-min, on one thread.
     pub(super) fn fill_by_demand(&mut self) {
         let prices = self.links.prices().to_vec();
-        self.normalize_what(&Fill, |flow, smallest| {
-            let price: f64 = flow.path.iter().map(|&link| prices[link as usize]).sum();
-            PowerLaw { cap: f64::INFINITY, ..flow.utility }.demand(price).min(HEAVIEST * smallest)
+        self.normalize_what(&Fill, |flow, narrowest| {
+            let price: f64 = flow.path.entries().map(|(link, a)| a * prices[link as usize]).sum();
+            let demand = PowerLaw { cap: f64::INFINITY, ..flow.utility }.demand(price);
+            demand.min(HEAVIEST * narrowest)
         });
     }
 
-    /// Normalizes what `rate` gives for a flow over a path of that smallest capacity.
+    /// Normalizes what `rate` gives for a flow on whose path such a rate fits at most, as far as it is above floors.
     fn normalize_what(&mut self, normalizer: &impl Normalizer, rate: impl Fn(&Flow<'_>, f64) -> f64) {
-        let (mut paths, mut rates, mut caps) = (Paths::from_lists([[0; 0]; 0]), Vec::new(), Vec::new());
+        let (mut paths, mut rates, mut caps, mut floors) = (Collected::default(), Vec::new(), Vec::new(), Vec::new());
         let Ok(()) = self.each_flow::<Infallible>(|flow| {
-            let smallest = self.smallest(flow.path);
+            let narrowest = self.narrowest(flow.path);
             paths.push(flow.path);
-            rates.push(if smallest == 0.0 { 0.0 } else { rate(&flow, smallest) });
-            caps.push(flow.utility.cap);
+            let kept = self.floors.kept(flow.id.slot() as u32);
+            rates.push(if narrowest == 0.0 { 0.0 } else { (rate(&flow, narrowest) - kept).max(0.0) });
+            caps.push(flow.utility.cap - kept);
+            floors.push(kept);
             Ok(())
         });
-        normalizer.normalize_capped(self.links.capacities(), &paths, &caps, &mut rates);
+        let left = (0..self.links()).map(|link| self.above_floors(link, 0.0)[0]);
+        normalizer.normalize_capped(&left.collect::<Vec<_>>(), &paths.paths(), &caps, &mut rates);
+        rates.iter_mut().zip(floors).for_each(|(rate, floor)| *rate += floor);
         self.flows.set_feasible_rates(rates);
     }
 
@@ -357,18 +427,20 @@ impl Engine {
     /// # Errors
     /// [`Error::Threads`], [`Error::Stopped`]; nothing has changed then.
     pub fn lay_out(&mut self) -> Result<()> {
-        let (mut paths, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
+        let (mut paths, mut pacer) = (Collected::default(), Pacer::new());
         self.each_flow(|flow| {
             paths.push(flow.path);
-            pacer.did(flow.path.len())
+            pacer.did(flow.path.links.len())
         })?;
-        let sample = Sample::of(self.links(), &paths)?;
+        let is_weighted = paths.are_weighted();
+        let sample = Sample { is_weighted, ..Sample::of(self.links(), &paths.paths())? };
         let mut flows = LiveFlows::new(self.links(), &sample, self.flows.precision(), self.threads)?;
         let mut spots = Vec::with_capacity(self.flows());
         self.each_flow(|Flow { id, path, utility, rates }| {
-            let spot = flows.add(id.slot() as u32, path, None, &utility.over(self.smallest(path)), rates);
+            let demand = utility.over(self.narrowest(path));
+            let spot = flows.add(id.slot() as u32, path.links, path.coefficients, &demand, rates);
             spots.push((id, spot));
-            pacer.did(2 * path.len())
+            pacer.did(2 * path.links.len())
         })?;
         spots.into_iter().for_each(|(id, spot)| self.table.slots[id.slot()].spot = spot);
         (self.flows, self.sample) = (flows, sample);
@@ -380,9 +452,12 @@ impl Engine {
 
     /// Puts a flow that has a slot where the layout says.
     pub(super) fn place(&mut self, Flow { id, path, utility, rates }: Flow<'_>) {
-        let spot = self.flows.add(id.slot() as u32, path, None, &utility.over(self.smallest(path)), rates);
+        let demand = utility.over(self.narrowest(path));
+        let spot = self.flows.add(id.slot() as u32, path.links, path.coefficients, &demand, rates);
+        self.floors.insert(id.slot() as u32, path, utility.floor, self.nominal.len());
         let slot = &mut self.table.slots[id.slot()];
-        (slot.spot, slot.utility) = (spot, utility);
+        slot.spot = spot;
+        slot.set_utility(&utility);
     }
 
     /// Number of links.
@@ -397,9 +472,9 @@ impl Engine {
 
     /// Calls a function with every flow, block by block, until one is refused.
     pub(super) fn each_flow<E>(&self, mut look: impl FnMut(Flow<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.flows.each_flow(|slot, path, _, rates| {
-            let utility = self.table.slots[slot as usize].utility;
-            look(Flow { id: self.table.id(slot), path, utility, rates })
+        self.flows.each_flow(|slot, links, coefficients, rates| {
+            let utility = self.utility_of(slot as usize);
+            look(Flow { id: self.table.id(slot), path: Path { links, coefficients }, utility, rates })
         })
     }
 }
@@ -410,32 +485,40 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The smallest capacity of a path when no link has failed, of those that have had one; ∞ where none has.
-pub(super) fn least_working(path: &[u32], nominal: impl Fn(u32) -> f64) -> f64 {
-    let of_links = path.iter().map(|&link| nominal(link));
-    of_links.filter(|&capacity| capacity > 0.0).fold(f64::INFINITY, f64::min)
-}
-
-/// Whether a flow may have this utility over a path of this smallest capacity.
-pub(super) fn check_utility(flow: usize, utility: &PowerLaw, smallest: f64, precision: Precision) -> Result<()> {
-    if smallest == UNLIMITED && utility.cap == f64::INFINITY {
+/// Whether a flow may have this utility over a path of links that have these capacities when none has failed; 0 for one
+/// that has not had any.
+///
+/// # Errors
+/// [`Error::Unlimited`]; [`Error::Parameter`] for a flow whose numbers, or what it puts on links, are out of range.
+pub(super) fn check_utility(
+    flow: usize,
+    path: Path<'_>,
+    utility: &PowerLaw,
+    nominal: impl Fn(u32) -> f64,
+    precision: Precision,
+) -> Result<()> {
+    let working = path.narrowest(|link| if nominal(link) > 0.0 { nominal(link) } else { UNLIMITED });
+    // ∞ where no link has had a capacity.
+    let working = if path.links.iter().any(|&link| nominal(link) > 0.0) { working } else { f64::INFINITY };
+    if working == UNLIMITED && utility.cap == f64::INFINITY {
         return Err(Error::Unlimited { flow });
     }
-    utility.check_range(flow, smallest, precision.largest())
-}
-
-/// Whether a path has links, all of which are there, and none twice.
-pub(super) fn check_path(path: usize, links: &[u32], count: usize) -> Result<()> {
-    if links.is_empty() {
-        return Err(Error::EmptyPath { path });
+    utility.check_range(flow, working, precision.largest())?;
+    if path.coefficients.is_none() || working == f64::INFINITY {
+        return Ok(());
     }
-    for (place, &link) in links.iter().enumerate() {
-        if link as usize >= count {
-            return Err(Error::LinkOutOfRange { path, link: link.into(), links: count });
-        }
-        if links[..place].contains(&link) {
-            return Err(Error::RepeatedLink { path, link: link as usize });
+    let rate = utility.ceiling(working);
+    let price = utility.marginal(rate);
+    let held = precision.largest().recip()..=precision.largest();
+    let fits = |value: f64| {
+        let slope = value * value * rate / price;
+        [value * rate, price / value, slope, slope / utility.alpha].iter().all(|number| held.contains(number))
+    };
+    match path.entries().find(|&(_, value)| !fits(value)) {
+        None => Ok(()),
+        Some((_, value)) => {
+            let expected = "a number nearer to 1: what its link carries, or its price, goes out of range";
+            Err(Error::Parameter { flow, name: "coefficient", value, expected })
         }
     }
-    Ok(())
 }

@@ -57,13 +57,24 @@ pub(super) struct Slot {
     /// Goes up when a flow starts and when it ends: it is odd while there is one.
     pub(super) generation: u32,
     pub(super) spot: Spot,
-    pub(super) utility: PowerLaw,
+    weight: f64,
+    alpha: f64,
+    cap: f64,
 }
 
 impl Slot {
     /// Without a flow as yet.
     pub(super) fn empty(generation: u32) -> Self {
-        Self { generation, spot: Spot::default(), utility: PowerLaw::log(1.0) }
+        Self { generation, spot: Spot::default(), weight: 1.0, alpha: 1.0, cap: f64::INFINITY }
+    }
+
+    /// The utility of the flow but for its floor, which few have.
+    pub(super) fn utility(&self) -> PowerLaw {
+        PowerLaw::new(self.weight, self.alpha).with_cap(self.cap)
+    }
+
+    pub(super) fn set_utility(&mut self, utility: &PowerLaw) {
+        (self.weight, self.alpha, self.cap) = (utility.weight, utility.alpha, utility.cap);
     }
 }
 
@@ -99,13 +110,14 @@ impl FlowTable {
     }
 
     /// A flow starts, in the [next slot](Self::next_slot).
-    pub(super) fn start(&mut self, spot: Spot, utility: PowerLaw) -> FlowId {
+    pub(super) fn start(&mut self, spot: Spot, utility: &PowerLaw) -> FlowId {
         let number = self.next_slot();
         if self.free.pop().is_none() {
             self.slots.push(Slot::empty(0));
         }
         let slot = &mut self.slots[number as usize];
-        *slot = Slot { generation: slot.generation + 1, spot, utility };
+        (slot.generation, slot.spot) = (slot.generation + 1, spot);
+        slot.set_utility(utility);
         FlowId::new(number, slot.generation)
     }
 

@@ -10,23 +10,28 @@
 //! An endpoint without an update sends at most r/(1 − θ), so that links, filled to 1 − θ, are not overloaded. The price
 //! of a link that was empty has no meaning; it becomes the one at which its first flows pay x U'(x), split evenly over
 //! the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry. Source: Perry,
-//! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
+//! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6. A flow uses a_l of a link per unit of its rate, 1 unless
+//! its path has coefficients: Σ a_l x ≤ c_l, the price of its path is Σ a_l p_l.
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `settings.rs` | settings |
 //! | `engine.rs` | the price iteration over the flows |
 //! | `capacities.rs` | capacities that change |
+//! | `floors.rs` | rates that flows are guaranteed |
 //! | `flow_table.rs` | flows by id |
 //! | `link_flows.rs` | the flows of a link |
+//! | `path.rs` | the links of a flow, with its coefficients |
 //! | `over_ranks.rs` | allocators of several ranks |
 //! | `snapshot.rs` | an allocator as text, and back |
 
 mod capacities;
 mod engine;
+mod floors;
 mod flow_table;
 mod link_flows;
 mod over_ranks;
+mod path;
 mod settings;
 mod snapshot;
 
@@ -34,9 +39,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::Call;
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{UNLIMITED, check_capacity, check_length};
+use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
 use netnum_core::price::RuleSetup;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
@@ -44,7 +48,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use capacities::CapacityChange;
 pub use engine::Engine;
+use floors::FloorChange;
 pub use flow_table::FlowId;
+use path::Path;
 pub use settings::AllocatorSettings;
 
 /// An allocator for flows with one path each.
@@ -129,34 +135,41 @@ impl Allocator {
         Self::new(capacities, rule, settings, threads)
     }
 
-    /// Starts a flow, which gets a rate at the next tick. O(links of its path).
+    /// Starts a flow, which gets a rate at the next tick; with coefficients [`start_all`](Self::start_all) does. From
+    /// then on it gets at least its floor, for which each of its links must have room beside other floors.
+    /// O(links of its path).
     ///
     /// # Errors
-    /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
-    /// path 0 and flow 0; the latter also for a flow whose prices its [`Precision`](crate::Precision) could not hold,
-    /// be it over a link that has failed when that returns. [`Error::Unlimited`] for a flow that neither a link nor a
-    /// cap limits, [`Error::Unsupported`] for an α that the rule cannot take,
-    /// [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
+    /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`], [`Error::FloorDoesNotFit`] and
+    /// [`Error::Parameter`], which call it path 0 and flow 0; the latter also for a flow whose prices its
+    /// [`Precision`](crate::Precision) could not hold, be it over a link that has failed when that returns.
+    /// [`Error::Unlimited`] for a flow that neither a link nor a cap limits, [`Error::Unsupported`] for an α that the
+    /// rule cannot take, [`Error::Setting`] for more flows than can be numbered. Nothing has changed then.
     pub fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.table.check_room(1)?;
+        let path = Path::ones(path);
         self.engine.check(0, path, &utility)?;
+        self.check_floors(&[utility], |_| path)?;
         Ok(self.start_checked(std::iter::once((path, utility)), &mut Pacer::new())?[0])
     }
 
-    /// Starts many, or none where one is wrong. O(crossings).
+    /// Starts many, or none where one is wrong. What a flow uses of its links per unit of its rate are the
+    /// [coefficients](Paths::coefficients) of its path. O(crossings).
     ///
     /// # Errors
-    /// Those of [`start`](Self::start), which name the path and the flow by its place; [`Error::Length`] unless every
-    /// path has a utility; [`Error::Stopped`].
+    /// Those of [`start`](Self::start), which name the path and the flow by its place; [`Error::Parameter`] for a
+    /// coefficient at which prices would be out of range; [`Error::Length`] unless every path has a utility;
+    /// [`Error::Stopped`].
     pub fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
         check_length("utilities", utilities.len(), paths.len(), "path")?;
         self.engine.table.check_room(paths.len())?;
         let mut pacer = Pacer::new();
-        for (number, (path, utility)) in paths.iter().zip(utilities).enumerate() {
-            self.engine.check(number, path, utility)?;
-            pacer.did(path.len())?;
+        for (number, utility) in utilities.iter().enumerate() {
+            self.engine.check(number, Path::of(paths, number), utility)?;
+            pacer.did(paths.links(number).len())?;
         }
-        self.start_checked((0..paths.len()).map(|flow| (paths.links(flow), utilities[flow])), &mut pacer)
+        self.check_floors(utilities, |flow| Path::of(paths, flow))?;
+        self.start_checked((0..paths.len()).map(|flow| (Path::of(paths, flow), utilities[flow])), &mut pacer)
     }
 
     /// Ends a flow. O(links of its path).
@@ -177,9 +190,9 @@ impl Allocator {
         let mut prices = FxHashMap::default();
         if !self.fresh.is_empty() {
             for &id in ids {
-                let (path, utility) = (self.path(id)?, self.utility(id)?);
-                self.price_fresh(&mut prices, &path, &utility, -1.0, |link| self.used(link));
-                pacer.did(4 * path.len())?;
+                let (path, utility) = (self.engine.own_path(id)?, self.utility(id)?);
+                self.price_fresh(&mut prices, path.get(), &utility, -1.0, |link| self.used(link));
+                pacer.did(4 * path.links.len())?;
             }
         }
         self.fresh.extend(prices);
@@ -207,22 +220,34 @@ impl Allocator {
         for (what, length) in lengths {
             check_length(what, length.unwrap_or(ids.len()), ids.len(), "id")?;
         }
-        let mut pacer = Pacer::new();
+        let (mut pacer, mut changed_floors) = (Pacer::new(), Vec::new());
         self.check_ids(ids, &mut pacer)?;
-        let path = |place: usize| paths.map(|paths| paths.links(place));
+        let path = |place: usize| paths.map(|paths| Path::of(paths, place));
         let utility = |place: usize| utilities.map(|utilities| utilities[place]);
-        let mut prices = FxHashMap::default();
+        let (mut prices, mut floors) = (FxHashMap::default(), FloorChange::default());
         for (place, &id) in ids.iter().enumerate() {
             let (path, utility) = (path(place), utility(place));
             self.engine.check_change(place, id, path, utility.as_ref())?;
-            let (old_path, old_utility) = (self.path(id)?, self.utility(id)?);
-            if !self.fresh.is_empty() {
-                self.price_fresh(&mut prices, &old_path, &old_utility, -1.0, |link| self.used(link));
+            let (own, old_utility) = (self.engine.own_path(id)?, self.utility(id)?);
+            let old_path = own.get();
+            let new_floor = utility.unwrap_or(old_utility).floor;
+            if new_floor != old_utility.floor || path.is_some() && new_floor > 0.0 {
+                floors.add(old_path, -old_utility.floor);
+                floors.add(path.unwrap_or(old_path), new_floor);
+                changed_floors.push((id, place, new_floor));
             }
-            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &utility.unwrap_or(old_utility), 1.0, |link| {
+            if !self.fresh.is_empty() {
+                self.price_fresh(&mut prices, old_path, &old_utility, -1.0, |link| self.used(link));
+            }
+            self.price_fresh(&mut prices, path.unwrap_or(old_path), &utility.unwrap_or(old_utility), 1.0, |link| {
                 self.used(link)
             });
-            pacer.did(8 + 4 * old_path.len())?;
+            pacer.did(8 + 4 * old_path.links.len())?;
+        }
+        for (id, place, floor) in changed_floors {
+            self.check_alone(&self.engine.ranks, floor)?;
+            let own = self.engine.own_path(id)?;
+            self.engine.check_floor(id.to_bits() as usize, path(place).unwrap_or(own.get()), floor, &floors)?;
         }
         self.fresh.extend(prices);
         for (place, &id) in ids.iter().enumerate() {
@@ -244,12 +269,21 @@ impl Allocator {
         self.engine.path(id)
     }
 
+    /// What a flow uses of these per unit of its rate, to its [`Precision`](crate::Precision); none where all are 1.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn coefficients(&self, id: FlowId) -> Result<Option<Vec<f64>>> {
+        Ok(self.engine.own_path(id)?.coefficients)
+    }
+
     /// The utility of a flow.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn utility(&self, id: FlowId) -> Result<PowerLaw> {
-        Ok(self.engine.table.get(id)?.utility)
+        self.engine.table.get(id)?;
+        Ok(self.engine.utility_of(id.slot()))
     }
 
     /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
@@ -329,7 +363,8 @@ impl Allocator {
     /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
-    /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link; in single precision some 1e-5.
+    /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link, and with coefficients c (1 + (n + 6) 2⁻⁵²); with
+    /// floors 1e-12 more, in single precision some 1e-5.
     ///
     /// # Errors
     /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
@@ -392,19 +427,29 @@ impl Allocator {
     }
 
     /// Id and rate of every flow whose endpoint needs an update: its rate has moved by more than the threshold since
-    /// the last one. They count as sent. O(flows).
+    /// the last one, or what was sent is below its floor, and its rate is not. They count as sent. O(flows).
     pub fn updates(&mut self) -> Vec<(FlowId, f64)> {
         let threshold = self.settings.update_threshold;
         let (settings, sent) = (self.settings, &mut self.sent);
-        let mut updates = Vec::new();
+        let (mut updates, engine) = (Vec::new(), &self.engine);
+        let below = |id: FlowId, sent: f64, now: f64| {
+            let floor = if engine.floors.are_none() { 0.0 } else { engine.floors.kept(id.slot() as u32) };
+            sent < floor && now >= floor
+        };
         self.engine.each_rate(|id, rates| {
             let (now, sent) = (settings.given(rates), &mut sent[id.slot()]);
-            if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) {
+            if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) || below(id, *sent, now) {
                 *sent = now;
                 updates.push((id, now));
             }
         });
         updates
+    }
+
+    /// The flows that get less than their floor: links have failed or lost capacity, and those on them are cut in
+    /// proportion. In the order of their slots. O(crossings of flows with floors).
+    pub fn broken_floors(&mut self) -> Vec<FlowId> {
+        self.engine.broken_floors()
     }
 
     /// Number of flows.
@@ -453,7 +498,7 @@ impl Allocator {
 
     /// The part of a link's capacity that rates may fill.
     fn used(&self, link: u32) -> f64 {
-        self.engine.links.capacities()[link as usize]
+        self.engine.used(link)
     }
 
     /// Adds to these prices (or takes off again) those that a flow alone pays for the links of its path that carry
@@ -461,28 +506,50 @@ impl Allocator {
     fn price_fresh(
         &self,
         prices: &mut FxHashMap<u32, f64>,
-        path: &[u32],
+        path: Path<'_>,
         utility: &PowerLaw,
         sign: f64,
         capacity: impl Fn(u32) -> f64,
     ) {
         let carries = |link: u32| self.engine.links.sums()[link as usize][0] > 0.0;
         let is_empty = |&&link: &&u32| !carries(link);
-        if path.iter().find(is_empty).is_none() {
+        if path.links.iter().find(is_empty).is_none() {
             return;
         }
-        let smallest = path.iter().map(|&link| capacity(link)).fold(f64::INFINITY, f64::min);
-        if smallest == 0.0 {
+        let narrowest = path.narrowest(&capacity);
+        if narrowest == 0.0 {
             return;
         }
-        let pays = sign * utility.revenue(smallest) / path.len() as f64;
-        for &link in path.iter().filter(is_empty) {
+        let pays = sign * utility.revenue(narrowest) / path.links.len() as f64;
+        for &link in path.links.iter().filter(is_empty) {
             let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
             let price = was + pays / capacity(link);
             if price.is_finite() && capacity(link) < UNLIMITED {
                 prices.insert(link, price);
             }
         }
+    }
+
+    /// Whether the floors of flows that start fit.
+    ///
+    /// # Errors
+    /// [`Error::FloorDoesNotFit`], and [`Error::Setting`] over several ranks.
+    fn check_floors<'a>(&self, utilities: &[PowerLaw], path: impl Fn(usize) -> Path<'a>) -> Result<()> {
+        let with_floor = || utilities.iter().enumerate().filter(|(_, utility)| utility.floor > 0.0);
+        let mut change = FloorChange::default();
+        with_floor().for_each(|(flow, utility)| change.add(path(flow), utility.floor));
+        with_floor().try_for_each(|(flow, utility)| {
+            self.check_alone(&self.engine.ranks, utility.floor)?;
+            self.engine.check_floor(flow, path(flow), utility.floor, &change)
+        })
+    }
+
+    /// Whether a floor fits is known of all flows together.
+    fn check_alone(&self, ranks: &Ranks, floor: f64) -> Result<()> {
+        if ranks.are_alone() {
+            return Ok(());
+        }
+        Err(Error::setting("flow_floor", floor, "0 over several ranks: floors fit beside those of all flows"))
     }
 
     /// All ids are there, and none twice.
@@ -503,18 +570,18 @@ impl Allocator {
     /// Starts flows that have been checked, or none.
     fn start_checked<'a>(
         &mut self,
-        flows: impl ExactSizeIterator<Item = (&'a [u32], PowerLaw)> + Clone,
+        flows: impl ExactSizeIterator<Item = (Path<'a>, PowerLaw)> + Clone,
         pacer: &mut Pacer,
     ) -> Result<Vec<FlowId>> {
         let mut prices = FxHashMap::default();
         for (path, utility) in flows.clone() {
             self.price_fresh(&mut prices, path, &utility, 1.0, |link| self.used(link));
-            pacer.did(path.len())?;
+            pacer.did(path.links.len())?;
         }
         let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.links.has_started());
         for (path, utility) in flows {
             ids.push(self.engine.start_checked(path, utility));
-            if let Err(stopped) = pacer.did(4 * path.len()) {
+            if let Err(stopped) = pacer.did(4 * path.links.len()) {
                 ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
                 self.engine.links.set_started(started);
                 return Err(stopped);
@@ -534,11 +601,11 @@ impl Allocator {
         let returns = |&link: &u32| self.used(link) == 0.0 && capacity(link) > 0.0;
         if change.capacities.keys().any(returns) {
             for &(id, _) in &change.flows {
-                let (path, utility) = (self.path(id)?, self.utility(id)?);
-                if path.iter().any(returns) {
-                    self.price_fresh(&mut prices, &path, &utility, 1.0, capacity);
+                let (path, utility) = (self.engine.own_path(id)?, self.utility(id)?);
+                if path.links.iter().any(returns) {
+                    self.price_fresh(&mut prices, path.get(), &utility, 1.0, capacity);
                 }
-                pacer.did(4 * path.len())?;
+                pacer.did(4 * path.links.len())?;
             }
         }
         Ok(prices)

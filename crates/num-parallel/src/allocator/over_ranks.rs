@@ -61,6 +61,10 @@ impl Allocator {
             let expected = "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once";
             return Err(Error::setting("normalizer", format!("{:?}", Normalization::Fill.name()), expected));
         }
+        if ranks.ranks() > 1 && !self.engine.floors.are_none() {
+            let expected = "none over several ranks: floors fit beside those of all flows";
+            return Err(Error::setting("flow_floor", "that of a flow", expected));
+        }
         ranks.check_same(&[
             format!("there are {} links", self.capacities.len()),
             format!("the method is {:?}", rule.name()),

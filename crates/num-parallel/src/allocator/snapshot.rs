@@ -1,7 +1,7 @@
 //! An allocator as text, and back, to the last bit.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 5, "settings": …, "prices": {"rule": …}, "flows": […], …}
+//! {"format": "netnum-allocator", "version": 6, "settings": …, "prices": {"rule": …}, "flows": […], …}
 //! ```
 //!
 //! Sums are taken in an order that depends on the layout and on how the flows stand in it. So the text has the paths
@@ -20,15 +20,16 @@ use netnum_core::{Error, Paths, PowerLaw, Result};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::engine::{Engine, Flow, check_path};
+use super::engine::{Engine, Flow};
 use super::flow_table::{FlowId, LAST_GENERATION, Slot};
+use super::path::Path;
 use super::{Allocator, AllocatorSettings};
 use crate::flow_blocks::Sample;
 
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,10 +51,11 @@ struct Snapshot {
     /// Of every link, the last capacity above 0; 0 before it has had one.
     #[serde(with = "interruptible_list")]
     nominal: Vec<f64>,
-    /// Paths that the layout was made from, and of how many.
+    /// Paths that the layout was made from, of how many, and whether most had coefficients.
     #[serde(with = "interruptible_list")]
     sample: Vec<Vec<u32>>,
     sampled_of: usize,
+    sample_is_weighted: bool,
     /// In the order of the layout.
     #[serde(with = "interruptible_list")]
     flows: Vec<SavedFlow>,
@@ -68,6 +70,9 @@ struct SavedFlow {
     slot: u32,
     generation: u32,
     path: Vec<u32>,
+    /// One per link of the path; left out where all are 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    coefficients: Option<Vec<f64>>,
     utility: PowerLaw,
     rate: f64,
     feasible: f64,
@@ -90,9 +95,10 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
     let (prices, mut pacer) = (engine.links.save()?, Pacer::new());
     let mut flows = Vec::with_capacity(engine.flows());
     engine.each_flow(|Flow { id, path, utility, rates: [rate, feasible] }| {
-        pacer.did(8 + path.len())?;
-        let (slot, generation, path) = (id.slot() as u32, id.generation(), path.to_vec());
-        flows.push(SavedFlow { slot, generation, path, utility, rate, feasible });
+        pacer.did(8 + path.links.len())?;
+        let (slot, generation, coefficients) =
+            (id.slot() as u32, id.generation(), path.coefficients.map(<[f64]>::to_vec));
+        flows.push(SavedFlow { slot, generation, path: path.links.to_vec(), coefficients, utility, rate, feasible });
         Ok(())
     })?;
     let empty = engine.table.free.iter().chain(&engine.table.retired);
@@ -107,6 +113,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
         nominal: engine.nominal.clone(),
         sample: engine.sample.paths.iter().map(<[u32]>::to_vec).collect(),
         sampled_of: engine.sample.of,
+        sample_is_weighted: engine.sample.is_weighted,
         flows,
         free: empty.map(|&slot| (slot, engine.table.slots[slot as usize].generation)).collect(),
     };
@@ -124,17 +131,18 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     snapshot.check_links()?;
     snapshot.check_layout(&mut pacer)?;
     let slots = snapshot.slots(&mut pacer)?;
-    let Snapshot { settings, capacities, fresh, sent, prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
+    let Snapshot { settings, capacities, fresh, sent, prices, nominal, flows, free, .. } = snapshot;
     let capacities = capacities.into_iter().map(given).collect();
-    let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of, is_weighted: false };
+    let (paths, is_weighted) = (Paths::from_lists(snapshot.sample), snapshot.sample_is_weighted);
+    let sample = Sample { paths, of: snapshot.sampled_of, is_weighted };
     let mut engine = Engine::laid_out(LinkPrices::restore(prices)?, nominal, sample, settings.precision, threads)?;
     engine.table.slots = slots;
-    for SavedFlow { slot, generation, path, utility, rate, feasible } in &flows {
-        let id = FlowId::new(*slot, *generation);
+    for SavedFlow { slot, generation, path: links, coefficients, utility, rate, feasible } in &flows {
+        let (id, path) = (FlowId::new(*slot, *generation), Path { links, coefficients: coefficients.as_deref() });
         let checked = engine.check(id.to_bits() as usize, path, utility);
         checked.map_err(|error| Error::Snapshot(format!("flows: {error}")))?;
         engine.place(Flow { id, path, utility: *utility, rates: [*rate, *feasible] });
-        pacer.did(8 + path.len())?;
+        pacer.did(8 + links.len())?;
     }
     free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));
     let fresh = fresh.into_iter().collect();
@@ -244,7 +252,8 @@ impl Snapshot {
         let Self { sample, sampled_of: of, sent, .. } = self;
         let links = self.capacities.len();
         for (path, links_of_path) in sample.iter().enumerate() {
-            check_path(path, links_of_path, links).map_err(|error| Error::Snapshot(format!("sample: {error}")))?;
+            let checked = Path::ones(links_of_path).check(path, links);
+            checked.map_err(|error| Error::Snapshot(format!("sample: {error}")))?;
             pacer.did(links_of_path.len())?;
         }
         // A layout is made of the flows of its moment, each of which had a slot.
@@ -273,7 +282,12 @@ impl Snapshot {
         if self.sent.len() != slots.len() {
             return wrong(format!("sent has {} entries, expected {}, one per slot", self.sent.len(), slots.len()));
         }
-        for (flow, SavedFlow { slot, rate, feasible, .. }) in self.flows.iter().enumerate() {
+        for (flow, SavedFlow { slot, path, coefficients, rate, feasible, .. }) in self.flows.iter().enumerate() {
+            if let Some(own) = coefficients.as_ref().filter(|own| own.len() != path.len()) {
+                let (found, expected) = (own.len(), path.len());
+                let what = format!("flows: the one of slot {slot}, at place {flow}, has {found} coefficients");
+                return wrong(format!("{what}, expected {expected}, one per link"));
+            }
             for (name, value) in [("rate", rate), ("feasible", feasible)] {
                 if !(0.0..=LARGEST_SUM).contains(value) {
                     let what = format!("flows: the one of slot {slot}, at place {flow}, has {name} {value}");

@@ -9,7 +9,7 @@
 //!
 //! A link's load grows by a x and its slope by a² D, or where a rule counts priced links m by a max(Σ a_m, a) D.
 //! Columns side by side, 16-bit numbers for entries; [load, slope] lie together, so that one addition serves both.
-//! Coefficients of 1 are constants of the loops, which cost nothing.
+//! Flows without coefficients have loops of their own; with them, the arithmetic is of a few flows at a time.
 
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ use netnum_core::internal::numerics::{exp, ln, vectorized};
 
 use super::real::Real;
 use super::sizes::{ABREAST, POWERS};
-use super::windows::{Abreast, View, WindowView, add_to, window};
+use super::windows::{Abreast, View, WindowView, add_to, scatter_weighted, window};
 
 /// exp of this is still a number, also after ten million of them are added, and that of its negative still normal.
 const LARGEST_EXPONENT: f64 = 690.0;
@@ -54,7 +54,8 @@ pub(crate) struct Bucket<R> {
     kind: Kind,
     /// Entries of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
     ids: Vec<u16>,
-    /// As many, 1 for padding; none without coefficients.
+    /// That of flow i at position j is number `i % ABREAST` of column j of group `i / ABREAST`, as many as `rows`; none
+    /// without coefficients.
     coefficients: Vec<R>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
@@ -128,9 +129,14 @@ impl<R: Real> Bucket<R> {
 
     /// The coefficients of a flow there; none where all are 1.
     pub(crate) fn coefficients(&self, place: usize) -> Option<impl Iterator<Item = f64>> {
-        let width = self.windows.len();
-        let own = || self.coefficients[place * width..(place + 1) * width].iter().map(|&own| own.wide());
+        let own =
+            move || (0..self.windows.len()).map(move |position| self.coefficients[self.weight(place, position)].wide());
         self.kind.is_weighted.then(own)
+    }
+
+    /// Where the coefficient of a flow at a position is.
+    fn weight(&self, place: usize, position: usize) -> usize {
+        (place / ABREAST * self.windows.len() + position) * ABREAST + place % ABREAST
     }
 
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
@@ -189,9 +195,9 @@ impl<R: Real> Bucket<R> {
         for (id, (entry, start)) in ids.zip(entries.zip(&self.windows)) {
             *id = (entry - start) as u16;
         }
-        if let Some(given) = coefficients {
-            let own = self.coefficients[place * width..].iter_mut();
-            own.zip(given).for_each(|(own, &given)| *own = R::of(given));
+        for (position, &own) in coefficients.unwrap_or_default().iter().enumerate() {
+            let at = self.weight(place, position);
+            self.coefficients[at] = R::of(own);
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
         (rows.scales[at], rows.rates[at]) = (R::of(demand.scale), R::ZERO);
@@ -217,7 +223,10 @@ impl<R: Real> Bucket<R> {
             self.ids[place * width + position] = self.ids[last * width + position];
         }
         if self.kind.is_weighted {
-            self.coefficients.copy_within(last * width..(last + 1) * width, place * width);
+            for position in 0..width {
+                let (to, from) = (self.weight(place, position), self.weight(last, position));
+                self.coefficients[to] = self.coefficients[from];
+            }
         }
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
@@ -280,17 +289,19 @@ impl<R: Real> Bucket<R> {
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let coefficients = self.coefficients.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
+        let coefficients = self.coefficients.as_chunks::<ABREAST>().0.as_chunks::<WIDTH>().0;
         let rows = self.rows.iter_mut().zip(self.floors.as_chunks::<ABREAST>().0);
         for (number, (paths, (rows, floors))) in paths.iter().zip(rows).enumerate() {
             let paths = Abreast::new(paths);
-            let ones = [[R::ONE; WIDTH]; ABREAST];
-            let own = if ONES { &ones } else { &coefficients[number] };
-            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
+            let id = |flow: usize, position: usize| paths.id(flow, position);
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
-            for (flow, price) in prices.iter_mut().enumerate() {
-                *price = view.price(|position| paths.id(flow, position), |position| a(flow, position));
+            if ONES {
+                for (flow, price) in prices.iter_mut().enumerate() {
+                    *price = view.price(|position| id(flow, position));
+                }
+            } else {
+                prices = view.weighted_prices(&coefficients[number], id);
             }
             let mut is_low = false;
             for price in prices {
@@ -307,11 +318,19 @@ impl<R: Real> Bucket<R> {
                 slopes[flow] = rates[flow] * inverse;
             }
             rows.rates = rates;
+            if !ONES {
+                let (own, priced) = (&coefficients[number], view.weighted_priced(&coefficients[number], id));
+                scatter_weighted(&sums, own, id, [&rates, &slopes, &priced], ABREAST);
+                continue;
+            }
+            if WEIGH {
+                for (flow, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope * view.priced(|position| id(flow, position));
+                }
+            }
             for flow in 0..ABREAST {
-                let priced = view.priced(|position| paths.id(flow, position), |position| a(flow, position));
                 for (position, sums) in sums.iter().enumerate() {
-                    let uses = uses(a(flow, position), rates[flow], slopes[flow], priced);
-                    add_to(&sums[paths.id(flow, position)], uses);
+                    add_to(&sums[id(flow, position)], [rates[flow], slopes[flow]]);
                 }
             }
         }
@@ -328,17 +347,25 @@ impl<R: Real> Bucket<R> {
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
-        let coefficients = self.coefficients.as_chunks::<WIDTH>().0;
+        let coefficients = self.coefficients.as_chunks::<ABREAST>().0.as_chunks::<WIDTH>().0;
         let columns = self.floors.chunks(POWERS).zip(self.exponents.chunks(POWERS));
         let groups = paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns);
         for (number, ((paths, rows), (lowest, given))) in groups.enumerate() {
-            let own = if ONES { &[] } else { &coefficients[number * POWERS..] };
-            let a = |flow: usize, position: usize| if ONES { R::ONE } else { own[flow][position] };
-            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ZERO; POWERS], [R::ONE; POWERS]);
-            let mut slopes = [R::ZERO; POWERS];
-            for (flow, ((path, price), priced)) in paths.iter().zip(&mut prices).zip(&mut priced).enumerate() {
-                let (id, a) = (|position: usize| usize::from(path[position]), |position: usize| a(flow, position));
-                (*price, *priced) = (view.price(id, a), view.priced(id, a));
+            let own = if ONES { &[] } else { &coefficients[number * (POWERS / ABREAST)..] };
+            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
+            let (mut slopes, mut used) = ([R::ZERO; POWERS], [R::ZERO; POWERS]);
+            if ONES {
+                for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
+                    let id = |position: usize| usize::from(path[position]);
+                    (*price, *priced) = (view.price(id), view.priced(id));
+                }
+            } else {
+                let columns = abreast(&mut prices).zip(abreast(&mut used)).zip(own);
+                for (paths, ((prices, used), own)) in paths.chunks(ABREAST).zip(columns) {
+                    // The last may be fewer: the first stands for those that are not there.
+                    let id = |flow: usize, position: usize| usize::from(paths.get(flow).unwrap_or(&paths[0])[position]);
+                    (*prices, *used) = (view.weighted_prices(own, id), view.weighted_priced(own, id));
+                }
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
@@ -356,17 +383,24 @@ impl<R: Real> Bucket<R> {
                         rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
                     }
                     for flow in 0..POWERS {
-                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow];
+                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow] * priced[flow];
                     }
                 },
             );
             for (rows, rates) in rows.iter_mut().zip(abreast(&mut rates)) {
                 rows.rates = *rates;
             }
-            for (flow, path) in paths.iter().enumerate() {
-                let (rate, slope, priced) = (rates[flow], slopes[flow], priced[flow]);
-                for (position, (sums, &id)) in sums.iter().zip(path).enumerate() {
-                    add_to(&sums[usize::from(id)], uses(a(flow, position), rate, slope, priced));
+            if !ONES {
+                let columns = abreast(&mut rates).zip(abreast(&mut slopes)).zip(abreast(&mut used)).zip(own);
+                for (paths, (((rates, slopes), used), own)) in paths.chunks(ABREAST).zip(columns) {
+                    let id = |flow: usize, position: usize| usize::from(paths[flow][position]);
+                    scatter_weighted(&sums, own, id, [rates, slopes, used], paths.len());
+                }
+                continue;
+            }
+            for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
+                for (sums, &id) in sums.iter().zip(path) {
+                    add_to(&sums[usize::from(id)], [rate, slope]);
                 }
             }
         }
@@ -377,10 +411,13 @@ impl<R: Real> Bucket<R> {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
             let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
-            let own = self.coefficients.get(place * width..(place + 1) * width);
+            let a = |position: usize| match self.kind.is_weighted {
+                true => self.coefficients[(place / ABREAST * width + position) * ABREAST + at],
+                false => R::ONE,
+            };
             let entries = || {
                 let entries = ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
-                entries.enumerate().map(|(position, entry)| (entry, own.map_or(R::ONE, |own| own[position])))
+                entries.enumerate().map(|(position, entry)| (entry, a(position)))
             };
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
@@ -399,7 +436,7 @@ impl<R: Real> Bucket<R> {
             let priced = if WEIGH { total(view.priced) } else { R::ZERO };
             rows.rates[at] = rate;
             for (entry, a) in entries() {
-                add_to(&sums[entry], uses(a, rate, slope, priced));
+                add_to(&sums[entry], [a * rate, a * (slope * priced.at_least(a))]);
             }
         }
     }
@@ -451,12 +488,6 @@ impl<R: Real> Bucket<R> {
             self.feasible[place] = self.rate(place) * least;
         }
     }
-}
-
-/// What a flow adds to load and slope of an entry, given its coefficient there and Σ a over the priced links.
-#[inline(always)]
-fn uses<R: Real>(a: R, rate: R, slope: R, priced: R) -> [R; 2] {
-    [a * rate, a * (slope * priced.at_least(a))]
 }
 
 /// A column, as rows have it.

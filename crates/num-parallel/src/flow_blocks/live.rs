@@ -89,6 +89,10 @@ impl LiveFlows {
         blocks!(self, flows => flows.rates(spot))
     }
 
+    pub(crate) fn set_rates(&mut self, spot: Spot, rates: [f64; 2]) {
+        blocks!(self, flows => flows.set_rates(spot, rates));
+    }
+
     pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
         blocks!(self, flows => flows.set_floor(spot, floor));
     }

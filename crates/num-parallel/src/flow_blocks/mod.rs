@@ -162,6 +162,12 @@ impl<R: Real> FlowBlocks<R> {
         self.with(spot, Bucket::rates)
     }
 
+    /// Sets the [rates](Self::rates) of a flow.
+    pub(crate) fn set_rates(&mut self, Spot { block, place }: Spot, rates: [f64; 2]) {
+        let block = own(&mut self.blocks[block as usize]);
+        block.buckets_mut()[place.bucket as usize].set_rates(place.place as usize, rates);
+    }
+
     /// Changes the price below which a flow's rate does not grow.
     pub(crate) fn set_floor(&mut self, Spot { block, place }: Spot, floor: f64) {
         let block = own(&mut self.blocks[block as usize]);
@@ -374,7 +380,7 @@ fn own<T>(lock: &mut RwLock<T>) -> &mut T {
     lock.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use netnum_core::{Paths, PowerLaw};

@@ -86,26 +86,83 @@ impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH
         Self { prices: windows(view.prices), priced: windows(view.priced) }
     }
 
-    /// Price of a path, given its entry and its coefficient at every position.
+    /// Price of a path, given its entry at every position.
     #[inline(always)]
-    pub(super) fn price(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        Self::total(&self.prices, id, a)
+    pub(super) fn price(&self, id: impl Fn(usize) -> usize) -> R {
+        Self::total(&self.prices, id)
     }
 
-    /// Priced links of a path, times its coefficients there; 0 where they are not counted.
+    /// Priced links of a path, at least 1.
     #[inline(always)]
-    pub(super) fn priced(&self, id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        if WEIGH { Self::total(&self.priced, id, a) } else { R::ZERO }
+    pub(super) fn priced(&self, id: impl Fn(usize) -> usize) -> R {
+        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
     }
 
-    /// Factors that are known to be 1 cost nothing.
     #[inline(always)]
-    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize, a: impl Fn(usize) -> R) -> R {
-        let mut total = a(0) * tables[0][id(0)];
+    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
+        let mut total = tables[0][id(0)];
         for position in 1..WIDTH {
-            total += a(position) * tables[position][id(position)];
+            total += tables[position][id(position)];
         }
         total
+    }
+
+    /// Prices of paths with coefficients.
+    #[inline(always)]
+    pub(super) fn weighted_prices(&self, own: &Weights<R, WIDTH>, id: impl Fn(usize, usize) -> usize) -> [R; ABREAST] {
+        Self::weighted_totals(&self.prices, own, id)
+    }
+
+    /// Σ a over the priced links of paths with coefficients; 0 where these are not counted.
+    #[inline(always)]
+    pub(super) fn weighted_priced(&self, own: &Weights<R, WIDTH>, id: impl Fn(usize, usize) -> usize) -> [R; ABREAST] {
+        if WEIGH { Self::weighted_totals(&self.priced, own, id) } else { [R::ZERO; ABREAST] }
+    }
+
+    #[inline(always)]
+    fn weighted_totals(
+        tables: &[&[R; WINDOW]; WIDTH],
+        own: &Weights<R, WIDTH>,
+        id: impl Fn(usize, usize) -> usize,
+    ) -> [R; ABREAST] {
+        let mut totals = [R::ZERO; ABREAST];
+        for (position, (table, a)) in tables.iter().zip(own).enumerate() {
+            let mut found = [R::ZERO; ABREAST];
+            for (flow, found) in found.iter_mut().enumerate() {
+                *found = table[id(flow, position)];
+            }
+            for flow in 0..ABREAST {
+                totals[flow] += a[flow] * found[flow];
+            }
+        }
+        totals
+    }
+}
+
+/// The coefficients of flows that stand together, position by position.
+pub(super) type Weights<R, const WIDTH: usize> = [[R; ABREAST]; WIDTH];
+
+/// Adds to loads and slopes what the first so many of some flows with coefficients use, a x and a max(n, a) D, given
+/// their x, D and n = Σ a over priced links.
+#[inline(always)]
+pub(super) fn scatter_weighted<R: Real, const WIDTH: usize>(
+    sums: &[&[Cell<[R; 2]>; WINDOW]; WIDTH],
+    own: &Weights<R, WIDTH>,
+    id: impl Fn(usize, usize) -> usize,
+    [rates, slopes, priced]: [&[R; ABREAST]; 3],
+    flows: usize,
+) {
+    for (position, (sums, a)) in sums.iter().zip(own).enumerate() {
+        let mut uses = [[R::ZERO; ABREAST]; 2];
+        for flow in 0..ABREAST {
+            uses[0][flow] = a[flow] * rates[flow];
+        }
+        for flow in 0..ABREAST {
+            uses[1][flow] = a[flow] * (slopes[flow] * priced[flow].at_least(a[flow]));
+        }
+        for flow in 0..flows.min(ABREAST) {
+            add_to(&sums[id(flow, position)], uses.map(|uses| uses[flow]));
+        }
     }
 }
 

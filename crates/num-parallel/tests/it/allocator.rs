@@ -28,42 +28,75 @@ fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> A
     Allocator::by_name(capacities, method, &BTreeMap::new(), settings, one()).unwrap()
 }
 
+/// Links with coefficients.
+type Path = Vec<(u32, f64)>;
+
+fn paths_of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Paths {
+    let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+    for path in paths {
+        links.extend(path.iter().map(|entry| entry.0));
+        coefficients.extend(path.iter().map(|entry| entry.1));
+        indptr.push(links.len());
+    }
+    Paths::with_coefficients(indptr, links, coefficients).unwrap()
+}
+
 /// A network in use: what was started and not ended, as a caller would write it down.
 struct Use {
     net: Topology,
     capacities: Vec<f64>,
-    flows: Vec<(FlowId, Vec<u32>, PowerLaw)>,
+    flows: Vec<(FlowId, Path, PowerLaw)>,
     rng: ChaCha8Rng,
+    /// Whether every other flow has coefficients, from 1/20 to 3.
+    weighs: bool,
 }
 
 impl Use {
     fn new(seed: u64) -> Self {
         let net = Topology::leaf_spine(4, 4, 2, 10e9, 20e9).unwrap();
         let capacities = net.capacities().to_vec();
-        Self { net, capacities, flows: Vec::new(), rng: ChaCha8Rng::seed_from_u64(seed) }
+        Self { net, capacities, flows: Vec::new(), rng: ChaCha8Rng::seed_from_u64(seed), weighs: false }
+    }
+
+    /// With coefficients.
+    fn weighted(seed: u64) -> Self {
+        Self { weighs: true, ..Self::new(seed) }
+    }
+
+    fn path(&mut self) -> Path {
+        let (servers, rng) = (16, &mut self.rng);
+        let source = rng.random_range(0..servers);
+        let destination = (source + rng.random_range(1..servers)) % servers;
+        let links = self.net.ecmp(&[source], &[destination], rng.random()).unwrap().links(0).to_vec();
+        let weighs = self.weighs && rng.random_bool(0.5);
+        let of = |link| (link, if weighs { [0.05, 0.5, 1.0, 3.0][rng.random_range(0..4)] } else { 1.0 });
+        links.into_iter().map(of).collect()
     }
 
     /// Something happens, more often a start or an end than anything else.
     fn event(&mut self, allocator: &mut Allocator, alphas: &[f64]) {
-        let (servers, rng) = (16, &mut self.rng);
-        match rng.random_range(0..20) {
+        match self.rng.random_range(0..20) {
             0..=7 => {
-                let source = rng.random_range(0..servers);
-                let destination = (source + rng.random_range(1..servers)) % servers;
-                let path = self.net.ecmp(&[source], &[destination], rng.random()).unwrap().links(0).to_vec();
+                let (path, rng) = (self.path(), &mut self.rng);
                 let weight = 1e9 * 10f64.powf(rng.random_range(-1.0..1.0));
                 let worth = PowerLaw { alpha: alphas[rng.random_range(0..alphas.len())], ..PowerLaw::log(weight) };
-                self.flows.push((allocator.start(&path, worth).unwrap(), path, worth));
+                let id = allocator.start_all(&paths_of([&path]), &[worth]).unwrap()[0];
+                self.flows.push((id, path, worth));
             }
             8..=14 if !self.flows.is_empty() => {
-                let (id, ..) = self.flows.swap_remove(rng.random_range(0..self.flows.len()));
+                let (id, ..) = self.flows.swap_remove(self.rng.random_range(0..self.flows.len()));
                 allocator.end(id).unwrap();
             }
             15 => {
-                let link = rng.random_range(0..self.capacities.len());
+                let link = self.rng.random_range(0..self.capacities.len());
                 let whole = self.net.capacities()[link];
-                self.capacities[link] = [0.0, whole, 0.3 * whole, whole][rng.random_range(0..4)];
+                self.capacities[link] = [0.0, whole, 0.3 * whole, whole][self.rng.random_range(0..4)];
                 allocator.set_capacity(link as u32, self.capacities[link]).unwrap();
+            }
+            16 if self.weighs && !self.flows.is_empty() => {
+                let (flow, path) = (self.rng.random_range(0..self.flows.len()), self.path());
+                allocator.change_all(&[self.flows[flow].0], Some(&paths_of([&path])), None).unwrap();
+                self.flows[flow].1 = path;
             }
             _ => allocator.tick().unwrap(),
         }
@@ -75,7 +108,7 @@ impl Use {
         for (id, path, _) in &self.flows {
             let rate = rate(*id);
             assert!(rate.is_finite() && rate >= 0.0, "{rate}");
-            path.iter().for_each(|&link| loads[link as usize] += rate);
+            path.iter().for_each(|&(link, a)| loads[link as usize] += a * rate);
         }
         loads
     }
@@ -96,15 +129,14 @@ impl Use {
     fn problem(&self) -> Problem {
         let (weights, alphas): (Vec<f64>, Vec<f64>) =
             self.flows.iter().map(|(_, _, worth)| (worth.weight, worth.alpha)).unzip();
-        let paths = Paths::from_lists(self.flows.iter().map(|(_, path, _)| path));
+        let paths = paths_of(self.flows.iter().map(|(_, path, _)| path));
         let utility = AlphaFair::new(alphas, weights).unwrap();
         Problem::new(self.capacities.clone(), paths, utility).unwrap()
     }
 }
 
 /// After every tick and response no link is too full and failed ones carry nothing, whatever came before.
-fn never_overloads(method: &str, normalization: Normalization, events: usize, seed: u64) {
-    let mut used = Use::new(seed);
+fn never_overloads(mut used: Use, method: &str, normalization: Normalization, events: usize) {
     let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
     for _ in 0..events {
         used.event(&mut allocator, alphas_of(method, &[0.5, 1.0, 2.0, 5.0]));
@@ -116,7 +148,7 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
             }
             used.assert_feasible(method, |id| allocator.rate(id).unwrap());
             for (id, path, _) in &used.flows {
-                let fails = path.iter().any(|&link| used.capacities[link as usize] == 0.0);
+                let fails = path.iter().any(|&(link, _)| used.capacities[link as usize] == 0.0);
                 assert!(!fails || allocator.rate(*id).unwrap() == 0.0, "{method}");
             }
         }
@@ -127,7 +159,8 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
 fn no_method_and_no_normalizer_ever_overloads_a_link() {
     for (seed, method) in rules().enumerate() {
         for normalization in NORMALIZERS.iter().map(|entry| entry.make) {
-            never_overloads(method, normalization, 1500, seed as u64);
+            never_overloads(Use::new(seed as u64), method, normalization, 1500);
+            never_overloads(Use::weighted(seed as u64), method, normalization, 1500);
         }
     }
 }
@@ -135,16 +168,19 @@ fn no_method_and_no_normalizer_ever_overloads_a_link() {
 #[test]
 #[ignore = "minutes"]
 fn two_hundred_thousand_events_never_overload_a_link() {
-    never_overloads("ned", Normalization::FNorm, 200_000, 100);
-    never_overloads("fast-ned", Normalization::FNorm, 50_000, 101);
-    never_overloads("fast-ned", Normalization::Fill, 20_000, 102);
+    for used in [Use::new, Use::weighted] {
+        never_overloads(used(100), "ned", Normalization::FNorm, 200_000);
+        never_overloads(used(101), "fast-ned", Normalization::FNorm, 50_000);
+        never_overloads(used(102), "fast-ned", Normalization::Fill, 20_000);
+    }
 }
 
 #[test]
 fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     for (method, alphas, ticks) in [("ned", vec![1.0], 4000), ("fast-ned", vec![0.5, 1.0, 2.0], 2000)] {
-        for normalization in [Normalization::FNorm, Normalization::Fill] {
-            let mut used = Use::new(7);
+        let ways = [Normalization::FNorm, Normalization::Fill].into_iter();
+        for (normalization, used) in ways.flat_map(|way| [(way, Use::new(7)), (way, Use::weighted(7))]) {
+            let mut used = used;
             let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
             for _ in 0..1000 {
                 used.event(&mut allocator, &alphas);
@@ -161,11 +197,89 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     }
 }
 
+/// Coefficients of a link and its capacity in another unit. Rules that add up what paths use of several links want them
+/// in units that are alike (docs/limits.md).
+#[test]
+fn the_unit_of_a_link_is_the_callers() {
+    let unit = [1.0, 1e9, 1e-9, 7.3];
+    let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.max(other);
+    for method in rules().filter(|method| !["fast-ned", "fgm", "gradient"].contains(method)) {
+        for normalization in NORMALIZERS.iter().map(|entry| entry.make) {
+            let made = |scale: bool| {
+                let unit = |link: u32| if scale { unit[link as usize] } else { 1.0 };
+                let capacities = (0..4).map(|link| (10.0 + f64::from(link)) * unit(link)).collect();
+                let mut allocator = by_name(capacities, method, settings(Some(normalization), 0.0));
+                let paths: Vec<Path> = (0..12u32)
+                    .map(|flow| {
+                        let links = (0..4).filter(|link| (flow + 1) >> link & 1 == 1);
+                        links.map(|link| (link, f64::from(1 + (flow + link) % 3) / 2.0 * unit(link))).collect()
+                    })
+                    .collect();
+                let ids = allocator.start_all(&paths_of(&paths), &[PowerLaw::log(1.0); 12]).unwrap();
+                (allocator, ids)
+            };
+            let ((mut one, ids), (mut other, same_ids)) = (made(false), made(true));
+            for tick in 0..60 {
+                if tick == 30 {
+                    one.set_capacity(1, 5.0).unwrap();
+                    other.set_capacity(1, 5.0 * unit[1]).unwrap();
+                }
+                one.tick().unwrap();
+                other.tick().unwrap();
+                for (id, same) in ids.iter().zip(&same_ids) {
+                    let (one, other) = (one.rate(*id).unwrap(), other.rate(*same).unwrap());
+                    assert!(close(one, other), "{method}, {normalization:?}, tick {tick}: {one} and {other}");
+                }
+                for ((one, other), unit) in one.prices().into_iter().zip(other.prices()).zip(unit) {
+                    assert!(close(one, other * unit), "{method}, {normalization:?}, tick {tick}: {one} and {other}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flow_that_uses_half_a_link_leaves_the_other_half() {
+    let mut allocator = by_name(vec![10.0], "ned", settings(Some(Normalization::FNorm), 0.0));
+    let half = Paths::with_coefficients(vec![0, 1], vec![0], vec![0.5]).unwrap();
+    let ids = allocator.start_all(&half, &[PowerLaw::log(1.0)]).unwrap();
+    let whole = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
+    (0..100).for_each(|_| allocator.tick().unwrap());
+    // Each pays for half of the link: x = 1/(a p).
+    assert!((allocator.rate(ids[0]).unwrap() - 10.0).abs() < 1e-6);
+    assert!((allocator.rate(whole).unwrap() - 5.0).abs() < 1e-6);
+    assert_eq!(allocator.coefficients(ids[0]).unwrap(), Some(vec![0.5]));
+    assert_eq!(allocator.coefficients(whole).unwrap(), None);
+    // To twice of it, and back to a path of ones.
+    let twice = Paths::with_coefficients(vec![0, 1], vec![0], vec![2.0]).unwrap();
+    allocator.change_all(&ids, Some(&twice), None).unwrap();
+    assert_eq!(allocator.rate(ids[0]).unwrap(), 0.0, "on another path from the next tick on");
+    (0..100).for_each(|_| allocator.tick().unwrap());
+    assert!((allocator.rate(ids[0]).unwrap() - 2.5).abs() < 1e-6);
+    allocator.change(ids[0], Some(&[0]), None).unwrap();
+    (0..100).for_each(|_| allocator.tick().unwrap());
+    assert!((allocator.rate(ids[0]).unwrap() - 5.0).abs() < 1e-6);
+    // A link without a limit has none whatever is used of it, and prices stay within what numbers hold.
+    const UNLIMITED: &str =
+        "flow 0 has no limit, expected a link of finite capacity on every path of it, a cap or a saturation";
+    let text = |result: Result<Vec<FlowId>>| result.unwrap_err().to_string();
+    let mut allocator = by_name(vec![f64::INFINITY, 1.0], "ned", settings(None, 0.0));
+    assert_eq!(text(allocator.start_all(&half, &[PowerLaw::log(1.0)])), UNLIMITED);
+    let tiny = Paths::with_coefficients(vec![0, 1], vec![1], vec![1e-150]).unwrap();
+    let error = text(allocator.start_all(&tiny, &[PowerLaw::log(1.0).with_cap(1.0)]));
+    assert!(
+        error.starts_with("flow 0 has coefficient 0.00") && error.contains("expected a number nearer to 1"),
+        "{error}"
+    );
+    assert_eq!(allocator.flows(), 0);
+}
+
 /// The rates of the last updates fit as well, and a rate that has not moved is not updated.
 #[test]
 fn endpoints_that_hear_of_updates_only_overload_nothing() {
-    for threshold in [0.0, 0.01, 0.05, 0.3] {
-        let mut used = Use::new(11);
+    for (threshold, mut used) in
+        [(0.0, Use::new(11)), (0.01, Use::new(11)), (0.05, Use::weighted(11)), (0.3, Use::new(11))]
+    {
         let mut allocator = by_name(used.capacities.clone(), "ned", settings(Some(Normalization::FNorm), threshold));
         let mut heard: BTreeMap<u64, f64> = BTreeMap::new();
         for _ in 0..3000 {
@@ -258,7 +372,7 @@ fn a_snapshot_goes_on_to_the_last_bit() {
     for method in rules() {
         let alphas = alphas_of(method, &[1.0, 2.0]);
         for precision in [Precision::F64, Precision::F32] {
-            let mut used = Use::new(13);
+            let mut used = Use::weighted(13);
             let options = BTreeMap::new();
             let settings = AllocatorSettings::default().with_headroom(0.05);
             let mut first = Allocator::by_name(
@@ -275,7 +389,7 @@ fn a_snapshot_goes_on_to_the_last_bit() {
             let _ = first.updates();
             let mut second = Allocator::from_json(&first.to_json().unwrap(), one()).unwrap();
             assert_eq!(second.to_json(), first.to_json(), "{method}");
-            let (mut other, before) = (Use::new(0), used.rng.clone());
+            let (mut other, before) = (Use::weighted(0), used.rng.clone());
             (other.flows, other.capacities) = (used.flows.clone(), used.capacities.clone());
             (used.rng, other.rng) = (before.clone(), before);
             for _ in 0..300 {

@@ -35,7 +35,7 @@ impl Instance {
     }
 
     fn utility(&self, flow: usize) -> PowerLaw {
-        PowerLaw { weight: self.weights[flow], alpha: self.alphas[flow], cap: f64::INFINITY }
+        PowerLaw::new(self.weights[flow], self.alphas[flow])
     }
 
     fn problem(&self) -> Problem {
@@ -499,7 +499,7 @@ fn rules_that_began_without_flows_find_the_rates() {
 fn what_no_table_can_hold_is_refused_before_anything_changes() {
     let typical = Paths::from_lists([vec![0]]);
     let mut engine = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F64, threads(1)).unwrap();
-    let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
+    let steep = PowerLaw::new(1.0, 30.0);
     let error = engine.start(&[0], steep).unwrap_err().to_string();
     assert!(error.contains("weight") && error.contains("out of range"), "{error}");
     assert_eq!(engine.flows(), 0);
@@ -509,5 +509,5 @@ fn what_no_table_can_hold_is_refused_before_anything_changes() {
     engine.normalize(Normalization::FNorm);
     engine.set_capacity(0, 2e10).unwrap();
     let mut narrow = Engine::new(vec![1e10], &typical, Ned::new(0.4), Precision::F32, threads(1)).unwrap();
-    assert!(narrow.start(&[0], PowerLaw { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
+    assert!(narrow.start(&[0], PowerLaw::new(1.0, 10.0)).is_err());
 }

@@ -64,7 +64,7 @@ fn decades(low: f64, high: f64) -> impl Strategy<Value = f64> {
 fn event() -> impl Strategy<Value = Event> {
     let worth =
         (decades(-6.0, 6.0), prop_oneof![Just(1.0), 0.5f64..5.0], prop_oneof![Just(f64::INFINITY), 0.1f64..9.0]);
-    let worth = worth.prop_map(|(weight, alpha, cap)| PowerLaw { weight, alpha, cap });
+    let worth = worth.prop_map(|(weight, alpha, cap)| PowerLaw::new(weight, alpha).with_cap(cap));
     let capacity = prop_oneof![Just(0.0), Just(10.0), decades(-2.0, 3.0)];
     let capacities = prop::collection::vec((0..LINKS, capacity), 1..5).prop_map(|mut changes| {
         changes.sort_by_key(|change| change.0);
@@ -231,7 +231,7 @@ fn many_links_fail_and_return_at_once_or_none_does() {
 /// It is checked against the capacity that the link had, so that the link can return; the id is the caller's.
 #[test]
 fn a_flow_on_a_failed_link_is_checked_against_what_the_link_will_be() {
-    let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
+    let steep = PowerLaw::new(1.0, 30.0);
     let mut allocator = made(vec![1e10, 1.0], "ned", Normalization::FNorm);
     allocator.set_capacity(0, 0.0).unwrap();
     let refused = allocator.start(&[0, 0], steep).unwrap_err().to_string();

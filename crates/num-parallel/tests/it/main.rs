@@ -3,6 +3,7 @@
 mod allocator;
 mod common;
 mod engine;
+mod floors;
 mod k_shortest;
 mod long_life;
 mod many;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::common::rules;
-use netnum_core::Call;
-use netnum_core::internal::{on_ranks, thread_ranks};
+use netnum_core::internal::{Call, on_ranks, thread_ranks};
 use netnum_core::price::{FastNed, Ned, Rule};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
@@ -67,8 +66,17 @@ fn events(seed: u64, count: usize, alphas: &[f64]) -> Vec<Event> {
     events
 }
 
+/// Links with coefficients.
+type Path = Vec<(u32, f64)>;
+
 /// After every tick and response: the rates of the flows by number, their paths, capacities and prices.
-type Seen = (BTreeMap<usize, (Vec<u32>, f64)>, Vec<f64>, Vec<f64>);
+type Seen = (BTreeMap<usize, (Path, f64)>, Vec<f64>, Vec<f64>);
+
+/// Every third flow uses a half or twice of its links.
+fn paths_of(flow: usize, path: &[u32]) -> Paths {
+    let of = |hop: usize| if flow.is_multiple_of(3) { [0.5, 2.0][(flow + hop) % 2] } else { 1.0 };
+    Paths::with_coefficients(vec![0, path.len()], path.to_vec(), (0..path.len()).map(of).collect()).unwrap()
+}
 
 /// Plays the events of its own flows on an allocator.
 fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool) -> Vec<Seen> {
@@ -77,11 +85,12 @@ fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool
     for event in events {
         match event {
             Event::Start { flow, path, law } if own(*flow) => {
-                ids.insert(*flow, allocator.start(path, *law).unwrap());
+                ids.insert(*flow, allocator.start_all(&paths_of(*flow, path), &[*law]).unwrap()[0]);
             }
             Event::End { flow } if own(*flow) => allocator.end(ids.remove(flow).unwrap()).unwrap(),
             Event::Change { flow, path, law } if own(*flow) => {
-                allocator.change(ids[flow], path.as_deref(), *law).unwrap();
+                let paths = path.as_deref().map(|path| paths_of(*flow, path));
+                allocator.change_all(&[ids[flow]], paths.as_ref(), law.as_ref().map(std::slice::from_ref)).unwrap();
             }
             Event::Capacity { link, capacity } => allocator.set_capacity(*link, *capacity).unwrap(),
             Event::Tick | Event::Respond => {
@@ -91,7 +100,9 @@ fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool
                     allocator.respond().unwrap()
                 }
                 let of = |(&flow, &id): (&usize, &FlowId)| {
-                    (flow, (allocator.path(id).unwrap(), allocator.rate(id).unwrap()))
+                    let (path, own) = (allocator.path(id).unwrap(), allocator.coefficients(id).unwrap());
+                    let own = own.unwrap_or_else(|| vec![1.0; path.len()]);
+                    (flow, (path.into_iter().zip(own).collect(), allocator.rate(id).unwrap()))
                 };
                 seen.push((ids.iter().map(of).collect(), allocator.capacities().to_vec(), allocator.prices()));
             }
@@ -135,7 +146,7 @@ fn assert_feasible(what: &str, (rates, capacities, _): &Seen, tolerance: f64) {
     let mut loads = vec![0.0; capacities.len()];
     for (path, rate) in rates.values() {
         assert!(rate.is_finite() && *rate >= 0.0, "{what}: {rate}");
-        path.iter().for_each(|&link| loads[link as usize] += rate);
+        path.iter().for_each(|&(link, a)| loads[link as usize] += a * rate);
     }
     for (link, (load, capacity)) in loads.iter().zip(capacities).enumerate() {
         assert!(*load <= capacity * (1.0 + tolerance), "{what}: link {link} has {load} of {capacity}");

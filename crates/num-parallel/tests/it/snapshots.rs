@@ -24,10 +24,16 @@ fn in_use(method: &str, precision: Precision, normalization: Normalization, seed
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (sources, destinations) = net.random_pairs(90, seed).unwrap();
     let paths = net.ecmp(&sources, &destinations, seed).unwrap();
+    // Every other path uses a half or twice.
+    let of = |path: usize, hop: usize| if path.is_multiple_of(2) { 1.0 } else { [0.5, 2.0, 1.0][hop % 3] };
+    let coefficients = (0..paths.len()).flat_map(|path| (0..paths.links(path).len()).map(move |hop| of(path, hop)));
+    let (indptr, indices) = (paths.indptr().to_vec(), paths.indices().to_vec());
+    let paths = Paths::with_coefficients(indptr, indices, coefficients.collect()).unwrap();
     let utility = |flow: usize| PowerLaw {
         weight: 1.0 + flow as f64,
         alpha: if method == "rcp" { 1.0 } else { [1.0, 2.0][flow % 2] },
         cap: [f64::INFINITY, 3.0][flow % 3 / 2],
+        floor: [0.0, 0.05][flow % 4 / 3],
     };
     let utilities: Vec<PowerLaw> = (0..90).map(utility).collect();
     let ids = allocator.start_all(&paths, &utilities).unwrap();
@@ -126,7 +132,9 @@ fn use_it(allocator: &mut Allocator, tolerance: Option<f64>) {
         let mut loads = vec![0.0; allocator.capacities().len()];
         for (id, rate) in allocator.rates() {
             assert!(rate.is_finite() && rate >= 0.0, "{rate}");
-            allocator.path(id).unwrap().iter().for_each(|&link| loads[link as usize] += rate);
+            let path = allocator.path(id).unwrap();
+            let coefficients = allocator.coefficients(id).unwrap().unwrap_or_else(|| vec![1.0; path.len()]);
+            path.iter().zip(coefficients).for_each(|(&link, a)| loads[link as usize] += a * rate);
         }
         for (load, capacity) in loads.iter().zip(allocator.capacities()) {
             let fits = tolerance.is_none_or(|tolerance| *load <= capacity * (1.0 + tolerance));
@@ -232,7 +240,7 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":5", "\"version\":4", "its version is 4, and this netnum reads version 5"),
+        ("\"version\":6", "\"version\":5", "its version is 5, and this netnum reads version 6"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
         ("\"precision\":\"f64\"", "\"precision\":\"f16\"", "unknown variant `f16`, expected `f64` or `f32`"),
@@ -241,6 +249,8 @@ fn what_is_wrong_is_named() {
         ("\"headroom\":0.0", "\"headroom\":0.5", "capacities: link 0 has 10, and its settings do not leave 9.9"),
         ("\"slot\":0", "\"slot\":7", "flows: slot 7"),
         ("\"path\":[0,1]", "\"path\":[0,9]", "names link 9"),
+        ("\"path\":[0,1]", "\"path\":[0,1],\"coefficients\":[2.0]", "has 1 coefficients, expected 2, one per link"),
+        ("\"path\":[0,1]", "\"path\":[0,1],\"coefficients\":[2.0,-1]", "has coefficient -1 at link 1"),
         ("\"weight\":1.0", "\"weight\":-1.0", "flows: flow 4294967296 has weight -1"),
         ("\"sent\":[", "\"sent\":[]},{\"", ""),
         ("\"generation\":1", "\"generation\":2", "flows: slot 0 cannot be of generation 2"),

@@ -121,7 +121,7 @@ impl Flows {
     }
 
     /// An estimate of the rate at which its bytes are produced, in bit/s, from the bytes produced so far: the average
-    /// of 64 kB at a time, the newest with a weight of ¼, which begins with the capacity that the flow's first link has
+    /// of 64 kB at a time, the newest with a weight of ¼, which begins with the rate that the flow's first link allows
     /// at the start of a run. ∞ for a flow whose bytes are all there when it arrives.
     pub fn copy_rate(&self, slot: u32, now: f64) -> f64 {
         let flow = self.flow(slot);

@@ -1,19 +1,20 @@
 //! The links that a flow loads: a rate x puts a_l x on link l of its route.
 //!
-//! On a single path every fraction a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
-//! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere.
+//! On a single path every coefficient a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
+//! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere. Other coefficients are given:
+//! the parts of a split that is no sum of a few paths, acknowledgements that load the way back by 0.05.
 
-use netnum_core::Topology;
+use netnum_core::{Paths, Topology};
 
 use crate::numbers::ALIKE;
 
-/// Links, each with the fraction of the flow's rate that it carries.
+/// Links, each with what the flow puts on it per unit of its rate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Route {
     links: Vec<u32>,
-    fractions: Vec<f64>,
-    /// The sum of the weights of its paths.
-    weight: f64,
+    coefficients: Vec<f64>,
+    /// The sum of the weights of its paths; none where coefficients were given.
+    weight: Option<f64>,
 }
 
 impl Route {
@@ -21,26 +22,47 @@ impl Route {
     pub fn take(&mut self, path: &[u32]) {
         self.links.clear();
         self.links.extend_from_slice(path);
-        self.fractions.clear();
-        self.fractions.resize(path.len(), 1.0);
-        self.weight = 1.0;
+        self.coefficients.clear();
+        self.coefficients.resize(path.len(), 1.0);
+        self.weight = Some(1.0);
     }
 
     /// Spreads over paths likewise, a fraction `weight` of the rate on each. Links in common are merged. Weights must
     /// add up to 1: a flow's rate is then the rate at which its bytes arrive.
     pub fn spread<'a>(&mut self, paths: impl IntoIterator<Item = (&'a [u32], f64)>) {
+        let mut total = 0.0;
+        let parts = paths.into_iter().flat_map(|(path, weight)| {
+            total += weight;
+            path.iter().map(move |&link| (link, weight))
+        });
+        self.put(parts);
+        self.weight = Some(total);
+    }
+
+    /// Takes links with coefficients likewise, the links of the sender first: finite numbers > 0, which need not be the
+    /// parts of a flow. Those of a link that is there twice are added.
+    pub fn take_with_coefficients(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
+        self.put(entries);
+        self.weight = None;
+    }
+
+    /// Takes one of some paths likewise, with its coefficients.
+    pub fn take_path(&mut self, paths: &Paths, path: usize) {
+        match paths.entries(path).all(|(_, coefficient)| coefficient == 1.0) {
+            true => self.take(paths.links(path)),
+            false => self.take_with_coefficients(paths.entries(path)),
+        }
+    }
+
+    fn put(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
         self.links.clear();
-        self.fractions.clear();
-        self.weight = 0.0;
-        for (path, weight) in paths {
-            self.weight += weight;
-            for &link in path {
-                match self.links.iter().position(|&known| known == link) {
-                    Some(place) => self.fractions[place] += weight,
-                    None => {
-                        self.links.push(link);
-                        self.fractions.push(weight);
-                    }
+        self.coefficients.clear();
+        for (link, coefficient) in entries {
+            match self.links.iter().position(|&known| known == link) {
+                Some(place) => self.coefficients[place] += coefficient,
+                None => {
+                    self.links.push(link);
+                    self.coefficients.push(coefficient);
                 }
             }
         }
@@ -51,38 +73,76 @@ impl Route {
         &self.links
     }
 
-    /// The fraction of the flow's rate on each of them.
-    pub fn fractions(&self) -> &[f64] {
-        &self.fractions
+    /// What the flow puts on each of them per unit of its rate.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
     }
 
-    /// Links with their fractions.
+    /// Links with their coefficients.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f64)> {
-        self.links.iter().copied().zip(self.fractions.iter().copied())
+        self.links.iter().copied().zip(self.coefficients.iter().copied())
+    }
+
+    /// Whether all of the flow crosses each link, once.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.coefficients.iter().all(|&coefficient| coefficient == 1.0)
+    }
+
+    /// The route as a path with coefficients.
+    pub(crate) fn path(&self) -> netnum_core::Result<Paths> {
+        Paths::with_coefficients(vec![0, self.links.len()], self.links.clone(), self.coefficients.clone())
     }
 
     /// The rate of a flow that is alone on the route, in bit/s.
     pub fn alone(&self, capacities: &[f64]) -> f64 {
-        self.iter().map(|(link, fraction)| capacities[link as usize] / fraction).fold(f64::INFINITY, f64::min)
+        self.iter().map(|(link, coefficient)| capacities[link as usize] / coefficient).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The rate that its first link alone would allow, in bit/s: ∞ without links.
+    pub fn first(&self, capacities: &[f64]) -> f64 {
+        let first = self.iter().next();
+        first.map_or(f64::INFINITY, |(link, coefficient)| capacities[link as usize] / coefficient)
     }
 
     /// Whether it is one walk from one node to another, with all of the flow on each of its links, none of them twice.
     fn is_walk(&self, net: &Topology, (from, to): (usize, usize)) -> bool {
         let mut at = from;
-        let goes_on = |(place, (link, fraction)): (usize, (u32, f64))| {
+        let goes_on = |(place, (link, coefficient)): (usize, (u32, f64))| {
             let next = if (link as usize) < net.links().len() { net.beyond(link, at) } else { None };
             let leaves = next.is_some_and(|next| {
                 at = next;
                 true
             });
-            leaves && fraction == 1.0 && !self.links[..place].contains(&link)
+            leaves && coefficient == 1.0 && !self.links[..place].contains(&link)
         };
-        self.iter().enumerate().all(goes_on) && at == to && self.weight == 1.0
+        self.iter().enumerate().all(goes_on) && at == to && self.weight == Some(1.0)
+    }
+
+    /// Whether its links lead from one node to another. `reached` is memory, as for [`violation`](Self::violation).
+    fn leads(&self, net: &Topology, (from, to): (usize, usize), reached: &mut [f64]) -> bool {
+        reached[from] = 1.0;
+        let mut goes_on = true;
+        // Links mostly come in the order in which they follow on each other.
+        while std::mem::take(&mut goes_on) && reached[to] == 0.0 {
+            for &link in &self.links {
+                let ends = net.links()[link as usize];
+                for at in [ends.from, ends.to].map(|node| node as usize) {
+                    let next = if reached[at] > 0.0 { net.beyond(link, at) } else { None };
+                    goes_on |= next.is_some_and(|next| std::mem::replace(&mut reached[next], 1.0) == 0.0);
+                }
+            }
+        }
+        let leads = reached[to] > 0.0;
+        reached[from] = 0.0;
+        for ends in self.links.iter().map(|&link| net.links()[link as usize]) {
+            (reached[ends.from as usize], reached[ends.to as usize]) = (0.0, 0.0);
+        }
+        leads
     }
 
     /// Why it is no route of a flow from one node to another, or None if it is one: links that do not exist,
-    /// fractions out of range, or a node whose inflow is not its outflow. `balance` is memory, a zero for every node
-    /// before and after.
+    /// coefficients out of range, or a node whose inflow is not its outflow; of coefficients that were given, links
+    /// that do not lead there. `balance` is memory, a zero for every node before and after.
     pub(crate) fn violation(&self, net: &Topology, (from, to): (usize, usize), balance: &mut [f64]) -> Option<String> {
         if self.links.is_empty() {
             return Some("got a route without links".into());
@@ -91,33 +151,40 @@ impl Route {
         if self.is_walk(net, (from, to)) {
             return None;
         }
-        for (place, (link, fraction)) in self.iter().enumerate() {
+        let (what, most, expected) = match self.weight {
+            Some(_) => ("fraction", 1.0 + ALIKE, "a number > 0 and <= 1"),
+            None => ("coefficient", f64::MAX, "a finite number > 0"),
+        };
+        for (place, (link, coefficient)) in self.iter().enumerate() {
             if link as usize >= links.len() {
                 return Some(format!("got a route over link {link}, expected a link below {}", links.len()));
             }
-            if !(fraction > 0.0 && fraction <= 1.0 + ALIKE) {
-                return Some(format!(
-                    "got a route with fraction {fraction} of link {link}, expected a number > 0 and <= 1"
-                ));
+            if !(coefficient > 0.0 && coefficient <= most) {
+                return Some(format!("got a route with {what} {coefficient} of link {link}, expected {expected}"));
             }
             if self.links[..place].contains(&link) {
                 return Some(format!("got a route that visits link {link} twice"));
             }
         }
-        if self.weight.is_nan() || (self.weight - 1.0).abs() > ALIKE {
-            return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
+        let Some(weight) = self.weight else {
+            let [source, destination] = [from, to].map(|node| &net.node_names()[node]);
+            let lost = || format!("got a route whose links do not lead from {source} to {destination}");
+            return (!self.leads(net, (from, to), balance)).then(lost);
+        };
+        if weight.is_nan() || (weight - 1.0).abs() > ALIKE {
+            return Some(format!("got weights over paths that add up to {weight}, expected 1"));
         }
         // Which way the parts of a flow cross a shared link is not known.
         if self.links.iter().any(|&link| net.is_shared(link)) {
             return None;
         }
         // Σ out − Σ in of every node is 1 where the flow begins, −1 where it ends, and 0 elsewhere.
-        balance[from] -= self.weight;
-        balance[to] += self.weight;
-        for (link, fraction) in self.iter() {
+        balance[from] -= weight;
+        balance[to] += weight;
+        for (link, coefficient) in self.iter() {
             let link = links[link as usize];
-            balance[link.from as usize] += fraction;
-            balance[link.to as usize] -= fraction;
+            balance[link.from as usize] += coefficient;
+            balance[link.to as usize] -= coefficient;
         }
         let mut violation = None;
         let nodes = self.links.iter().map(|&link| links[link as usize]).flat_map(|link| [link.from, link.to]);

@@ -1,6 +1,7 @@
 //! Policies by name, from the list in `mod.rs`.
 
-use netnum_core::registry::{Entry, Given, Options};
+use netnum_core::internal::options::Given;
+use netnum_core::registry::{Entry, Options};
 
 use super::{POLICIES, Policy};
 #[cfg(doc)]
@@ -13,19 +14,10 @@ use crate::error::Result;
 /// [`Error::Core`] for a name or an option that does not exist, or for a value of another type or out of its range.
 pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
     let (entry, given) = POLICIES.given(name, options)?;
-    let (MakePolicy::AnyRoute(make) | MakePolicy::SinglePath(make)) = entry.make;
-    make(&given).map_err(|error| error.about_option(&given))
+    (entry.make)(&given).map_err(|error| error.about_option(&given))
 }
 
 /// Makes a policy of [`POLICIES`] from its options.
-#[derive(Debug, Clone, Copy)]
-pub enum MakePolicy {
-    /// One that takes flows over several paths.
-    AnyRoute(FromOptions),
-    /// One that takes flows with one path each.
-    SinglePath(FromOptions),
-}
-
-type FromOptions = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
+pub(crate) type MakePolicy = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
 
 pub(super) type PolicyEntry = Entry<MakePolicy>;

@@ -24,8 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::control_traffic::{Meter, UpdateTraffic};
-use super::single_path::single_path;
-use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
 use crate::setters::setters;
@@ -35,21 +34,21 @@ pub(super) const FLOWTUNE: PolicyEntry = Entry {
     name: "flowtune",
     summary: "an allocator that does one step at every tick of a clock",
     options: || ClockedOptions::default().known(),
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read()?)?))),
+    make: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
 };
 
 pub(super) const GRADIENT: PolicyEntry = Entry {
     name: "gradient",
     summary: "dual gradient descent at intervals, rates that follow the prices at once",
     options: || ClockedOptions::gradient().known(),
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?))),
+    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
 };
 
 pub(super) const RCP: PolicyEntry = Entry {
     name: "rcp",
     summary: "RCP* likewise",
     options: || ClockedOptions::rcp().known(),
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?))),
+    make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
 };
 
 /// Options of an allocator on a clock. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
@@ -175,9 +174,7 @@ type LawOfFlow = Box<dyn Fn(u32, &Flows, f64) -> PowerLaw + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
-/// it, when it arrives or moves. It ignores caps: a flow whose application is slow keeps the rate that it is given, and
-/// what it leaves is not used.
+/// It ignores caps: a flow whose application is slow keeps the rate that it is given, and what it leaves is not used.
 pub struct Clocked {
     name: String,
     options: ClockedOptions,
@@ -232,16 +229,19 @@ impl Clocked {
     }
 
     fn begin_flow(&mut self, slot: u32, flows: &Flows) -> Result<()> {
-        let path = single_path(&self.name, slot, flows)?;
-        let mut law = (self.law)(slot, flows, self.mean_capacity);
+        let (route, mut law) = (flows.route(slot), (self.law)(slot, flows, self.mean_capacity));
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         if self.options.line_rate {
-            let alone = flows.route(slot).alone(allocator.capacities());
+            let alone = route.alone(allocator.capacities());
             // A path that carries nothing gives nothing, and 0 is no cap.
             law.cap = if alone > 0.0 { law.cap.min(alone) } else { law.cap };
         }
         // The allocator has a separate numbering of flows.
-        let id = allocator.start(path, law).map_err(|error| {
+        let id = match route.is_whole() {
+            true => allocator.start(route.links(), law),
+            false => route.path().and_then(|path| Ok(allocator.start_all(&path, &[law])?[0])),
+        };
+        let id = id.map_err(|error| {
             let what = format!("cannot take flow {}: {error}", flows.flow(slot).number);
             Error::Policy { policy: self.name.clone(), what }
         })?;

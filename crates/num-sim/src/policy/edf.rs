@@ -10,8 +10,8 @@ use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
-use super::{MakePolicy, PolicyEntry};
 use crate::error::{Result, positive_option};
 use crate::network::{Flow, Flows};
 
@@ -19,7 +19,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "edf",
     summary: "strict priority by deadlines at a multiple of what a flow takes alone",
     options: options::defaults::<EdfOptions>,
-    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Ordered::by(Edf::new(given.read::<EdfOptions>()?.slack)?)))),
+    make: |given| Ok(Box::new(Ordered::by(Edf::new(given.read::<EdfOptions>()?.slack)?))),
 };
 
 /// A flow's deadline, as a key of [`Ordered`].

@@ -11,10 +11,10 @@ use netnum_core::registry::Entry;
 use netnum_core::{Ask, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 
+use super::active::{active_problem, flows_in};
 use super::clock::Clock;
 use super::objective::refuse_endless;
-use super::single_path::{active_problem, flows_in};
-use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Result, positive};
 use crate::network::{Flow, Flows};
 use crate::workload::Workload;
@@ -32,9 +32,6 @@ pub(super) struct Moment<'a> {
 type UtilitiesOf = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
-///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
-/// it, when it arrives or moves.
 pub struct Ideal {
     name: String,
     utilities: UtilitiesOf,
@@ -134,16 +131,14 @@ pub(super) const PROPORTIONAL: PolicyEntry = Entry {
     name: "proportional",
     summary: "the exact optimum of log x at every change",
     options: options::defaults::<IdealOptions>,
-    make: MakePolicy::SinglePath(|given| {
-        Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?))
-    }),
+    make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
 };
 
 pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
     name: "alpha-fair",
     summary: "the exact optimum of alpha-fair utilities at every change",
     options: options::defaults::<AlphaFairOptions>,
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?))),
+    make: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
 };
 
 /// Options of an optimum.
@@ -220,7 +215,7 @@ impl Policy for Ideal {
         }
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
             let utilities = |slots: &[u32]| (self.utilities)(&Moment { slots, flows, now, capacities: &self.at_first });
-            let (slots, problem) = active_problem(&self.name, &self.capacities, flows, utilities)?;
+            let (slots, problem) = active_problem(&self.capacities, flows, utilities)?;
             let mut ask = Ask::from(self.settings.clone());
             if !self.prices.is_empty() {
                 ask = ask.with_prices(std::mem::take(&mut self.prices));

@@ -5,9 +5,10 @@
 //! entry, and a line in [`POLICIES`].
 //!
 //! `by_name.rs` makes them. Several policies share the other files: `objective.rs` (utilities by option),
-//! `remaining.rs` (remaining size and time), `single_path.rs` (flows with one path each, and those active as a
-//! `Problem`), `clock.rs` and `control_traffic.rs`.
+//! `active.rs` (the active flows as a `Problem`), `remaining.rs` (remaining size and time), `clock.rs` and
+//! `control_traffic.rs`.
 
+mod active;
 mod by_name;
 mod clock;
 mod clocked;
@@ -20,7 +21,6 @@ mod ordered;
 mod pias;
 mod rax;
 mod remaining;
-mod single_path;
 mod srpt;
 mod strict;
 mod urgency;

@@ -10,8 +10,8 @@ use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::strict::{Levels, Strict};
-use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::numbers::{BITS, ROUNDING};
@@ -20,7 +20,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
     summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
     options: options::defaults::<PiasOptions>,
-    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?)))),
+    make: |given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?))),
 };
 
 /// Levels by bytes sent.

@@ -2,7 +2,8 @@
 //! produces data. The more a flow has produced, the more it is expected to produce:
 //!
 //! ```text
-//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C    b_s sent, b_b waiting to be sent, r_c the copy rate, C the first link
+//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C    b_s sent, b_b waiting to be sent, r_c the copy rate,
+//!                                                C as the first link allows
 //! level = the number of thresholds Q_1, Q_1 E, Q_1 E², … that it has reached
 //! ```
 //!
@@ -15,9 +16,9 @@ use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::remaining::Remaining;
 use super::strict::{Levels, Strict};
-use super::{MakePolicy, PolicyEntry};
 use crate::error::{Error, Result, positive_option};
 use crate::network::Flows;
 use crate::setters::setters;
@@ -26,14 +27,14 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "rax",
     summary: "fair sharing at priorities by estimated remaining time",
     options: options::defaults::<RaxOptions>,
-    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?)))),
+    make: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
 };
 
 pub(super) const PLUS: PolicyEntry = Entry {
     name: "rax+",
     summary: "fair sharing at priorities by true remaining time",
     options: options::defaults::<RaxOptions>,
-    make: MakePolicy::AnyRoute(|given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?)))),
+    make: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
 };
 
 /// Options of RAX. By default as for links of 10 Gbit/s.
@@ -125,7 +126,7 @@ impl Levels for Rax {
     }
 
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
-        let capacity = self.capacities[flows.route(slot).links()[0] as usize];
+        let capacity = flows.route(slot).first(&self.capacities);
         let time = match self.is_exact {
             true => Remaining::Time.of(slot, flows, now, capacity),
             false => {

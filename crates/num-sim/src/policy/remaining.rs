@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent
-//! time   T = b_r / min(r_g, C) + b_b / C        r_g the rate of production, C the capacity of the flow's first link
+//! time   T = b_r / min(r_g, C) + b_b / C        r_g the rate of production, C what its first link allows
 //! ```
 //!
 //! T is the time that a flow takes in an idle network, if its backlog goes first. Source: Li et al., *RAX*, eq. 1.

@@ -8,19 +8,19 @@ use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
-use super::{MakePolicy, PolicyEntry};
 use crate::network::Flows;
 
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
     summary: "strict priority by remaining size or remaining time, pFabric's ideal",
     options: options::defaults::<SrptOptions>,
-    make: MakePolicy::AnyRoute(|given| {
+    make: |given| {
         let by = given.read::<SrptOptions>()?.by;
         Ok(Box::new(Ordered::by(Srpt { by, ..Srpt::default() })))
-    }),
+    },
 };
 
 /// The remaining size or time of a flow, as a key of [`Ordered`].
@@ -49,11 +49,11 @@ struct SrptOptions {
 }
 
 impl Srpt {
-    /// The capacity of a flow's first link, where the key depends on it.
+    /// The rate that a flow's first link allows, where the key depends on it.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
         match self.by {
             Remaining::Size => f64::NAN,
-            Remaining::Time => self.capacities[flows.route(slot).links()[0] as usize],
+            Remaining::Time => flows.route(slot).first(&self.capacities),
         }
     }
 }

@@ -13,11 +13,11 @@ use netnum_core::registry::Entry;
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::clock::Clock;
 use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
-use super::{MakePolicy, PolicyEntry};
 use crate::error::{Result, positive_option};
 use crate::numbers::PACKET;
 
@@ -25,7 +25,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "min-fct",
     summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
     options: options::defaults::<MinFctOptions>,
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?))),
+    make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
 };
 
 /// The number that makes a flow urgent.
@@ -98,7 +98,7 @@ impl Urgency {
     fn of(self, slot: u32, moment: &Moment<'_>, slack: f64) -> f64 {
         let &Moment { flows, now, capacities, .. } = moment;
         let flow = flows.flow(slot);
-        let capacity = capacities[flows.route(slot).links()[0] as usize];
+        let capacity = flows.route(slot).first(capacities);
         let packet_time = PACKET / capacity;
         let urgency: f64 = match self {
             Self::Size => flow.size,

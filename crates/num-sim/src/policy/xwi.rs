@@ -7,6 +7,9 @@
 //! a link without flows       y = 0:  p ← β p + (1 − β) [p − η p]₊
 //! ```
 //!
+//! A step divides what a flow lacks, U' − q, by its coefficients together: Σ_l a_fl / u_l, in units u_l of the links in
+//! which the largest coefficient is 1. Of ones that is the number of links.
+//!
 //! Swift, NUMFabric's rate control, reaches its max-min at once here. Weights only move at ticks: an arrival or an end
 //! costs what it costs the policy `max-min`, a tick a water-filling of all flows. Source: Nagaraj et al., *NUMFabric*,
 //! SIGCOMM 2016, §4 and §6.
@@ -23,10 +26,9 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::max_min::Weighted;
-use super::single_path::single_path;
-use super::{Event, MakePolicy, Objective, Policy, PolicyEntry, Rates};
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::Result;
-use crate::network::Flows;
+use crate::network::{Flows, Route};
 use crate::numbers::{ALIKE, FLOW};
 use crate::setters::setters;
 use crate::workload::Workload;
@@ -77,16 +79,13 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: XWI,
     summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
     options: options::defaults::<XwiOptions>,
-    make: MakePolicy::SinglePath(|given| Ok(Box::new(Xwi::new(given.read()?)?))),
+    make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
 };
 
 /// Its name, here and in the core.
 const XWI: &str = "xwi";
 
 /// xWI on a clock.
-///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
-/// it, when it arrives or moves.
 #[derive(Debug)]
 pub struct Xwi {
     options: XwiOptions,
@@ -97,6 +96,8 @@ pub struct Xwi {
     /// Of all links *(iterate)*, and whether there was a step since the start.
     prices: Vec<f64>,
     moved: bool,
+    /// u_l: the largest coefficient of any flow so far; 0 before the first.
+    link_units: Vec<f64>,
     shared: Weighted,
     /// Whether flows, caps or capacities have changed, and whether that changes the weights of all flows.
     changed: bool,
@@ -119,6 +120,7 @@ impl Xwi {
             unit: 1.0,
             prices: Vec::new(),
             moved: false,
+            link_units: Vec::new(),
             shared: Weighted::default(),
             changed: false,
             reweigh_all: false,
@@ -135,15 +137,15 @@ impl Xwi {
     fn weight(&self, slot: u32, flows: &Flows) -> f64 {
         let route = flows.route(slot);
         let heaviest = self.options.heaviest * route.alone(&self.capacities);
-        f64::min(self.utility(slot, flows).demand(self.price(route.links())), heaviest) / self.unit
+        f64::min(self.utility(slot, flows).demand(self.price(route)), heaviest) / self.unit
     }
 
-    /// q of a path.
-    fn price(&self, links: &[u32]) -> f64 {
-        links.iter().map(|&link| self.prices[link as usize]).sum()
+    /// q of a route.
+    fn price(&self, route: &Route) -> f64 {
+        route.iter().map(|(link, coefficient)| coefficient * self.prices[link as usize]).sum()
     }
 
-    /// The prices to begin with: every flow's revenue at an equal share, split over the links of its path.
+    /// The prices to begin with: every flow's revenue at an equal share, split evenly over the links of its route.
     fn first_prices(&mut self, flows: &Flows) -> Result<()> {
         let mut counts = vec![0.0; self.capacities.len()];
         let mut pacer = Pacer::new();
@@ -154,9 +156,11 @@ impl Xwi {
         }
         let mut prices = vec![0.0; counts.len()];
         for &slot in flows.active().iter().filter(|&&slot| open(slot)) {
-            let (flow, links) = (flows.flow(slot), flows.route(slot).links());
-            let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
-            let share = links.iter().map(share).fold(flow.cap, f64::min);
+            let (flow, route) = (flows.flow(slot), flows.route(slot));
+            let share = |(link, coefficient): (u32, f64)| {
+                self.capacities[link as usize] / (coefficient * counts[link as usize])
+            };
+            let (share, links) = (route.iter().map(share).fold(flow.cap, f64::min), route.links());
             let revenue = share * f64::min(self.utility(slot, flows).marginal(share), LARGEST_PRICE);
             for &link in links {
                 prices[link as usize] += revenue / links.len() as f64 / self.capacities[link as usize];
@@ -176,28 +180,32 @@ impl Xwi {
     /// Moves the prices.
     fn step(&mut self, flows: &Flows) -> Result<()> {
         let links = self.capacities.len();
-        // min (U' − q)/|L| over the flows of every link that count, and its load.
+        // min (U' − q)/Σ a over the flows of every link that count, and its load.
         let (mut residuals, mut loads) = (vec![f64::INFINITY; links], vec![0.0; links]);
         let mut pacer = Pacer::new();
         for &slot in flows.active().iter().filter(|&&slot| self.is_open(slot, flows)) {
             pacer.did(FLOW)?;
-            let (flow, links, rate) = (flows.flow(slot), flows.route(slot).links(), self.shared.rate(slot));
+            let (flow, route, rate) = (flows.flow(slot), flows.route(slot), self.shared.rate(slot));
             let marginal = f64::min(self.utility(slot, flows).marginal(rate), LARGEST_PRICE);
-            let residual = marginal - self.price(links);
-            links.iter().for_each(|&link| loads[link as usize] += rate);
+            let residual = marginal - self.price(route);
+            let mut coefficients = 0.0;
+            for (link, coefficient) in route.iter() {
+                loads[link as usize] += coefficient * rate;
+                coefficients += coefficient / self.link_units[link as usize];
+            }
             // A rate at its cap, or of 0, need not fit the prices.
             if (rate >= flow.cap * (1.0 - ALIKE) && residual >= 0.0) || (rate <= 0.0 && residual <= 0.0) {
                 continue;
             }
-            for &link in links {
+            for &link in route.links() {
                 let least = &mut residuals[link as usize];
-                *least = f64::min(*least, residual / links.len() as f64);
+                *least = f64::min(*least, residual / coefficients);
             }
         }
         let XwiOptions { eta, beta, .. } = self.options;
-        let links = residuals.iter().zip(loads.iter().zip(&self.capacities));
-        for (price, (&residual, (&load, &capacity))) in self.prices.iter_mut().zip(links) {
-            let residual = if residual.is_finite() { residual } else { 0.0 };
+        let links = residuals.iter().zip(&self.link_units).zip(loads.iter().zip(&self.capacities));
+        for (price, ((&residual, &unit), (&load, &capacity))) in self.prices.iter_mut().zip(links) {
+            let residual = if residual.is_finite() { residual / unit } else { 0.0 };
             let idle = if capacity > 0.0 { f64::max(0.0, 1.0 - load / capacity) } else { 1.0 };
             let next = (*price + residual - eta * idle * *price).clamp(0.0, LARGEST_PRICE);
             *price = beta * *price + (1.0 - beta) * next;
@@ -228,6 +236,7 @@ impl Policy for Xwi {
         self.clock.reset();
         self.shared.reset(&self.capacities);
         (self.prices, self.moved) = (vec![0.0; self.capacities.len()], false);
+        self.link_units = vec![0.0; self.capacities.len()];
         (self.changed, self.reweigh_all) = (false, false);
         Ok(())
     }
@@ -235,7 +244,12 @@ impl Policy for Xwi {
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         self.changed = true;
         match event {
-            Event::Arrived(slot) | Event::Rerouted(slot) => _ = single_path(XWI, slot, flows)?,
+            Event::Arrived(slot) | Event::Rerouted(slot) => {
+                for (link, coefficient) in flows.route(slot).iter() {
+                    let unit = &mut self.link_units[link as usize];
+                    *unit = f64::max(*unit, coefficient);
+                }
+            }
             Event::CapacityChanged { link, capacity } => {
                 self.capacities[link as usize] = capacity;
                 self.reweigh_all = true;

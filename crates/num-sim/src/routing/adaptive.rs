@@ -27,10 +27,11 @@
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 
 use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
-use super::path_sets::PathSets;
+use super::path_sets::{ByWeight, PathSets};
 use super::spray::evenly;
 use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
@@ -46,13 +47,14 @@ const ROUNDS: usize = 1000;
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "the best split over all shortest paths at every moment, DeTail's ideal",
-    options: Vec::new,
-    make: |_, _| Ok(Box::new(Adaptive::new())),
+    options: options::defaults::<ByWeight>,
+    make: |given, _| Ok(Box::new(Adaptive::new().with_weight(given.read::<ByWeight>()?.weight))),
 };
 
 /// The best split at every moment.
 #[derive(Debug, Clone, Default)]
 pub struct Adaptive {
+    weight: Option<String>,
     paths: PathSets,
 }
 
@@ -70,6 +72,12 @@ impl Adaptive {
     /// The best split at every moment.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With the paths that are shortest by an attribute of links, such as a cost; by their number of links without.
+    #[must_use]
+    pub fn with_weight(self, weight: Option<String>) -> Self {
+        Self { weight, ..self }
     }
 
     /// The flows that have a path that works, in order of arrival, at the highest rates of any split.
@@ -187,7 +195,8 @@ fn no_split_is_faster(
             }
             does
         };
-        if split.rate < cap(split) * (1.0 - ROUNDING) && !(0..split.paths[0].len()).any(proves) {
+        let places = split.paths.iter().map(|path| path.len()).min().unwrap_or(0);
+        if split.rate < cap(split) * (1.0 - ROUNDING) && !(0..places).any(proves) {
             return Ok(false);
         }
         // Every cut is looked for on all paths.
@@ -196,15 +205,18 @@ fn no_split_is_faster(
     Ok(true)
 }
 
-/// Whether as much is free on all links at the same place of some shortest paths, which are as long as each other: none
-/// of them has more free than another one then. A link is at the same place of all shortest paths that cross it.
+/// Whether as much is free on all links at the same place of some paths that have as many links as each other. None of
+/// them has more free than another one then: what is free on their links is alike, and so it is without those that two
+/// of them share.
 fn are_alike(paths: &[&[u32]], free: &[f64], difference: f64) -> bool {
-    (0..paths[0].len()).all(|place| {
-        let first = free[paths[0][place] as usize];
-        let least = |least, path: &&[u32]| f64::min(least, free[path[place] as usize]);
-        let most = |most, path: &&[u32]| f64::max(most, free[path[place] as usize]);
-        paths.iter().fold(first, most) - paths.iter().fold(first, least) <= difference
-    })
+    let links = paths[0].len();
+    paths.iter().all(|path| path.len() == links)
+        && (0..links).all(|place| {
+            let first = free[paths[0][place] as usize];
+            let least = |least, path: &&[u32]| f64::min(least, free[path[place] as usize]);
+            let most = |most, path: &&[u32]| f64::max(most, free[path[place] as usize]);
+            paths.iter().fold(first, most) - paths.iter().fold(first, least) <= difference
+        })
 }
 
 /// Moves flows to paths on which more is free.
@@ -252,7 +264,7 @@ impl Routing for Adaptive {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.paths = PathSets::new(NAME, net, workload)?;
+        self.paths = PathSets::new(NAME, net, workload, self.weight.as_deref())?;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Equal-cost multipath: one shortest path per flow, drawn as switches hash, and kept for as long as it works.
 //!
-//! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp`] draws, hop by hop, for pair i of the
-//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
-//! flows over the paths that are left, at once.
+//! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp_by`] draws, hop by hop, for pair i of
+//! the same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash
+//! its flows over the paths that are left, at once.
 
 use netnum_core::internal::options;
 use netnum_core::registry::Entry;
@@ -10,7 +10,7 @@ use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
-use super::path_sets::PathSets;
+use super::path_sets::{PathSets, weight_of};
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
@@ -22,7 +22,10 @@ pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "a random shortest path for each flow, drawn once",
     options: options::defaults::<EcmpOptions>,
-    make: |given, seed| Ok(Box::new(Ecmp::new(seed).with_skew(given.read::<EcmpOptions>()?.skew)?)),
+    make: |given, seed| {
+        let EcmpOptions { skew, weight } = given.read()?;
+        Ok(Box::new(Ecmp::new(seed).with_skew(skew)?.with_weight(weight)))
+    },
 };
 
 /// Static equal-cost multipath.
@@ -31,6 +34,8 @@ pub struct Ecmp {
     seed: u64,
     hash: Hash,
     skewed: bool,
+    /// The attribute of links by which paths are shortest, unless by their number of links.
+    weight: Option<String>,
     /// Whose flows are routed: the path of one does not tell its direction over a link that both directions share.
     workload: Workload,
     /// By flow, unless skewed.
@@ -43,6 +48,7 @@ pub struct Ecmp {
 #[serde(default, deny_unknown_fields)]
 struct EcmpOptions {
     skew: f64,
+    weight: Option<String>,
 }
 
 impl Ecmp {
@@ -52,6 +58,7 @@ impl Ecmp {
             seed,
             hash: Hash::ideal(seed),
             skewed: false,
+            weight: None,
             workload: Workload::default(),
             paths: Paths::from_lists([[0; 0]; 0]),
             path_sets: PathSets::default(),
@@ -66,6 +73,12 @@ impl Ecmp {
     pub fn with_skew(self, skew: f64) -> Result<Self> {
         Ok(Self { hash: Hash::new(NAME, self.seed, skew)?, skewed: skew > 0.0, ..self })
     }
+
+    /// With the paths that are shortest by an attribute of links, such as a cost; by their number of links without.
+    #[must_use]
+    pub fn with_weight(self, weight: Option<String>) -> Self {
+        Self { weight, ..self }
+    }
 }
 
 impl Routing for Ecmp {
@@ -76,9 +89,10 @@ impl Routing for Ecmp {
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.workload = workload.clone();
         if self.skewed {
-            self.path_sets = PathSets::new(NAME, net, workload)?;
+            self.path_sets = PathSets::new(NAME, net, workload, self.weight.as_deref())?;
         } else {
-            self.paths = net.ecmp(workload.sources(), workload.destinations(), self.seed)?;
+            let weight = weight_of(net, self.weight.as_deref())?;
+            self.paths = net.ecmp_by(workload.sources(), workload.destinations(), weight, self.seed)?;
         }
         Ok(())
     }
@@ -98,7 +112,8 @@ impl Routing for Ecmp {
             return Ok(false);
         }
         let (source, destination) = self.workload.pair(flow);
-        let all = network.net.paths(source, destination)?;
+        let weight = weight_of(network.net, self.weight.as_deref())?;
+        let all = network.net.paths_by(source, destination, weight)?;
         let left: Vec<&[u32]> = all.iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
             return Ok(false);

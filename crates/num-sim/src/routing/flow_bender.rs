@@ -51,7 +51,7 @@ pub struct FlowBender {
 }
 
 /// Options of [`FlowBender`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FlowBenderOptions {
@@ -74,6 +74,8 @@ pub struct FlowBenderOptions {
     pub lock_for: u32,
     /// The part of a flow that moves at once, > 0 and at most 1, the default: all of it.
     pub step: f64,
+    /// The attribute of links by which paths are shortest, such as a cost. Default: none, by their number of links.
+    pub weight: Option<String>,
 }
 
 setters!(FlowBenderOptions {
@@ -85,6 +87,7 @@ setters!(FlowBenderOptions {
     with_lock_after: lock_after: Option<u32>,
     with_lock_for: lock_for: u32,
     with_step: step: f64,
+    with_weight: weight: Option<String>,
 });
 
 impl Default for FlowBenderOptions {
@@ -98,6 +101,7 @@ impl Default for FlowBenderOptions {
             lock_after: None,
             lock_for: 10,
             step: 1.0,
+            weight: None,
         }
     }
 }
@@ -163,7 +167,7 @@ impl Routing for FlowBender {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.path_sets = PathSets::new(NAME, net, workload)?;
+        self.path_sets = PathSets::new(NAME, net, workload, self.options.weight.as_deref())?;
         self.flows = vec![Bender::default(); workload.len()];
         Ok(())
     }
@@ -263,25 +267,25 @@ mod tests {
 
     /// Where a flow over four paths is after each round trip, with that V picks path V mod 4: the path, the one that it
     /// tries, and the part of it that does.
-    fn follow(options: FlowBenderOptions, congestion: &[f64]) -> Vec<(u32, u32, f64)> {
+    fn follow(options: &FlowBenderOptions, congestion: &[f64]) -> Vec<(u32, u32, f64)> {
         let mut bender = Bender::default();
         let mut after = |&congestion: &f64| {
-            bender.review(congestion, &options, |v| v % 4);
+            bender.review(congestion, options, |v| v % 4);
             (bender.path, bender.tries, bender.part)
         };
         congestion.iter().map(&mut after).collect()
     }
 
-    fn paths(options: FlowBenderOptions, congestion: &[f64]) -> Vec<u32> {
+    fn paths(options: &FlowBenderOptions, congestion: &[f64]) -> Vec<u32> {
         follow(options, congestion).iter().map(|after| after.0).collect()
     }
 
     #[test]
     fn congested_round_trips_count_in_a_row_only() {
         let options = FlowBenderOptions::default();
-        assert_eq!(paths(options, &[0.0, 0.05, 0.06, 1.0, 0.0, 1.0]), [0, 0, 1, 2, 2, 3]);
+        assert_eq!(paths(&options, &[0.0, 0.05, 0.06, 1.0, 0.0, 1.0]), [0, 0, 1, 2, 2, 3]);
         let twice = FlowBenderOptions { n: 2, ..options };
-        assert_eq!(paths(twice, &[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]), [0, 0, 0, 1, 1, 1, 1, 2]);
+        assert_eq!(paths(&twice, &[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]), [0, 0, 0, 1, 1, 1, 1, 2]);
     }
 
     #[test]
@@ -289,28 +293,28 @@ mod tests {
         let options = FlowBenderOptions { lock_after: Some(3), lock_for: 2, ..FlowBenderOptions::default() };
         // From path 0, which does not count, to 1, 2 and 3; the second of these was the calmest. Then it goes on.
         let congestion = [0.1, 0.5, 0.2, 0.9, 1.0, 1.0, 1.0, 1.0];
-        assert_eq!(paths(options, &congestion), [1, 2, 3, 2, 2, 2, 0, 1]);
+        assert_eq!(paths(&options, &congestion), [1, 2, 3, 2, 2, 2, 0, 1]);
         // A calm round trip on the way, and the moves are counted from there.
-        assert_eq!(paths(options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
+        assert_eq!(paths(&options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
         // Of paths that are equal to rounding, the last.
-        assert_eq!(paths(options, &[0.1, 0.5, 0.2, 0.2 + 1e-15]), [1, 2, 3, 3]);
+        assert_eq!(paths(&options, &[0.1, 0.5, 0.2, 0.2 + 1e-15]), [1, 2, 3, 3]);
     }
 
     #[test]
     fn congestion_above_the_threshold_by_rounding_does_not_count() {
         let never = FlowBenderOptions { t: 1.0, ..FlowBenderOptions::default() };
-        assert_eq!(paths(never, &[1.0 + f64::EPSILON]), [0]);
+        assert_eq!(paths(&never, &[1.0 + f64::EPSILON]), [0]);
     }
 
     #[test]
     fn part_of_a_flow_tries_a_path_and_the_rest_follows() {
         let options = FlowBenderOptions { step: 0.4, ..FlowBenderOptions::default() };
-        assert_eq!(follow(options, &[1.0, 0.0, 0.0, 0.0]), [(0, 1, 0.4), (0, 1, 0.8), (1, 1, 0.0), (1, 1, 0.0)]);
+        assert_eq!(follow(&options, &[1.0, 0.0, 0.0, 0.0]), [(0, 1, 0.4), (0, 1, 0.8), (1, 1, 0.0), (1, 1, 0.0)]);
         // Still congested: another one. The fourth is the path of the flow.
-        let after = follow(options, &[1.0, 1.0, 1.0, 1.0, 0.0]);
+        let after = follow(&options, &[1.0, 1.0, 1.0, 1.0, 0.0]);
         assert_eq!(after, [(0, 1, 0.4), (0, 2, 0.4), (0, 3, 0.4), (0, 0, 0.0), (0, 0, 0.0)]);
         let tenths =
-            follow(FlowBenderOptions { step: 0.1, ..options }, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+            follow(&FlowBenderOptions { step: 0.1, ..options }, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!((tenths[8].0, tenths[9]), (0, (1, 1, 0.0)));
     }
 }

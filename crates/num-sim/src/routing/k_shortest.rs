@@ -9,6 +9,7 @@ use netnum_core::registry::Entry;
 use netnum_core::{KShortest, Topology};
 use serde::{Deserialize, Serialize};
 
+use super::path_sets::weight_of;
 use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
@@ -100,7 +101,7 @@ impl Routing for KShortestPaths {
             let message = format!("routing {NAME:?}, flow {flow}: paths from {from} to {to}: there is no route");
             return Err(netnum_core::Error::Topology(message).into());
         }
-        let weight = self.weight.as_deref().map(|name| net.weight(name)).transpose()?;
+        let weight = weight_of(net, self.weight.as_deref())?;
         let which = KShortest::new(self.k).with_disjoint(self.disjoint).with_weight(weight);
         let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
         let shares = vec![1.0; paths.len()];

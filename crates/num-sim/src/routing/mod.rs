@@ -8,7 +8,9 @@
 
 mod adaptive;
 mod ecmp;
+mod ecmp_split;
 mod flow_bender;
+mod given_paths;
 mod hash;
 mod k_shortest;
 mod path_sets;
@@ -17,13 +19,15 @@ mod spray;
 
 pub use adaptive::Adaptive;
 pub use ecmp::Ecmp;
+pub use ecmp_split::EcmpSplit;
 pub use flow_bender::{FlowBender, FlowBenderOptions};
+pub use given_paths::GivenPaths;
 pub use k_shortest::KShortestPaths;
 pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
-use netnum_core::registry::Given;
+use netnum_core::internal::options::Given;
 use netnum_core::registry::{Entry, Options, Registry};
 
 #[cfg(doc)]
@@ -33,8 +37,10 @@ use crate::network::{Flows, Marking, Marks, NetworkState, Route};
 use crate::workload::Workload;
 
 /// The routings that [`routing`] builds.
-pub static ROUTINGS: &Registry<MakeRouting> =
-    &Registry::new("routing", &[ecmp::ENTRY, flow_bender::ENTRY, spray::ENTRY, k_shortest::ENTRY, adaptive::ENTRY]);
+pub static ROUTINGS: &Registry<MakeRouting> = &Registry::new(
+    "routing",
+    &[ecmp::ENTRY, ecmp_split::ENTRY, flow_bender::ENTRY, spray::ENTRY, k_shortest::ENTRY, adaptive::ENTRY],
+);
 
 /// A routing by its name; its random draws are those of a seed.
 ///

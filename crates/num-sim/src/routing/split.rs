@@ -42,7 +42,7 @@ struct Table {
 impl Table {
     /// # Errors
     /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is
-    /// no walk, and [`netnum_core::Error::Stopped`].
+    /// no walk or has coefficients, and [`netnum_core::Error::Stopped`].
     fn new(net: &Topology, paths: Paths, shares: Vec<f64>) -> Result<Self> {
         let (found, expected) = (shares.len(), paths.len());
         if found != expected {
@@ -53,6 +53,11 @@ impl Table {
             return Err(Error::Share { path, value: shares[path] });
         }
         net.check_walks(&paths)?;
+        if let Some(at) = paths.coefficients().and_then(|all| all.iter().position(|&coefficient| coefficient != 1.0)) {
+            let path = paths.indptr().partition_point(|&start| start <= at) - 1;
+            let what = "it has coefficients, expected the links that a flow takes one after the other".into();
+            return Err(netnum_core::Error::NoWalk { path, what }.into());
+        }
         let (mut pairs, mut of, mut pacer) = (HashMap::new(), Vec::<Vec<u32>>::new(), Pacer::new());
         for (path, links) in paths.iter().enumerate() {
             pacer.did(links.len())?;
@@ -65,7 +70,12 @@ impl Table {
                 return Err(netnum_core::Error::RepeatedLink { path, link: pair[0] as usize }.into());
             }
             let Some((source, destination)) = net.walk_ends(links) else {
-                let what = "it ends where it begins, expected two nodes".into();
+                let what = match paths.coefficients() {
+                    None => "it ends where it begins, expected two nodes".into(),
+                    Some(_) => {
+                        "it is no walk between two nodes; the paths themselves are a routing, one per flow".into()
+                    }
+                };
                 return Err(netnum_core::Error::NoWalk { path, what }.into());
             };
             // Links that are all shared lead either way.
@@ -88,7 +98,7 @@ impl Table {
 
 impl Split {
     /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over
-    /// its paths, say. Each flow takes one of them, by a hash of this seed.
+    /// its paths, say. Each flow takes one of them, by a hash of this seed, with the coefficients that it has.
     ///
     /// # Errors
     /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the
@@ -132,11 +142,17 @@ impl Split {
         let largest = shares.iter().copied().fold(0.0, f64::max);
         let total: f64 = shares.iter().map(|share| share / largest).sum();
         let parts = || shares.iter().map(|share| share / largest / total);
-        let links = |path: u32| self.table.paths.links(path as usize);
+        let all = &self.table.paths;
         if self.spread && paths.len() > 1 {
-            route.spread(paths.iter().zip(parts()).map(|(&path, part)| (links(path), part)).filter(|one| one.1 > 0.0));
+            let parts = paths.iter().map(|&path| path as usize).zip(parts()).filter(|part| part.1 > 0.0);
+            match all.coefficients() {
+                None => route.spread(parts.map(|(path, part)| (all.links(path), part))),
+                Some(_) => route.take_with_coefficients(parts.flat_map(|(path, part)| {
+                    all.entries(path).map(move |(link, coefficient)| (link, part * coefficient))
+                })),
+            }
         } else {
-            route.take(links(paths[self.hash.pick_by(flow, 0, parts())]));
+            route.take_path(all, paths[self.hash.pick_by(flow, 0, parts())] as usize);
         }
     }
 }

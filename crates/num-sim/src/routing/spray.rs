@@ -3,9 +3,10 @@
 //! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
 
 use netnum_core::Topology;
+use netnum_core::internal::options;
 use netnum_core::registry::Entry;
 
-use super::path_sets::PathSets;
+use super::path_sets::{ByWeight, PathSets};
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
@@ -16,13 +17,14 @@ const NAME: &str = "spray";
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
     summary: "an even split over all shortest paths",
-    options: Vec::new,
-    make: |_, _| Ok(Box::new(Spray::new())),
+    options: options::defaults::<ByWeight>,
+    make: |given, _| Ok(Box::new(Spray::new().with_weight(given.read::<ByWeight>()?.weight))),
 };
 
 /// An even split over all shortest paths.
 #[derive(Debug, Clone, Default)]
 pub struct Spray {
+    weight: Option<String>,
     paths: PathSets,
 }
 
@@ -30,6 +32,12 @@ impl Spray {
     /// An even split over all shortest paths.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With the paths that are shortest by an attribute of links, such as a cost; by their number of links without.
+    #[must_use]
+    pub fn with_weight(self, weight: Option<String>) -> Self {
+        Self { weight, ..self }
     }
 }
 
@@ -45,7 +53,7 @@ impl Routing for Spray {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.paths = PathSets::new(NAME, net, workload)?;
+        self.paths = PathSets::new(NAME, net, workload, self.weight.as_deref())?;
         Ok(())
     }
 

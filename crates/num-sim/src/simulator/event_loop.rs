@@ -243,7 +243,8 @@ impl<'a> Simulation<'a> {
         let violation = route.violation(self.net, self.workload.pair(flow), &mut self.balance);
         self.refuse(flow, violation)?;
         let route = self.transfers.flows.route(slot);
-        let (mut alone, first) = (route.alone(self.net.capacities()), route.links()[0] as usize);
+        let capacities = self.net.capacities();
+        let (mut alone, first) = (route.alone(capacities), route.first(capacities));
         if let (true, Some(production)) = (self.transfers.links.have_no_limit(route), self.workload.production()) {
             alone = production.rates()[flow];
         }
@@ -256,7 +257,7 @@ impl<'a> Simulation<'a> {
             // A policy that gives a flow a little less than its cap leaves a little waiting, and so does a routing that
             // splits it otherwise as soon as it has none.
             let slack = if self.policy.is_exact() && !self.routing.follows_caps() { 0.0 } else { PACKET };
-            Source::new(rate, buffer, size, self.net.capacities()[first], slack)
+            Source::new(rate, buffer, size, first, slack)
         });
         self.transfers.begin(slot, source);
         self.check_limit(slot)?;

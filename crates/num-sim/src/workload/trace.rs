@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
-//! So it is with `weight`, which needs a header. With a header columns may stand in any order among others; with a
-//! network ends may be called by their names.
+//! So it is with `weight`, and with `buffer`, the send buffer in bytes, which is one for all flows: both need a header.
+//! With a header columns may stand in any order among others; with a network ends may be called by their names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,23 +21,26 @@ use super::{Production, Workload};
 use crate::error::{Error, Result};
 use crate::numbers::FLOW;
 
-/// The columns in the order that they have without a header; the last two may be missing, and the very last one stands
+/// How many columns there are.
+const COUNT: usize = 7;
+/// The columns in the order that they have without a header; the last three may be missing, and the last two stand
 /// below a header only.
-const COLUMNS: [&str; 6] = ["arrival", "source", "destination", "size", "production", "weight"];
+const COLUMNS: [&str; COUNT] = ["arrival", "source", "destination", "size", "production", "weight", "buffer"];
 const HEADER: &str = "arrival,source,destination,size";
 const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
-const ALL: &str = "arrival,source,destination,size,production,weight";
+const ALL: &str = "arrival,source,destination,size,production,weight,buffer";
 
 impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
-    /// production in bit/s, separated by commas. A weight needs a header. Blank lines and those that begin with `#` are
-    /// skipped. Below a header the columns have its order, and those of other names are skipped. Send buffers have no
-    /// limit; [`with_production`](Self::with_production) may change that afterwards.
+    /// production in bit/s, separated by commas. A weight and a buffer need a header. Blank lines and those that begin
+    /// with `#` are skipped. Below a header the columns have its order, and those of other names are skipped. Without a
+    /// column `buffer` send buffers have no limit.
     ///
     /// # Errors
-    /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header,
-    /// or than four or five, as the first line has, without one; and a header without one of the columns, with it
-    /// twice, or with one for two of them; and for values that [`new`](Self::new) and [`Production::new`] refuse.
+    /// [`Error::Trace`] naming the line with a field that is no number, with a buffer unlike that of the first flow, or
+    /// with more or fewer fields than the header, or than four or five, as the first line has, without one; and a
+    /// header without one of the columns, with it twice, with one for two of them, or with a buffer and no production;
+    /// and for values that [`new`](Self::new) and [`Production::new`] refuse.
     pub fn from_csv(text: &str) -> Result<Self> {
         Self::from_csv_with(text, None, &BTreeMap::new())
     }
@@ -69,7 +72,7 @@ impl Workload {
         }
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut layout, mut rates, mut lines): (Option<Layout>, _, _) = (None, vec![], vec![]);
-        let mut weights = vec![];
+        let (mut weights, mut buffer): (_, Option<f64>) = (vec![], None);
         let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -112,21 +115,31 @@ impl Workload {
             if let Some(weight) = field(5) {
                 weights.push(real(5, weight)?);
             }
+            if let Some(field) = field(6) {
+                let (given, first) = (real(6, field)?, buffer);
+                if first.is_some_and(|first| first != given) {
+                    let expected = format!("expected {}, one for all flows", first.unwrap_or_default());
+                    return Err(wrong(format!("has buffer {field:?}, {expected}")));
+                }
+                buffer = Some(given);
+            }
             lines.push(number);
         }
         let workload = Self::new(arrivals, sources, destinations, sizes).map_err(|error| at_line(error, &lines))?;
-        let workload = match weights.is_empty() {
-            true => workload,
-            false => workload.with_weights(weights).map_err(|error| at_line(error, &lines))?,
+        let has = |column: usize| layout.as_ref().is_some_and(|layout| layout.places[column].is_some());
+        let workload = match has(5) {
+            true => workload.with_weights(weights).map_err(|error| at_line(error, &lines))?,
+            false => workload,
         };
-        if rates.is_empty() {
+        if !has(4) {
             return Ok(workload);
         }
-        let production = Production::new(rates, f64::INFINITY).map_err(|error| at_line(error, &lines))?;
+        let production =
+            Production::new(rates, buffer.unwrap_or(f64::INFINITY)).map_err(|error| at_line(error, &lines))?;
         workload.with_production(production)
     }
 
-    /// The trace that [`from_csv`](Self::from_csv) reads back, to the last bit, but for the limit of send buffers.
+    /// The trace that [`from_csv`](Self::from_csv) reads back as these flows, to the last bit.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
@@ -141,8 +154,10 @@ impl Workload {
     /// [`Error::Flow`] for an end that the network does not have; [`netnum_core::Error::Stopped`].
     pub fn to_csv_with(&self, net: Option<&Topology>) -> Result<String> {
         let rates = self.production().map(Production::rates);
+        let buffer = self.production().map(Production::buffer).filter(|buffer| buffer.is_finite());
         let mut text = String::from(if rates.is_some() { WITH_PRODUCTION } else { HEADER });
-        text += if self.weights().is_some() { ",weight\n" } else { "\n" };
+        text += if self.weights().is_some() { ",weight" } else { "" };
+        text += if buffer.is_some() { ",buffer\n" } else { "\n" };
         let mut pacer = Pacer::new();
         for (flow, (arrival, size)) in self.arrivals().iter().zip(self.sizes()).enumerate() {
             let (source, destination) = self.pair(flow);
@@ -164,6 +179,9 @@ impl Workload {
             }
             if let Some(weights) = self.weights() {
                 let _ = write!(text, ",{:?}", weights[flow]);
+            }
+            if let Some(buffer) = buffer {
+                let _ = write!(text, ",{buffer:?}");
             }
             text.push('\n');
             pacer.did(FLOW)?;
@@ -187,7 +205,7 @@ fn at_line(error: Error, lines: &[usize]) -> Error {
 /// Where the columns stand.
 struct Layout {
     /// Of each of [`COLUMNS`], its place in a line.
-    places: [Option<usize>; 6],
+    places: [Option<usize>; COUNT],
     /// Fields of a line, and how to name them all.
     count: usize,
     shown: String,
@@ -197,7 +215,7 @@ impl Layout {
     /// That of lines without a header.
     fn in_order(fields: usize) -> Self {
         let (count, shown) = if fields == 5 { (5, WITH_PRODUCTION) } else { (4, HEADER) };
-        Self { places: [0, 1, 2, 3, 4, 5].map(|place| (place < count).then_some(place)), count, shown: shown.into() }
+        Self { places: std::array::from_fn(|place| (place < count).then_some(place)), count, shown: shown.into() }
     }
 
     /// The layout of the first line, if it is a header: none of its fields is a number.
@@ -222,8 +240,14 @@ impl Layout {
             }
         };
         let places = || {
-            let places = [place(0)?, place(1)?, place(2)?, place(3)?, place(4)?, place(5)?];
-            for (one, other) in (0..6).flat_map(|other| (0..other).map(move |one| (one, other))) {
+            let mut places = [None; COUNT];
+            for (column, found) in places.iter_mut().enumerate() {
+                *found = place(column)?;
+            }
+            if let [.., None, _, Some(_)] = places {
+                return Err(format!("has the header {shown:?} with a buffer and no production, expected both"));
+            }
+            for (one, other) in (0..COUNT).flat_map(|other| (0..other).map(move |one| (one, other))) {
                 if let Some(place) = places[one].filter(|_| places[one] == places[other]) {
                     let (name, one, other) = (fields[place], COLUMNS[one], COLUMNS[other]);
                     return Err(format!("has one column {name:?} for {one} and {other}, expected one for each"));

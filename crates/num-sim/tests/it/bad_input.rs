@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use netnum_core::Topology;
 use netnum_core::registry::{Entry, OptionInfo, OptionValue, Options};
+use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Ecmp, Error, Event, Flows, Key, Levels, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs, Poisson, Policy,
-    Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings, Sizes, Spray,
-    Strict, Workload, policy, routing, simulate,
+    Ecmp, Error, Event, Flows, GivenPaths, Key, Levels, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs,
+    Poisson, Policy, Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress,
+    RunSettings, Sizes, Strict, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -110,7 +110,7 @@ fn traces_name_the_line() {
     assert_eq!(unknown, "flow 0 has source 2, expected one of 2 ends");
     let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
     assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
-    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production,weight, \
+    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production,weight,buffer, \
                  did you mean \"size\"?";
     assert_eq!(read_with("", &[("sizes", "bytes")]), sizes);
     let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
@@ -323,25 +323,6 @@ fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
     ] {
         let found = message(routing("flow-bender", 0, &json(&format!("{{\"marking\": {marking}}}"))));
         assert_eq!(found, format!("option \"marking\" of routing \"flow-bender\" is {marking}, expected {says}"));
-    }
-}
-
-#[test]
-fn a_policy_for_single_paths_names_those_that_take_several() {
-    let net = Topology::leaf_spine(2, 1, 2, 1e9, 1e9).unwrap();
-    let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
-    let takes = |name: &str| {
-        let mut policy = policy(name, &Options::new()).unwrap();
-        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ())
-    };
-    let (take, refuse): (Vec<&str>, Vec<&str>) =
-        POLICIES.iter().map(|entry| entry.name).partition(|name| takes(name).is_ok());
-    let others = take.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    assert!(!refuse.is_empty());
-    for name in refuse {
-        let what = "cannot take flow 0, which spreads over several paths; use routing \"ecmp\" or \"flow-bender\"";
-        let found = message(takes(name));
-        assert!(found.ends_with(&format!(" {what} (of step 1), or one of the policies {others}")), "{name}: {found}");
     }
 }
 
@@ -688,4 +669,31 @@ fn a_route_joins_the_ends_of_its_flow() {
     // Both ways at once.
     let report = run(&[(&[0, 2], 0.5), (&[4], 0.5)]).unwrap();
     assert_eq!(report.completion_times, [1.0, 1.0]);
+}
+
+#[test]
+fn a_given_path_leads_from_the_source_of_its_flow_to_the_destination() {
+    // The links are 0: a→b, 1: b→a, 2: b→c, 3: c→b.
+    let net = Topology::from_edges("a b 8e6\nb c 8e6").unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 0], vec![2, 2], vec![1e6; 2]).unwrap();
+    let run = |rows: &[&[(u32, f64)]]| {
+        let (mut indptr, entries) = (vec![0], rows.concat());
+        rows.iter().for_each(|row| indptr.push(indptr[indptr.len() - 1] + row.len()));
+        let (links, coefficients) = entries.into_iter().unzip();
+        let mut routing = GivenPaths::new(Paths::with_coefficients(indptr, links, coefficients).unwrap());
+        simulate(&net, &workload, &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())
+    };
+    let good: &[(u32, f64)] = &[(2, 0.5), (0, 2.0)];
+    assert_eq!(message(run(&[good])), "paths has 1 entries, expected 2, one per flow");
+    let astray = "routing \"paths\": flow 1 got a route";
+    let lost = format!("{astray} whose links do not lead from a to c");
+    assert_eq!(message(run(&[good, &[(0, 0.5), (3, 0.5)]])), lost);
+    assert_eq!(message(run(&[good, &[(2, 0.5), (1, 0.5)]])), lost);
+    assert_eq!(message(run(&[good, &[(7, 0.5)]])), format!("{astray} over link 7, expected a link below 4"));
+    // Of ones it is a walk.
+    let backwards = message(run(&[good, &[(3, 1.0), (1, 1.0)]]));
+    assert_eq!(backwards, format!("{astray} that does not lead from a to c: a fraction of 2 comes from nowhere at c"));
+    // Both flows get 8/3 Mbit/s where a bit of each counts twice, and less there than over the other link.
+    let report = run(&[good, &[(0, 1.0), (2, 1.0)]]).unwrap();
+    assert!((report.completion_times[0] - 3.0).abs() < 1e-9, "{:?}", report.completion_times);
 }

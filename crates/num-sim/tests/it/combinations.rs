@@ -7,9 +7,10 @@ use crate::common::slow::{Outcome, Scheduler, Splits, simulate as slowly};
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, CapacityChange, Ecmp, Edf, Event, FlowBender, FlowBenderOptions, Flows, KShortestPaths, Marking, Marks,
-    MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report,
-    Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
+    Adaptive, CapacityChange, Ecmp, EcmpSplit, Edf, Event, FlowBender, FlowBenderOptions, Flows, GivenPaths,
+    KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy, Production, Rates,
+    Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload,
+    simulate,
 };
 
 /// How many there are, and how many where every arrival costs some linear programs.
@@ -102,34 +103,80 @@ impl Routing for LeastLoaded {
     }
 }
 
+/// Paths with coefficients of a quarter to 3; those of even numbers load the way back too.
+pub(crate) fn with_coefficients(net: &Topology, paths: &Paths, seed: u64) -> Paths {
+    let back = |link: u32| {
+        let ends = net.links()[link as usize];
+        net.link(ends.to as usize, ends.from as usize).expect("links both ways")
+    };
+    let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+    for (path, row) in paths.iter().enumerate() {
+        for &link in row {
+            links.push(link);
+            coefficients.push([0.25, 0.6, 1.0, 3.0][(seed as usize + 5 * path + 3 * link as usize) % 4]);
+        }
+        if path % 2 == 0 {
+            row.iter().for_each(|&link| links.push(back(link)));
+            coefficients.resize(links.len(), 0.05);
+        }
+        indptr.push(links.len());
+    }
+    Paths::with_coefficients(indptr, links, coefficients).expect("all > 0")
+}
+
+/// A shortest path with coefficients for each flow.
+struct Unlike(u64, Option<GivenPaths>);
+
+impl Routing for Unlike {
+    fn name(&self) -> &str {
+        "unlike"
+    }
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        let paths = net.ecmp(workload.sources(), workload.destinations(), self.0)?;
+        self.1.insert(GivenPaths::new(with_coefficients(net, &paths, self.0))).begin_run(net, workload)
+    }
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        self.1.as_mut().expect("it has begun").route(flow, now, route)
+    }
+}
+
 /// Up to four short paths between any two ends, with shares that differ; some have none.
-fn split(net: &Topology, seed: u64) -> Split {
+fn split(net: &Topology, seed: u64, of: impl Fn(Paths) -> Paths) -> Split {
     let pairs = (0..net.ends()).flat_map(|one| (0..net.ends()).map(move |other| (one, other)));
     let (sources, destinations): (Vec<usize>, Vec<usize>) = pairs.filter(|(one, other)| one != other).unzip();
     let (paths, group) = net.k_shortest_paths(&sources, &destinations, &netnum_core::KShortest::new(4)).unwrap();
     let first = |path: usize| path == 0 || group[path - 1] != group[path];
     let share = |path: usize| if first(path) { 1.0 } else { ((path as u64 * 7 + seed) % 4) as f64 };
     let shares = (0..paths.len()).map(share).collect();
-    Split::new(net, paths, shares, seed).expect("paths of this network")
+    Split::new(net, of(paths), shares, seed).expect("paths of this network")
 }
 
 /// Every routing, made anew by every call, and one that depends on loads.
 fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
-    let options = FlowBenderOptions::default().with_rtt(1e-3);
+    let options = || FlowBenderOptions::default().with_rtt(1e-3);
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
+    // Walks, with coefficients on their way.
+    let weigh = |paths: Paths| {
+        let coefficients = (0..paths.indices().len()).map(|place| [0.5, 1.0, 1.5][(place + seed as usize) % 3]);
+        Paths::with_coefficients(paths.indptr().to_vec(), paths.indices().to_vec(), coefficients.collect()).unwrap()
+    };
     let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
     vec![
         ("ecmp", Box::new(Ecmp::new(seed))),
         ("skewed ecmp", Box::new(Ecmp::new(seed).with_skew(0.5).expect("in range"))),
         ("spray", Box::new(Spray::new())),
-        ("flow-bender", flow_bender(options)),
-        ("dctcp", flow_bender(options.with_marking(dctcp).with_t(0.25).with_skew(0.5))),
-        ("utilization", flow_bender(options.with_marking(Marking::Utilization(0.9)).with_n(3))),
-        ("locked", flow_bender(options.with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
-        ("gradual", flow_bender(options.with_step(0.3))),
+        ("flow-bender", flow_bender(options())),
+        ("dctcp", flow_bender(options().with_marking(dctcp).with_t(0.25).with_skew(0.5))),
+        ("utilization", flow_bender(options().with_marking(Marking::Utilization(0.9)).with_n(3))),
+        ("locked", flow_bender(options().with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
+        ("gradual", flow_bender(options().with_step(0.3))),
         ("k-shortest", Box::new(KShortestPaths::new(seed, 3).unwrap())),
-        ("split", Box::new(split(net, seed))),
-        ("spread split", Box::new(split(net, seed).spread())),
+        ("split", Box::new(split(net, seed, |paths| paths))),
+        ("spread split", Box::new(split(net, seed, |paths| paths).spread())),
+        ("weighed split", Box::new(split(net, seed, weigh))),
+        ("spread weighed split", Box::new(split(net, seed, weigh).spread())),
+        ("unlike", Box::new(Unlike(seed, None))),
+        ("ecmp-split", Box::new(EcmpSplit::new())),
         ("adaptive", Box::new(Adaptive::new())),
         ("least loaded", Box::new(LeastLoaded(vec![]))),
     ]

@@ -1,7 +1,7 @@
 //! Sizes, arrivals and pairs have the stated distributions.
 
 use netnum_core::{Link, Topology};
-use netnum_sim::{Pairs, Poisson, Sizes, Workload};
+use netnum_sim::{Pairs, Poisson, Production, Sizes, Workload};
 use proptest::prelude::*;
 
 fn fabric() -> Topology {
@@ -151,6 +151,15 @@ fn workloads_and_sizes_are_written_down_and_read_back() {
     assert_eq!(Workload::from_csv(other_order), Workload::from_csv("0,0,1,1460\n1.5e-6,3,0,20000"));
     let produced = Workload::from_csv("production,size,destination,arrival,source\n1e9,1460,1,0,0").unwrap();
     assert_eq!(produced, Workload::from_csv("0,0,1,1460,1e9").unwrap());
+    let two = Workload::from_csv("0,0,1,1460\n1,1,0,2").unwrap();
+    for buffer in [3e3, f64::INFINITY] {
+        let produced = two.clone().with_production(Production::new(vec![1e9, 0.1], buffer).unwrap()).unwrap();
+        assert_eq!(Workload::from_csv(&produced.to_csv().unwrap()).unwrap(), produced);
+        let weighted = produced.with_weights(vec![0.3, 2.0]).unwrap();
+        assert_eq!(Workload::from_csv(&weighted.to_csv().unwrap()).unwrap(), weighted);
+    }
+    let alone = Workload::from_csv("arrival,source,destination,size,buffer\n0,0,1,1460,3").unwrap_err();
+    assert!(alone.to_string().ends_with("with a buffer and no production, expected both"), "{alone}");
     let text = "# a trace\n\n0,0,1,1460\n 1.5e-6 , 3, 0,20000\n";
     let trace = Workload::from_csv(text).unwrap();
     assert_eq!(

@@ -1,14 +1,17 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
+use netnum_core::Paths as CorePaths;
 use netnum_core::registry::{Options, Registry};
-use netnum_sim::{Error, POLICIES, ROUTINGS};
+use netnum_sim::{Error, GivenPaths, POLICIES, ROUTINGS};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
 use super::{Split, Workload};
-use crate::error::{MethodError, raise};
+use crate::error::{MethodError, raise, wrong_type};
+use crate::hints;
+use crate::paths::Paths;
 use crate::plain::{dict, fields, object};
 use crate::topology::Topology;
 
@@ -23,8 +26,14 @@ macro_rules! class_by_name {
         #[pymethods]
         impl $class {
             #[new]
-            #[pyo3(signature = (name, /, **options))]
-            fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+            #[pyo3(signature = (name=None, /, **options), text_signature = "(name, /, **options)")]
+            fn new(
+                py: Python<'_>,
+                name: Option<&Bound<'_, PyAny>>,
+                options: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Self> {
+                let name = hints::needed(py, stringify!($class), "name", name)?;
+                let name = name.extract().map_err(|_| wrong_type("name", "a str", name))?;
                 let this = Self(ByName::new($kind, name, options)?);
                 ($check)(&this)?;
                 Ok(this)
@@ -75,10 +84,9 @@ class_by_name! {
     /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
     /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every
     ///   arrival and end. `method`, `normalizer`, `update_threshold` and `headroom` are those of the allocator, and so
-    ///   are the options of its method (`gamma`, `queue`, `step`, `delay`, `smoothing`, `a`). `utility` is
-    ///   ``"proportional"``, ``"min-fct"`` or ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices as
-    ///   soon as any flow arrives or ends, and do not wait for the next step; with `line_rate`, the demand of a flow is
-    ///   at most what its path can carry.
+    ///   are the options of its method, as `netnum.methods` has them. `utility` is ``"proportional"``, ``"min-fct"`` or
+    ///   ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices as soon as any flow arrives or ends, and do
+    ///   not wait for the next step; with `line_rate`, the demand of a flow is at most what its path can carry.
     /// - ``"gradient"``, ``"rcp"``: the same at once, by default every 16 µs and with prices an interval late, as in
     ///   the comparisons of NUMFabric.
     /// - ``"xwi"``: NUMFabric. Prices change every `interval` seconds, rates are a weighted max-min at once; `eta`,
@@ -91,8 +99,7 @@ class_by_name! {
     /// ``"gradient"``, ``"rcp"`` and ``"xwi"``, unless that is ``"min-fct"``. All other policies refuse flows with
     /// weights, and those of ``"min-fct"`` flows of size inf.
     ///
-    /// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first flow
-    /// over several paths ends the simulation when it arrives or is rerouted, with a MethodError that names it.
+    /// To all of them a flow over several paths, in fixed parts, is one whose path uses a part of each link.
     /// ``"flowtune"``, ``"gradient"`` and ``"rcp"`` do not take slow applications into account: the part of a rate that
     /// an application does not use stays unused.
     ///
@@ -121,9 +128,14 @@ class_by_name! {
     ///
     /// `routings` lists them with their options.
     ///
+    /// Shortest paths are those with the fewest links, or by the attribute of links that the option `weight` of every
+    /// routing names, such as ``"delay"``.
+    ///
     /// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s
     ///   from 0 to 1 the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them
     ///   take each of P. When a link fails its flows are hashed over the paths that are left.
+    /// - ``"ecmp-split"``: the same packet by packet: every node splits each flow evenly over the links by which
+    ///   shortest paths leave it, as `Topology.ecmp_split` has it; when a link fails, over the paths that are left.
     /// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws another path,
     ///   with the same `skew`; it is congested when more than a part `t` of the bytes that it sent was marked, or when
     ///   it sent nothing. `marking` is what links mark:
@@ -145,9 +157,8 @@ class_by_name! {
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
-    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Paths are measured in links,
-    ///   or by the attribute of links that `weight` names, such as ``"delay"``.
-    ///   Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
+    ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
+    ///   the others. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
     ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.
@@ -214,6 +225,9 @@ pub(super) fn routing_of(
     if let Ok(split) = value.cast::<Split>() {
         return Ok(Box::new(split.get().over(net.get(), seed)?));
     }
+    if let Ok(paths) = value.cast::<Paths>() {
+        return Ok(Box::new(GivenPaths::new(CorePaths::clone(paths.get().of_flows()?))));
+    }
     match value.cast::<PyString>() {
         Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise_routing),
         Err(_) => Ok(Box::new(UserRouting::new(value, net, workload)?)),
@@ -258,7 +272,7 @@ pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Examples
 /// --------
 /// >>> list(netnum.sim.routings())
-/// ['ecmp', 'flow-bender', 'spray', 'k-shortest', 'adaptive']
+/// ['ecmp', 'ecmp-split', 'flow-bender', 'spray', 'k-shortest', 'adaptive']
 #[pyfunction]
 pub(crate) fn routings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     listed(py, ROUTINGS)

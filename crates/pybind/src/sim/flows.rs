@@ -69,7 +69,7 @@ impl Flows {
         };
         for &slot in slots {
             flows.links.extend_from_slice(live.route(slot).links());
-            flows.shares.extend_from_slice(live.route(slot).fractions());
+            flows.shares.extend_from_slice(live.route(slot).coefficients());
             flows.indptr.push(flows.links.len());
         }
         flows
@@ -133,18 +133,22 @@ impl Flows {
         self.column(py, 4, || self.given(self.workload.get().core.arrivals()))
     }
 
-    /// The links of their routes: `netnum.Paths`, one path per flow.
+    /// The links of their routes: `netnum.Paths`, one path per flow, with their shares as coefficients.
     #[getter]
     fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
         let make = || {
-            let paths = Core::new(self.indptr.clone(), self.links.clone()).map_err(raise)?;
-            Py::new(py, Paths::from(paths))
+            let (indptr, links) = (self.indptr.clone(), self.links.clone());
+            let paths = match self.shares.iter().all(|&share| share == 1.0) {
+                true => Core::new(indptr, links),
+                false => Core::with_coefficients(indptr, links, self.shares.clone()),
+            };
+            Py::new(py, Paths::from(paths.map_err(raise)?))
         };
         Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
     }
 
-    /// The part of the flow's rate that each link of its route carries, 1 unless it spreads over several paths: array
-    /// of float, aligned with ``paths.indices``.
+    /// What each link of a flow's route carries per unit of its rate, 1 unless it spreads over several paths or its
+    /// path has coefficients: array of float, aligned with ``paths.indices``.
     #[getter]
     fn shares(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 5, || self.shares.clone())
@@ -164,8 +168,8 @@ impl Flows {
         let flow = |(hops, &cap): (&[usize], &f64)| {
             let on = hops[0]..hops[1];
             let mut route = Route::default();
-            let links = self.links[on.clone()].iter().map(std::slice::from_ref);
-            route.spread(links.zip(self.shares[on].iter().copied()));
+            let links = self.links[on.clone()].iter().copied();
+            route.take_with_coefficients(links.zip(self.shares[on].iter().copied()));
             (route, cap)
         };
         let flows = self.indptr.windows(2).zip(&self.caps).map(flow);

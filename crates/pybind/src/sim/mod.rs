@@ -86,9 +86,11 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// policy : str, Policy, or user-defined object
 ///     Gives flows their rates: a name that `policies` lists, a `Policy` of such a name with options, or an object with
 ///     a method ``allocate(now, flows)``; see Notes.
-/// routing : str, Routing, Split, or user-defined object
+/// routing : str, Routing, Split, Paths, or user-defined object
 ///     Gives flows their routes: a name that `routings` lists, a `Routing` of such a name with options, a `Split` over
-///     given paths, or an object with a method ``route(flow, source, destination, paths, network)``; see Notes.
+///     given paths, or an object with a method ``route(flow, source, destination, paths, network)``; see Notes. `Paths`
+///     have the path of every flow of the workload, in its order, which the flow keeps: a walk, or with coefficients
+///     any links that lead to its destination.
 /// until : float
 ///     Seconds of simulated time at which the simulation ends, >= 0. By default it ends with the last flow. Flows of
 ///     size inf need it.
@@ -141,7 +143,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///
 /// ``flows.max_min()`` are the max-min rates, as a start. A policy that computes rates otherwise must take into account
 /// that the application of a flow may be slow (`flows.caps`), and that a flow over several paths puts only a share of
-/// its rate on a link (`flows.shares`).
+/// its rate on a link (`flows.shares`; ``netnum.Problem(flows.capacities, flows.paths)`` does).
 ///
 /// A method ``start(net, workload)`` is called before the first flow arrives; a `name` replaces the name of the class
 /// in reports. Both are optional. Exceptions are raised unchanged. Rates may overload links; `Report.over_allocation`

@@ -40,10 +40,16 @@ pub(crate) struct Sizes {
 #[pymethods]
 impl Sizes {
     #[new]
-    #[pyo3(signature = (points, name="points", **unknown))]
+    #[pyo3(signature = (points=None, name="points", **unknown))]
     #[pyo3(text_signature = "(points, name=\"points\")")]
-    fn new(points: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        points: Option<&Bound<'_, PyAny>>,
+        name: &str,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         hints::refuse("Sizes", unknown)?;
+        let points = hints::needed(py, "Sizes", "points", points)?;
         let (values, shape) = numbers::floats_of_any_shape("points", points)?;
         if shape.len() != 2 || shape[1] != 2 {
             let message = format!("points has shape {shape:?}, expected two columns: bytes and fraction");

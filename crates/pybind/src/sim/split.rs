@@ -60,16 +60,18 @@ pub(crate) struct Split {
 #[pymethods]
 impl Split {
     #[new]
-    #[pyo3(signature = (net, paths, shares=None, *, spread=false, **unknown))]
+    #[pyo3(signature = (net=None, paths=None, shares=None, *, spread=false, **unknown))]
     #[pyo3(text_signature = "(net, paths, shares=None, *, spread=False)")]
     fn new(
-        net: &Bound<'_, PyAny>,
-        paths: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        net: Option<&Bound<'_, PyAny>>,
+        paths: Option<&Bound<'_, PyAny>>,
         shares: Option<&Bound<'_, PyAny>>,
         spread: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Split", unknown)?;
+        let (net, paths) = (hints::needed(py, "Split", "net", net)?, hints::needed(py, "Split", "paths", paths)?);
         let net = net.cast::<Topology>().map_err(|_| match net.get_type().name() {
             Ok(kind) => PyTypeError::new_err(format!(
                 "net must be a Topology, not {kind}: Split(problem.network, problem.paths, solution.rates)"
@@ -88,7 +90,7 @@ impl Split {
             let per = "path: take the rates of a Solution of a problem with these paths";
             return Err(error::raise(Error::Length { what, found, expected, per }));
         }
-        let core = net.py().enter_rust(|| Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
+        let core = py.enter_rust(|| Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
         Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
     }
 

@@ -39,8 +39,8 @@ impl UserRouting {
         net: &Bound<'_, Topology>,
         workload: &Bound<'_, Workload>,
     ) -> PyResult<Self> {
-        let known = "a name, a netnum.sim.Routing, a netnum.sim.Split(net, paths, shares) or an object with a method \
-                     route(flow, source, destination, paths, network)";
+        let known = "a name, a netnum.sim.Routing, a netnum.sim.Split(net, paths, shares), a netnum.Paths or an object \
+                     with a method route(flow, source, destination, paths, network)";
         let name = name_of(object, "routing", "route", known)?;
         let period = object.getattr_opt("period")?.filter(|period| !period.is_none());
         if period.is_some() && !object.hasattr("review")? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
+use netnum_sim::{Pairs, Poisson, Production, Sizes, Workload as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -106,6 +106,18 @@ impl Workload {
         }
     }
 
+    /// Flows that all arrive at time 0, whose sizes are drawn.
+    fn at_start(
+        net: &Bound<'_, Topology>,
+        sizes: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+        make: impl FnOnce(&netnum_core::Topology, &Sizes, u64) -> netnum_sim::Result<Core> + Send,
+    ) -> PyResult<Self> {
+        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
+        let topology = &net.get().core;
+        py.enter_rust(|| make(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
+    }
+
     /// Other flows between the same ends.
     fn with(&self, py: Python<'_>, core: Core) -> Self {
         Self { core, net: self.net.as_ref().map(|net| net.clone_ref(py)) }
@@ -124,8 +136,8 @@ impl Workload {
 impl Workload {
     #[new]
     #[pyo3(signature = (
-        arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, weights=None,
-        net=None, **unknown
+        arrivals=None, sources=None, destinations=None, sizes=None, production=None, buffer=f64::INFINITY, *,
+        weights=None, net=None, **unknown
     ))]
     #[pyo3(
         text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, weights=None, \
@@ -133,10 +145,11 @@ impl Workload {
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets what is optional")]
     fn new(
-        arrivals: &Bound<'_, PyAny>,
-        sources: &Bound<'_, PyAny>,
-        destinations: &Bound<'_, PyAny>,
-        sizes: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        arrivals: Option<&Bound<'_, PyAny>>,
+        sources: Option<&Bound<'_, PyAny>>,
+        destinations: Option<&Bound<'_, PyAny>>,
+        sizes: Option<&Bound<'_, PyAny>>,
         production: Option<&Bound<'_, PyAny>>,
         buffer: f64,
         weights: Option<&Bound<'_, PyAny>>,
@@ -144,6 +157,15 @@ impl Workload {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Workload", unknown)?;
+        let needed = |name, given| hints::needed(py, "Workload", name, given);
+        let arrivals = needed("arrivals", arrivals)?;
+        let (sources, destinations) = (needed("sources", sources)?, needed("destinations", destinations)?);
+        let sizes = needed("sizes", sizes)?;
+        if arrivals.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()) {
+            let message = "arrivals has names of ends, expected seconds: the call is Workload(arrivals, sources, \
+                           destinations, sizes, net=net)";
+            return Err(PyTypeError::new_err(message));
+        }
         let ends = |name: &str, values: &Bound<'_, PyAny>| {
             if let Some(net) = net {
                 return net.get().ends_of(&format!("{name}s"), values);
@@ -159,7 +181,6 @@ impl Workload {
             };
             numbers::integers(&format!("{name}s"), values)?.into_iter().enumerate().map(end).collect::<PyResult<_>>()
         };
-        let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
         let workload = Self::of(net, py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
@@ -266,10 +287,8 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (py, sizes) = (net.py(), sizes_of(sizes)?);
-        let (pairs, seed) = (listed_pairs(net, pairs)?, seed_of(seed)?);
-        let topology = &net.get().core;
-        py.enter_rust(|| Core::at_once(topology, &pairs, &sizes, seed)).map(|core| Self::of(Some(net), core))
+        let pairs = listed_pairs(net, pairs)?;
+        Self::at_start(net, sizes, seed, |net, sizes, seed| Core::at_once(net, &pairs, sizes, seed))
     }
 
     /// One flow from each of some random senders to one receiver, all at time 0.
@@ -305,9 +324,7 @@ impl Workload {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
-        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
-        let topology = &net.get().core;
-        py.enter_rust(|| Core::incast(topology, receiver, senders, &sizes, seed)).map(|core| Self::of(Some(net), core))
+        Self::at_start(net, sizes, seed, |net, sizes, seed| Core::incast(net, receiver, senders, sizes, seed))
     }
 
     /// One flow from every end to another one, each of which receives one, drawn at random, all at time 0.
@@ -335,9 +352,7 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
-        let topology = &net.get().core;
-        py.enter_rust(|| Core::permutation(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
+        Self::at_start(net, sizes, seed, Core::permutation)
     }
 
     /// One flow from every end to every other one, all at time 0.
@@ -364,9 +379,7 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (py, sizes, seed) = (net.py(), sizes_of(sizes)?, seed_of(seed)?);
-        let topology = &net.get().core;
-        py.enter_rust(|| Core::all_to_all(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
+        Self::at_start(net, sizes, seed, Core::all_to_all)
     }
 
     /// These flows with weights, for policies that share by weight.
@@ -521,12 +534,102 @@ impl Workload {
         path_or_text.py().enter_rust(read).map(|core| Self::of(net, core))
     }
 
-    /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
+    /// The trace as text that `from_csv` reads back as an equal workload.
     ///
     /// With the network, if the workload was made for one whose ends have integer names.
-    fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike, optional
+    ///     A file that is there is replaced. By default the text is returned.
+    ///
+    /// Returns
+    /// -------
+    /// str or None
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     When the file cannot be written.
+    #[pyo3(signature = (path=None))]
+    fn to_csv(&self, py: Python<'_>, path: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
         let net = self.net.as_ref().map(|net| &net.get().core);
-        py.enter_rust(|| self.core.to_csv_with(net))
+        let text = py.enter_rust(|| self.core.to_csv_with(net))?;
+        let Some(path) = path else { return Ok(Some(text)) };
+        py.import("netnum._saved")?.call_method1("write", (path, text))?;
+        Ok(None)
+    }
+
+    /// Read a table with a row for each flow.
+    ///
+    /// Parameters
+    /// ----------
+    /// frame : pandas.DataFrame
+    ///     Or anything else that has columns by name: a dict of lists, a table of Polars. It has ``arrival``,
+    ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight`` and ``buffer``, which is
+    ///     one number for all. Other columns are left out.
+    /// net : Topology, optional
+    ///     Whose ends are named, as in `Workload`.
+    /// columns : dict of str to str, optional
+    ///     Other names of columns, such as ``{"size": "bytes", "arrival": "start"}``.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a column that there is not or that there is twice; naming the flow that is wrong; and for buffers that
+    ///     differ.
+    /// TypeError
+    ///     For what has no columns.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 1e9\nDenver Houston 1e9")
+    /// >>> table = {"start": [0.5], "source": ["Seattle"], "destination": ["Houston"], "size": [1e6]}
+    /// >>> netnum.sim.Workload.from_pandas(table, net, columns={"arrival": "start"}).destinations
+    /// array([2])
+    #[staticmethod]
+    #[pyo3(signature = (frame, net=None, *, columns=None))]
+    fn from_pandas<'py>(
+        frame: &Bound<'py, PyAny>,
+        net: Option<&Bound<'py, Topology>>,
+        columns: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        frame.py().import("netnum.sim._tables")?.call_method1("from_pandas", (frame, net, columns))
+    }
+
+    /// A row per flow, which `from_pandas` reads back as an equal workload.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology, optional
+    ///     The network that has the names of the ends; without it ends are as in `sources` and `destinations`.
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///     With the columns that `from_pandas` reads.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an end that the network does not have.
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netnum.sim.Workload([0.0, 0.5], [0, 1], [1, 0], [1e6, 2e6]).to_pandas()
+    ///       arrival  source  destination       size
+    /// flow
+    /// 0         0.0       0            1  1000000.0
+    /// 1         0.5       1            0  2000000.0
+    #[pyo3(signature = (net=None))]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>, net: Option<&Bound<'py, Topology>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.sim._tables")?.call_method1("to_pandas", (slf, net))
     }
 
     /// Save the workload in a file that `netnum.load` reads back as an equal one: JSON.

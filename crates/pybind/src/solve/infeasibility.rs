@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use crate::error::NumError;
+use super::solution::{of_text, text};
 use crate::numbers::{self, counted};
 
 /// Why the floors of a problem do not fit: an inequality that no rates satisfy.
@@ -76,14 +76,12 @@ impl Infeasibility {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let text = serde_json::to_string(&slf.get().core).map_err(|error| NumError::new_err(error.to_string()))?;
-        Ok((slf.get_type().getattr("_restore")?, (text,)))
+        Ok((slf.get_type().getattr("_restore")?, (text(&slf.get().core)?,)))
     }
 
     /// What `__reduce__` has written.
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let core = serde_json::from_str(text).map_err(|error| NumError::new_err(error.to_string()))?;
-        Ok(Self { core })
+        Ok(Self { core: of_text(text)? })
     }
 }

@@ -114,7 +114,8 @@ pub(crate) use trace::Trace;
 #[pyo3(signature = (problem, method="auto", **keywords))]
 #[pyo3(
     text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
-                         warm_start=None, callback=None, progress=False, trace=False, threads=1, tie_cost=None, **options)"
+                         warm_start=None, callback=None, progress=False, trace=False, threads=1, tie_cost=None, \
+                         **options)"
 )]
 pub(crate) fn solve<'py>(
     problem: &Bound<'py, Problem>,

@@ -4,8 +4,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::solution::{of_text, text};
 use crate::certificate::Certificate;
-use crate::error::NumError;
 use crate::numbers::{self, counted};
 
 /// The flows of one priority, and the proof of their rates: nothing better could be had for them while those of smaller
@@ -43,7 +43,8 @@ impl PriorityClass {
         self.core.status.name()
     }
 
-    /// The sum of the utilities of its flows, less the costs of their paths; the smallest fair share for max-min: float.
+    /// The sum of the utilities of its flows, less the costs of their paths; the smallest fair share for max-min:
+    /// float.
     #[getter]
     fn objective(&self) -> f64 {
         self.core.objective
@@ -83,14 +84,12 @@ impl PriorityClass {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let text = serde_json::to_string(&slf.get().core).map_err(|error| NumError::new_err(error.to_string()))?;
-        Ok((slf.get_type().getattr("_restore")?, (text,)))
+        Ok((slf.get_type().getattr("_restore")?, (text(&slf.get().core)?,)))
     }
 
     /// What `__reduce__` has written.
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let core = serde_json::from_str(text).map_err(|error| NumError::new_err(error.to_string()))?;
-        Ok(Self { core })
+        Ok(Self { core: of_text(text)? })
     }
 }

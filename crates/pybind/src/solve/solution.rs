@@ -13,6 +13,7 @@ use crate::error::NumError;
 use crate::numbers::{self, threads_of};
 use crate::problem::Problem;
 use crate::sensitivity::Sensitivity;
+use crate::topology::pairs::two_nodes;
 
 /// Rates, prices and their proof, in the units of the problem.
 ///
@@ -42,13 +43,13 @@ pub(crate) struct Solution {
     /// The method that ran.
     #[pyo3(get)]
     method: String,
-    /// Rate of every path; feasible. Array of float, shape (paths,).
+    /// Rate of every path; feasible. Array of float, shape (paths,), by the number of the path: `rate` is by name.
     #[pyo3(get)]
     rates: Py<PyArray1<f64>>,
-    /// Rate of every flow, the sum over its paths: array of float, shape (flows,).
+    /// Rate of every flow, the sum over its paths: array of float, shape (flows,). `rate` has that between two nodes.
     #[pyo3(get)]
     flow_rates: Py<PyArray1<f64>>,
-    /// Price of every link, utility gained per unit of capacity: array of float, shape (links,).
+    /// Price of every link, utility gained per unit of capacity: array of float, shape (links,). `price` is by name.
     ///
     /// The slope of the best objective in the link's capacity (where that has a kink, between the slopes on its two
     /// sides), good for a small change of it. A link of price 0 is large enough.
@@ -58,7 +59,7 @@ pub(crate) struct Solution {
     /// 1/n.
     #[pyo3(get)]
     prices: Py<PyArray1<f64>>,
-    /// Load of every link: array of float, shape (links,).
+    /// Load of every link: array of float, shape (links,). `load` is by name.
     #[pyo3(get)]
     loads: Py<PyArray1<f64>>,
     /// The link that limits every path, or -1 for none: array of int, shape (paths,).
@@ -183,9 +184,10 @@ impl Solution {
         slf: &Bound<'py, Self>,
         function: &str,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let [source, destination] = two_nodes(&format!("Solution.{function}"), source, destination)?;
         let problem = Self::problem_or(slf, problem)?;
         slf.py().import("netnum._by_name")?.call_method1(function, (slf, problem, source, destination))
     }
@@ -319,7 +321,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     Where flows start and stop, as the network takes its nodes.
+    ///     Where flows start and stop, as the network takes its nodes, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -341,11 +343,11 @@ impl Solution {
     /// >>> solution = netnum.solve(netnum.Problem(net, [["A", "B"], ["A", "B", "C"]], netnum.AlphaFair(1.0)))
     /// >>> round(solution.rate("A", "C"), 3), round(solution.price("A", "B"), 3), round(solution.load("A", "B"), 3)
     /// (5.0, 0.2, 10.0)
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn rate<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "rate", source, destination, problem)
@@ -356,7 +358,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to.
+    ///     The nodes that the link runs from and to, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -371,11 +373,11 @@ impl Solution {
     ///     prices; for a problem that was made from capacities only, whose links have numbers, and one of another size.
     /// NumError
     ///     For a solution that is without its problem, when none is given.
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn price<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "price", source, destination, problem)
@@ -386,7 +388,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to.
+    ///     The nodes that the link runs from and to, also as a pair in one argument.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -398,11 +400,11 @@ impl Solution {
     /// ------
     /// ProblemError, NumError
     ///     As `price`.
-    #[pyo3(signature = (source, destination, *, problem=None))]
+    #[pyo3(signature = (source, destination=None, *, problem=None))]
     fn load<'py>(
         slf: &Bound<'py, Self>,
         source: &Bound<'py, PyAny>,
-        destination: &Bound<'py, PyAny>,
+        destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::by_name(slf, "load", source, destination, problem)
@@ -490,8 +492,12 @@ impl Solution {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("cuts", &this.cuts)?;
-        state.set_item("classes", &this.classes)?;
-        state.set_item("infeasibility", &this.infeasibility)?;
+        // As texts of JSON, which a file takes as well.
+        let classes = this.classes.bind(py).iter();
+        let texts = classes.map(|class| text(&class.cast::<PriorityClass>()?.get().core));
+        state.set_item("classes", texts.collect::<PyResult<Vec<_>>>()?)?;
+        state
+            .set_item("infeasibility", this.infeasibility.as_ref().map(|proof| text(&proof.get().core)).transpose()?)?;
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -508,6 +514,11 @@ impl Solution {
         let core: netnum_core::Certificate = certificate.into();
         let integers =
             |name: &str| PyResult::Ok(numbers::read_only(py, numbers::integers(name, &field(name)?)?).unbind());
+        let texts = state.get_item("classes")?.map_or(Ok(Vec::new()), |classes| classes.extract::<Vec<String>>())?;
+        let classes = texts.iter().map(|text| of_text(text).map(|core| PriorityClass { core }));
+        let classes = classes.collect::<PyResult<Vec<_>>>()?;
+        let proof = state.get_item("infeasibility")?.map_or(Ok(None), |text| text.extract::<Option<String>>())?;
+        let proof = proof.as_deref().map(of_text).transpose()?;
         let trace = field("trace")?;
         let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
         Ok(Self {
@@ -529,14 +540,8 @@ impl Solution {
             failed_flows: integers("failed_flows")?,
             part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
-            classes: match state.get_item("classes")? {
-                Some(classes) => classes.cast_into::<PyTuple>()?.unbind(),
-                None => PyTuple::empty(py).unbind(),
-            },
-            infeasibility: match state.get_item("infeasibility")? {
-                Some(found) => found.extract::<Option<Py<Infeasibility>>>()?,
-                None => None,
-            },
+            classes: PyTuple::new(py, classes)?.unbind(),
+            infeasibility: proof.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,
         })
@@ -552,4 +557,14 @@ fn cuts_of<'py>(
         (fair_share, numbers::indices(py, &links), numbers::indices(py, &flows)).into_pyobject(py)
     };
     PyTuple::new(py, cuts.into_iter().map(one).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Something as a text of JSON.
+pub(super) fn text(thing: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(thing).map_err(|error| NumError::new_err(error.to_string()))
+}
+
+/// What `text` has written.
+pub(super) fn of_text<'de, T: serde::Deserialize<'de>>(text: &'de str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| NumError::new_err(error.to_string()))
 }

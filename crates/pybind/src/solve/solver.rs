@@ -12,6 +12,7 @@ use super::observer::PythonObserver;
 use super::{Keywords, Solution, last_state, solve_bar};
 use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
+use crate::error::wrong_type;
 use crate::hints;
 use crate::numbers;
 use crate::problem::Problem;
@@ -77,18 +78,25 @@ impl Solver {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (problem, method="auto", **keywords))]
+    #[pyo3(signature = (problem=None, method="auto", **keywords))]
     #[pyo3(text_signature = "(problem, method=\"auto\", *, warm_start=None, threads=1, **options)")]
-    fn new<'py>(problem: &Bound<'py, Problem>, method: &str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+    fn new<'py>(
+        py: Python<'py>,
+        problem: Option<&Bound<'py, PyAny>>,
+        method: &str,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let problem = hints::needed(py, "Solver", "problem", problem)?;
+        let problem = problem.cast::<Problem>().map_err(|_| wrong_type("problem", "a Problem", problem))?;
         let of_runs = ["tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"];
         for name in of_runs {
             if keywords.is_some_and(|given| given.contains(name).unwrap_or(false)) {
-                return Err(hints::unexpected(problem.py(), "Solver", name)?);
+                return Err(hints::unexpected(py, "Solver", name)?);
             }
         }
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let core_problem = &problem.get().core;
-        let core = problem.py().enter_rust(|| Core::new(core_problem, &ask))?;
+        let core = py.enter_rust(|| Core::new(core_problem, &ask))?;
         let described = Described { problem: problem.clone().unbind(), method: core.method() };
         Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
 use super::Topology;
+use crate::by_name::{Each, Names};
 use crate::error::{raise, wrong_type};
 use crate::numbers;
 
@@ -75,5 +76,17 @@ impl Topology {
             Ok(name) => self.core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
             Err(_) => numbers::for_each("weight", weight, self.core.links().len()),
         }
+    }
+
+    /// What links carry relative to each other: numbers per link, the name of an attribute, or those of some links by
+    /// name beside 1 of the others.
+    pub(super) fn shares_of(slf: &Bound<'_, Self>, shares: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        let core = &slf.get().core;
+        if let Ok(name) = shares.cast::<PyString>() {
+            return core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise);
+        }
+        let names = Names { net: Some(slf.clone()), paths: None };
+        let shares = names.filled("shares", shares, Each::Link, || vec![1.0; core.links().len()])?;
+        numbers::for_each("shares", &shares, core.links().len())
     }
 }

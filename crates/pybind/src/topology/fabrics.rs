@@ -13,6 +13,10 @@ fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send)
     py.enter_rust(make).map(Into::into)
 }
 
+fn of_edges(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
+    py.enter_rust(make).map(Topology::of_edges)
+}
+
 /// Racks of servers, every rack joined to every spine.
 ///
 /// Servers are numbered rack by rack. Links, for H servers and F = racks * spines: server h -> its rack at h, its rack
@@ -57,7 +61,7 @@ pub(crate) fn leaf_spine(
     let racks = count("racks", racks, 1)?;
     let servers_per_rack = count("servers_per_rack", servers_per_rack, 1)?;
     let spines = count("spines", spines, 1)?;
-    made(py, || Core::leaf_spine(racks, servers_per_rack, spines, server_capacity, fabric_capacity))
+    of_edges(py, || Core::leaf_spine(racks, servers_per_rack, spines, server_capacity, fabric_capacity))
 }
 
 /// The fat tree of k-port switches: k pods, k³/4 servers, (k/2)² shortest paths between pods.
@@ -93,7 +97,7 @@ pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology
     let even = "an even number >= 2";
     let ports = count("k", k, 2)
         .map_err(|error| if k.lt(2).is_ok_and(|small| small) { setting("k", k, even) } else { error })?;
-    made(k.py(), || Core::fat_tree(ports, capacity))
+    of_edges(k.py(), || Core::fat_tree(ports, capacity))
 }
 
 /// Two nodes and one link, from node 0 to node 1.
@@ -187,7 +191,7 @@ pub(crate) fn parking_lot(
 #[pyo3(signature = (servers, capacity=10e9))]
 pub(crate) fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
     let ends = count("servers", servers, 2)?;
-    made(servers.py(), || Core::star(ends, capacity))
+    of_edges(servers.py(), || Core::star(ends, capacity))
 }
 
 /// A network from text with one edge per line, ``node node capacity``.
@@ -211,5 +215,5 @@ pub(crate) fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topolo
 #[pyfunction]
 #[pyo3(signature = (text, name="graph"))]
 pub(crate) fn from_edges(py: Python<'_>, text: &str, name: &str) -> PyResult<Topology> {
-    made(py, || Core::from_edges(text).map(|core| core.named(name)))
+    of_edges(py, || Core::from_edges(text).map(|core| core.named(name)))
 }

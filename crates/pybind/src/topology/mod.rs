@@ -8,7 +8,7 @@ pub(crate) mod pairs;
 use std::thread;
 
 use netnum_core::internal::{check_length, expected_below, memory};
-use netnum_core::{Error, KShortest, Link, Paths as CorePaths, Topology as Core};
+use netnum_core::{EcmpSplit, Error, KShortest, Link, Paths as CorePaths, Topology as Core};
 use netnum_parallel::Threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -55,7 +55,11 @@ const COLUMNS: [&str; 2] = ["sources", "destinations"];
 ///     Which links, or whether all, are shared: one capacity for the sum of both directions. Such a link is walked
 ///     either way, and has one price.
 /// link_attributes : dict of array of float, shape (links,), or list of str, optional
-///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none.
+///     What links have besides, by name: delays, costs, lengths. NaN, or an empty str, is none, and an attribute that
+///     no link has is left out.
+/// directed : bool
+///     Whether every link is an edge of its own. False says that edges work both ways, as those that readers make two
+///     links of: a pair of nodes that fails (`without`, `netnum.failure_study`) is then the links in both directions.
 ///
 /// Raises
 /// ------
@@ -80,6 +84,8 @@ const COLUMNS: [&str; 2] = ["sources", "destinations"];
 pub(crate) struct Topology {
     pub(crate) core: Core,
     positions: Option<Vec<[f64; 2]>>,
+    /// Whether every link is an edge of its own, not one direction of an edge.
+    directed: bool,
     /// The ends that have integers for names, unless all names are indices.
     pub(crate) labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
@@ -88,14 +94,21 @@ pub(crate) struct Topology {
 
 impl PartialEq for Topology {
     fn eq(&self, other: &Self) -> bool {
-        self.core == other.core && self.positions == other.positions
+        self.core == other.core && self.positions == other.positions && self.directed == other.directed
     }
 }
 
 impl From<Core> for Topology {
     fn from(core: Core) -> Self {
         let labels = Labels::of(&core);
-        Self { core, positions: None, labels, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
+        Self {
+            core,
+            positions: None,
+            directed: true,
+            labels,
+            capacities: PyOnceLock::new(),
+            link_names: PyOnceLock::new(),
+        }
     }
 }
 
@@ -118,28 +131,32 @@ fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 impl Topology {
     #[new]
     #[pyo3(signature = (
-        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, shared=None,
-        link_attributes=None, **unknown
+        node_names=None, links=None, capacities=None, *, ends=None, tiers=None, name="graph", positions=None,
+        shared=None, link_attributes=None, directed=true, **unknown
     ))]
     #[pyo3(
         text_signature = "(node_names, links, capacities, *, ends=None, tiers=None, name=\"graph\", positions=None, \
-                             shared=False, link_attributes=None)"
+                             shared=False, link_attributes=None, directed=True)"
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn new(
-        node_names: &Bound<'_, PyAny>,
-        links: &Bound<'_, PyAny>,
-        capacities: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        node_names: Option<&Bound<'_, PyAny>>,
+        links: Option<&Bound<'_, PyAny>>,
+        capacities: Option<&Bound<'_, PyAny>>,
         ends: Option<&Bound<'_, PyAny>>,
         tiers: Option<&Bound<'_, PyAny>>,
         name: &str,
         positions: Option<&Bound<'_, PyAny>>,
         shared: Option<&Bound<'_, PyAny>>,
         link_attributes: Option<&Bound<'_, PyAny>>,
+        directed: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Topology", unknown)?;
-        let py = links.py();
+        let node_names = hints::needed(py, "Topology", "node_names", node_names)?;
+        let links = hints::needed(py, "Topology", "links", links)?;
+        let capacities = hints::needed(py, "Topology", "capacities", capacities)?;
         let node_names = names(node_names)?;
         let nodes = node_names.len();
         let joined = numbers::pairs("links", links)?;
@@ -185,7 +202,7 @@ impl Topology {
             Some(attributes) => attributes::with_attributes(core, attributes)?,
             None => core,
         };
-        Ok(Self { positions, ..Self::from(core) })
+        Ok(Self { positions, directed, ..Self::from(core) })
     }
 
     /// The name of the network.
@@ -261,6 +278,12 @@ impl Topology {
         self.attributes(py)
     }
 
+    /// Whether every link is an edge of its own. False where edges work both ways, each as two links or a shared one.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.directed
+    }
+
     /// Whether all ends have integers for names: an integer that is given for an end is its name then.
     #[getter]
     pub(crate) fn integer_names(&self) -> bool {
@@ -269,8 +292,8 @@ impl Topology {
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
-    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
-    /// i depend on `seed` and i only. Links that have failed (capacity 0) are not used.
+    /// Hop by hop, uniformly among the links that lie on a shortest path from there. The choices of pair i depend on
+    /// `seed` and i only. Links that have failed (capacity 0) are not used.
     ///
     /// Parameters
     /// ----------
@@ -278,6 +301,10 @@ impl Topology {
     ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
     /// seed : int
     ///     From 0 to 2**64 - 1.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
+    ///     those with the fewest links. `ecmp_split` says which weights are alike.
     ///
     /// Returns
     /// -------
@@ -287,27 +314,126 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route.
-    #[pyo3(signature = (sources, destinations=None, seed=None))]
-    #[pyo3(text_signature = "($self, sources, destinations=None, seed=0)")]
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route; and the link
+    ///     whose weight is negative or NaN.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges(
+    /// ...     [("A", "B", {"capacity": 10.0, "delay": 1.0}), ("B", "C", {"capacity": 10.0, "delay": 1.0}),
+    /// ...      ("A", "C", {"capacity": 10.0, "delay": 5.0})]
+    /// ... )
+    /// >>> [net.link_names[link] for link in net.ecmp("A", "C")[0]]
+    /// ['A -> C']
+    /// >>> [net.link_names[link] for link in net.ecmp("A", "C", weight="delay")[0]]
+    /// ['A -> B', 'B -> C']
+    #[pyo3(signature = (sources, destinations=None, seed=None, weight=None))]
+    #[pyo3(text_signature = "($self, sources, destinations=None, seed=0, weight=None)")]
     fn ecmp(
         slf: &Bound<'_, Self>,
         sources: &Bound<'_, PyAny>,
         destinations: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Paths> {
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
         let (seed, core) = (seed_of(seed)?, &slf.get().core);
-        let paths = slf.py().enter_rust(|| core.ecmp(&sources, &destinations, seed))?;
+        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
+        let paths = slf.py().enter_rust(|| core.ecmp_by(&sources, &destinations, weight.as_deref(), seed))?;
         Ok(Paths::from(paths).with_flow_cap(volumes))
     }
 
-    /// All shortest paths (fewest links) from one end to another, or of many pairs.
+    /// One path per pair that is made of all of its shortest paths, as routers divide traffic under equal-cost
+    /// multipath: its coefficients are the part of the pair's traffic on every link.
+    ///
+    /// Hop by hop, every node divides what comes evenly over the links that lie on a shortest path from there. Links
+    /// that have failed (capacity 0) are not used; several links between two nodes have a part each.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
+    ///     those with the fewest links.
+    /// via : sequence of sequences of int or str, optional
+    ///     Segment routing: for every pair the nodes that its traffic visits on the way, in this order. It takes the
+    ///     shortest paths to the first, from there to the next, and so on to the destination; what it puts on a link
+    ///     adds up, to more than 1 where it crosses the link more than once. An empty sequence is no such node.
+    /// shares : str, or array of float, shape (links,), or float, or dict, optional
+    ///     Weighted-cost multipath: what every link carries of a node's traffic relative to the other links that lie on
+    ///     a shortest path from there: >= 0, 0 for none; or the name of one of the `link_attributes`. By default all
+    ///     are alike. A dict has the shares of some links by the nodes that they run from and to, ``{("A", "B"):
+    ///     3.0}``, beside 1 of the others; ``net.capacities`` divides in proportion to capacities.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///     One path per pair, with `Paths.coefficients`, unless every pair has only one shortest path.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist, with two equal ends, without a route, or with traffic
+    ///     where no link has a share; the node in `via` that does not exist; the link whose weight or share is negative
+    ///     or NaN; and for another number of lists in `via` than there are pairs.
+    /// MemoryError
+    ///     When the paths do not fit in memory.
+    ///
+    /// Notes
+    /// -----
+    /// Sums of weights are alike where they differ by less than 2**-40 of them (1e-12), so that 0.1 + 0.2 is 0.3. A
+    /// link of weight 0 is only followed to a node with fewer links to go: traffic does not go in circles.
+    ///
+    /// Half of the traffic at a node with two such links takes each, however many paths go on from either:
+    /// `k_shortest_paths` and `paths` have the paths one by one, for a `Problem` to divide in the best way.
+    ///
+    /// Sources: RFC 2992 (equal-cost multipath); RFC 8402 (segment routing); Zhou et al., *WCMP: Weighted cost
+    /// multipathing for improved fairness in data centers*, EuroSys 2014.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB D 10\nA C 10\nC D 10\nD E 10")
+    /// >>> paths = net.ecmp_split("A", "E")
+    /// >>> [(net.link_names[link], float(part)) for link, part in zip(paths[0], paths.coefficients)]
+    /// [('A -> B', 0.5), ('A -> C', 0.5), ('B -> D', 0.5), ('C -> D', 0.5), ('D -> E', 1.0)]
+    /// >>> netnum.solve(netnum.Problem(net, net.ecmp_split({("A", "E"): 8.0, ("B", "E"): 8.0}))).flow_rates.round(3)
+    /// array([5., 5.])
+    ///
+    /// The traffic of the first pair visits C:
+    ///
+    /// >>> net.ecmp_split(["A", "B"], ["E", "E"], via=[["C"], []])
+    /// Paths(2 paths, 2.5 links each)
+    #[pyo3(signature = (sources, destinations=None, weight=None, *, via=None, shares=None))]
+    fn ecmp_split(
+        slf: &Bound<'_, Self>,
+        sources: &Bound<'_, PyAny>,
+        destinations: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
+        via: Option<&Bound<'_, PyAny>>,
+        shares: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Paths> {
+        let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
+        let (this, core) = (slf.get(), &slf.get().core);
+        let weight = weight.map(|weight| this.weight_of(weight)).transpose()?;
+        let via = via.map(|via| this.visits_of("via", via)).transpose()?;
+        let shares = shares.map(|shares| Self::shares_of(slf, shares)).transpose()?;
+        let what = EcmpSplit::new().with_weight(weight.as_deref()).with_via(via.as_deref());
+        let what = what.with_shares(shares.as_deref());
+        let paths = slf.py().enter_rust(|| core.ecmp_split(&sources, &destinations, &what))?;
+        Ok(Paths::from(paths).with_flow_cap(volumes))
+    }
+
+    /// All shortest paths from one end to another, or of many pairs.
     ///
     /// Parameters
     /// ----------
     /// source, destination : int or str
     ///     Ends by index or by name, or pairs of them in any of the forms that `k_shortest_paths` takes.
+    /// weight : str, or array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path, as in `ecmp`. By default 1, so that shortest paths are
+    ///     those with the fewest links.
     ///
     /// Returns
     /// -------
@@ -318,21 +444,23 @@ impl Topology {
     /// ------
     /// ProblemError
     ///     Naming both ends, when one does not exist, both are the same, no path joins them, or there are more than
-    ///     1 000 000 paths.
-    #[pyo3(signature = (source, destination=None))]
+    ///     1 000 000 paths; and the link whose weight is negative or NaN.
+    #[pyo3(signature = (source, destination=None, weight=None))]
     fn paths(
         slf: &Bound<'_, Self>,
         source: &Bound<'_, PyAny>,
         destination: Option<&Bound<'_, PyAny>>,
+        weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Paths> {
         let names = ["source", "destination"];
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, names, source, destination)?;
         check_length("destination", destinations.len(), sources.len(), "source").map_err(raise)?;
         let core = &slf.get().core;
+        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
         let (paths, group) = slf.py().enter_rust(|| {
             let (mut all, mut group) = (CorePaths::from_lists::<[u32; 0]>([]), Vec::new());
             for (flow, (&source, &destination)) in (0..).zip(sources.iter().zip(&destinations)) {
-                core.paths(source, destination)?.iter().for_each(|path| all.push(path));
+                core.paths_by(source, destination, weight.as_deref())?.iter().for_each(|path| all.push(path));
                 group.resize(all.len(), flow);
             }
             Ok::<_, Error>((all, group))
@@ -523,7 +651,7 @@ impl Topology {
     ///
     /// Examples
     /// --------
-    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without([("A", "B")])
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without("A -> B")
     /// >>> net.has_path(["A", "B"], ["C", "A"])
     /// array([False,  True])
     #[pyo3(signature = (sources, destinations=None))]
@@ -562,7 +690,7 @@ impl Topology {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     Nodes by name or by number.
+    ///     Nodes by name or by number, also as a pair in one argument.
     ///
     /// Returns
     /// -------
@@ -579,8 +707,10 @@ impl Topology {
     /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
     /// >>> net.link("Denver", "Houston")
     /// 2
-    fn link(&self, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let (from, to) = (self.node_of("source", source)?, self.node_of("destination", destination)?);
+    #[pyo3(signature = (source, destination=None))]
+    fn link(&self, source: &Bound<'_, PyAny>, destination: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let [source, destination] = pairs::two_nodes("Topology.link", source, destination)?;
+        let (from, to) = (self.node_of("source", &source)?, self.node_of("destination", &destination)?);
         self.core.link(from, to).map_err(raise)
     }
 
@@ -619,8 +749,10 @@ impl Topology {
     ///
     /// Parameters
     /// ----------
-    /// links : sequence of int or of pairs of nodes
-    ///     Links by number, or by the nodes that they run from and to: ``("Denver", "Houston")``.
+    /// links : int, str or pair of nodes, or sequence of those
+    ///     As in `netnum.failure_study`: a link by its number or its name, ``"Denver -> Houston"``, both directions by
+    ///     the name of the fiber, ``"Denver - Houston"``. A pair of nodes is the edge that joins them: both directions,
+    ///     where edges work both ways; on a network that is `directed` the link from the first to the second.
     ///
     /// Returns
     /// -------
@@ -634,11 +766,13 @@ impl Topology {
     /// Examples
     /// --------
     /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
-    /// >>> net.without([("Denver", "Houston"), ("Houston", "Denver")]).capacities
+    /// >>> net.without([("Denver", "Houston")]).capacities
     /// array([10., 10.,  0.,  0.])
-    fn without(&self, links: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let links: Vec<u32> = self.links_of("links", links)?.into_iter().map(|link| link as u32).collect();
-        self.with(self.core.clone().without(&links).map_err(raise)?)
+    /// >>> net.without("Denver -> Houston").capacities
+    /// array([10., 10.,  0., 10.])
+    fn without(slf: &Bound<'_, Self>, links: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let failed = slf.py().import("netnum._link_sets")?.call_method1("failed_links", (slf, links))?;
+        slf.get().with(slf.get().core.clone().without(&failed.extract::<Vec<u32>>()?).map_err(raise)?)
     }
 
     /// This network with other capacities.
@@ -686,14 +820,18 @@ impl Topology {
         slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
     }
 
-    /// The links as a table: source, target and capacity of each, in their order.
+    /// The links as a table, which `netnum.topology.from_pandas` reads back as an equal network.
     ///
     /// Returns
     /// -------
     /// pandas.DataFrame
+    ///     A row per link: its source, target and capacity, whether it is shared where some are, and its
+    ///     `link_attributes`. The nodes, with their positions and the name of the network, are in its ``attrs``.
     ///
     /// Raises
     /// ------
+    /// ProblemError
+    ///     For a link attribute that is called as one of the other columns.
     /// ImportError
     ///     Without pandas: ``pip install "netnum[frames]"``.
     ///
@@ -705,7 +843,39 @@ impl Topology {
     /// 0     Seattle   Denver      10.0
     /// 1      Denver  Seattle      10.0
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum._show.frames")?.call_method1("network", (slf,))
+        slf.py().import("netnum.topology._tables")?.call_method1("to_pandas", (slf,))
+    }
+
+    /// The network as GraphML, which `netnum.topology.from_graphml` reads back as an equal one.
+    ///
+    /// Nodes have their names for ids; their tiers and positions (``x`` and ``y``) and the capacities, numbers and
+    /// attributes of links are data, as in `to_networkx`. A shared link is two edges, one each way.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike, optional
+    ///     A file that is there is replaced. By default the text is returned.
+    ///
+    /// Returns
+    /// -------
+    /// str or None
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a name or a text with a character that XML cannot have, and for a link attribute that is called
+    ///     ``capacity``, ``link``, ``shared`` or ``key``.
+    /// OSError
+    ///     When the file cannot be written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.backbone("abilene")
+    /// >>> netnum.topology.from_graphml(net.to_graphml()) == net
+    /// True
+    #[pyo3(signature = (path=None))]
+    fn to_graphml<'py>(slf: &Bound<'py, Self>, path: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.topology._graph_files")?.call_method1("to_graphml", (slf, path))
     }
 
     /// The network as a networkx graph.
@@ -714,11 +884,15 @@ impl Topology {
     /// -------
     /// networkx.DiGraph
     ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers
-    ///     where names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges
-    ///     have ``capacity``, ``link``, the number of the link here, and those of the `link_attributes` that they have.
+    ///     where names are integers, and have the attributes ``tier``, ``is_end``, False, where they are no ends, and,
+    ///     where there are positions, ``pos``; edges have ``capacity``, ``link``, the number of the link here, and
+    ///     those of the `link_attributes` that they have. The graph has ``both_ways``, True, unless the network is
+    ///     `directed`. `netnum.topology.from_networkx` reads it back as an equal network.
     ///
     /// Raises
     /// ------
+    /// ProblemError
+    ///     For a link attribute that is called ``capacity``, ``link`` or ``shared``.
     /// ImportError
     ///     Without networkx: ``pip install "netnum[graphs]"``.
     ///
@@ -785,6 +959,7 @@ impl Topology {
         others.set_item("positions", self.positions(py)?)?;
         others.set_item("shared", self.shared(py))?;
         others.set_item("link_attributes", self.attributes(py)?)?;
+        others.set_item("directed", self.directed)?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)?), others))
     }
 
@@ -807,9 +982,14 @@ impl Topology {
         numbers::long_indices(py, ends)
     }
 
-    /// The network with another core, and the positions and integer names of this one.
+    /// The network with another core, and all else of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
-        Ok(Self { positions: self.positions.clone(), ..Self::from(core) })
+        Ok(Self { positions: self.positions.clone(), directed: self.directed, ..Self::from(core) })
+    }
+
+    /// A network of edges that work both ways.
+    fn of_edges(core: Core) -> Self {
+        Self { directed: false, ..Self::from(core) }
     }
 }
 

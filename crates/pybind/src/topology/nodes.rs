@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyIterator, PyString};
 
 use super::Topology;
 use crate::detach::Pacer;
@@ -116,15 +116,28 @@ impl Topology {
 
     /// The links of the walk through nodes.
     pub(crate) fn route_of(&self, what: &str, nodes: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-        let listed = nodes.try_iter().ok().filter(|_| !nodes.is_instance_of::<PyString>());
-        let listed = listed.ok_or_else(|| wrong_type(what, "a sequence of nodes", nodes))?;
-        let node =
-            |(place, node): (usize, PyResult<Bound<'_, PyAny>>)| self.node_of(&format!("{what}[{place}]"), &node?);
-        let nodes: Vec<usize> = listed.enumerate().map(node).collect::<PyResult<_>>()?;
+        let nodes = self.nodes_of(what, nodes)?;
         self.core.route(&nodes).map_err(|error| match error {
             Error::Topology(message) if what != "nodes" => ProblemError::new_err(format!("{what}: {message}")),
             error => raise(error),
         })
+    }
+
+    /// Nodes one after the other, by name or by number.
+    fn nodes_of(&self, what: &str, nodes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let node =
+            |(place, node): (usize, PyResult<Bound<'_, PyAny>>)| self.node_of(&format!("{what}[{place}]"), &node?);
+        listed(what, "a sequence of nodes", nodes)?.enumerate().map(node).collect()
+    }
+
+    /// The nodes of every pair.
+    pub(crate) fn visits_of(&self, what: &str, lists: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<usize>>> {
+        let mut pacer = Pacer::new(lists.py());
+        let visits = |(pair, list): (usize, PyResult<Bound<'_, PyAny>>)| {
+            pacer.did(1)?;
+            self.nodes_of(&format!("{what}[{pair}]"), &list?)
+        };
+        listed(what, "a sequence of nodes per pair", lists)?.enumerate().map(visits).collect()
     }
 
     /// Links by number, or by the two nodes that they join.
@@ -132,12 +145,6 @@ impl Topology {
         let expected = "a sequence of link numbers or pairs of nodes";
         let listed = links.try_iter().map_err(|_| wrong_type(what, expected, links))?;
         let count = self.core.links().len();
-        if let (true, Ok((one, other))) = (links.is_instance_of::<PyTuple>(), links.extract::<(i64, i64)>()) {
-            return Err(ProblemError::new_err(format!(
-                "{what} is ({one}, {other}), which may be links {one} and {other} or the link from node {one} to node \
-                 {other}: give [{one}, {other}] or [({one}, {other})]"
-            )));
-        }
         let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
             let (place, link) = (format!("{what}[{place}]"), link?);
             if numbers::is_truth(&link)? {
@@ -211,6 +218,12 @@ impl Topology {
         };
         ends.try_iter()?.enumerate().map(checked).collect()
     }
+}
+
+/// What is in a sequence, which a text is not.
+fn listed<'py>(what: &str, expected: &str, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let listed = given.try_iter().ok().filter(|_| !given.is_instance_of::<PyString>());
+    listed.ok_or_else(|| wrong_type(what, expected, given))
 }
 
 /// A whole number; the error for another type, and for one that is too large.

@@ -8,8 +8,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use super::Topology;
 use crate::detach::Pacer;
 use crate::error::ProblemError;
-use crate::numbers;
-use crate::path_forms;
+use crate::{hints, numbers, path_forms};
 
 /// Pairs of ends, with the volume of each where they are demands.
 pub(crate) struct Pairs {
@@ -69,6 +68,9 @@ pub(crate) fn of_one(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyR
     }
     if may_be_demands(this, given)? {
         let stated = given.py().import("netnum.demands._given")?.call_method1("stated", (net, given))?;
+        if stated.is_instance_of::<PyList>() {
+            return listed(this, &stated);
+        }
         if !stated.is_none() {
             return Ok(Pairs {
                 sources: this.ends_of("sources", &stated.getattr("sources")?)?,
@@ -110,6 +112,21 @@ fn listed(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
         Ok((end(&source)?, end(&destination)?))
     };
     listed.iter().enumerate().map(pair).collect::<PyResult<Vec<_>>>().map(Into::into)
+}
+
+/// Two nodes from two arguments, or from a pair in the first.
+pub(crate) fn two_nodes<'py>(
+    function: &str,
+    source: &Bound<'py, PyAny>,
+    destination: Option<&Bound<'py, PyAny>>,
+) -> PyResult<[Bound<'py, PyAny>; 2]> {
+    match (destination, source.cast::<PyTuple>()) {
+        (Some(destination), _) => Ok([source.clone(), destination.clone()]),
+        (None, Ok(pair)) if pair.len() == 2 => Ok([pair.get_item(0)?, pair.get_item(1)?]),
+        (None, _) => {
+            hints::needed(source.py(), function, "destination", None).cloned().map(|none| [none.clone(), none])
+        }
+    }
 }
 
 /// Pairs of integers.

@@ -82,16 +82,19 @@ type Arguments<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64
 #[pymethods]
 impl BandwidthFunction {
     #[new]
-    #[pyo3(signature = (fair_share, bandwidth, alpha=None, tail_slope=None, **unknown))]
+    #[pyo3(signature = (fair_share=None, bandwidth=None, alpha=None, tail_slope=None, **unknown))]
     #[pyo3(text_signature = "(fair_share, bandwidth, alpha=5, tail_slope=0)")]
     fn new(
-        fair_share: &Bound<'_, PyAny>,
-        bandwidth: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        fair_share: Option<&Bound<'_, PyAny>>,
+        bandwidth: Option<&Bound<'_, PyAny>>,
         alpha: Option<&Bound<'_, PyAny>>,
         tail_slope: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         hints::refuse("BandwidthFunction", unknown)?;
+        let needed = |name, given| hints::needed(py, "BandwidthFunction", name, given);
+        let (fair_share, bandwidth) = (needed("fair_share", fair_share)?, needed("bandwidth", bandwidth)?);
         let fair_share = numbers::floats("fair_share", fair_share)?;
         let bandwidth = numbers::floats("bandwidth", bandwidth)?;
         let alpha = alpha.map_or(Ok(Core::ALPHA), |alpha| numbers::float("alpha", alpha))?;

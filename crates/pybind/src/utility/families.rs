@@ -47,12 +47,16 @@ macro_rules! family {
             #[pyo3(signature = $signature)]
             #[pyo3(text_signature = $shown)]
             fn new(
-                $($given: &Bound<'_, PyAny>,)*
+                _py: Python<'_>,
+                $($given: Option<&Bound<'_, PyAny>>,)*
                 $($other: Option<&Bound<'_, PyAny>>,)*
                 unknown: Option<&Bound<'_, PyDict>>,
             ) -> PyResult<PyClassInitializer<Self>> {
                 hints::refuse(stringify!($class), unknown)?;
-                $(let $given = numbers::parameter(stringify!($given), $given)?;)*
+                $(
+                    let $given = hints::needed(_py, stringify!($class), stringify!($given), $given)?;
+                    let $given = numbers::parameter(stringify!($given), $given)?;
+                )*
                 $(
                     let $other = match $other {
                         Some(other) => numbers::parameter(stringify!($other), other)?,
@@ -152,7 +156,7 @@ family! {
     /// >>> problem = netnum.Problem([257.0], [[0], [0]], netnum.MinFct([1.0, 2.0]))
     /// >>> netnum.solve(problem, stop="kkt").rates.round(2)
     /// array([256.,   1.])
-    MinFct as MIN_FCT, "fct", (size, epsilon=None, **unknown), "(size, epsilon=0.125)",
+    MinFct as MIN_FCT, "fct", (size=None, epsilon=None, **unknown), "(size, epsilon=0.125)",
     {
         /// The size s: a float, or an array of float of shape (flows,).
         size: "size",

@@ -279,13 +279,15 @@ def _shown(shown: int, count: int, noun: str, which: str) -> str:
 
 def _after(ax: Axes, end: float, row: int, text: str) -> None:
     """Writes beside the end of a bar."""
-    place = {"textcoords": "offset points", "ha": "left", "va": "center", "fontsize": 8, "gid": "after"}
+    place: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "va": "center", "fontsize": 8, "gid": "after"}
     ax.annotate(text, (end, row), (4, 0), color=style.ink(ax), **place).set_in_layout(False)
 
 
 def _make_room(ax: Axes) -> None:
     """The axis is so long that what stands beside the bars is inside the axes."""
-    texts = [text for text in ax.texts if text.get_gid() == "after"]
+    from matplotlib.text import Annotation
+
+    texts = [text for text in ax.texts if isinstance(text, Annotation) and text.get_gid() == "after"]
     if texts:
         # The width of the axes is known only when all is drawn.
         ax.figure.figure.draw_without_rendering()

@@ -34,7 +34,8 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     if trace.tol is not None and (label := f"tolerance {trace.tol:g}") not in known:
         ax.axhline(trace.tol, color=style.ink(ax), linestyle=":", linewidth=1, label=label)
     ax.set_yscale("log")
-    longest = [max(line.get_xdata(), default=0) for line in ax.get_lines() if line.get_gid() == "trace"]
+    runs = [np.asarray(line.get_xdata()) for line in ax.get_lines() if line.get_gid() == "trace"]
+    longest = [int(run.max(initial=0)) for run in runs]
     if max(longest) > 10 * max(min(longest), 1):
         # So that short runs show beside long ones.
         ax.set_xscale("symlog", linthresh=10)
@@ -177,7 +178,7 @@ def sweep(
             ax.vlines(at, mean - half, mean + half, color=drawn.get_color())
         missing = at[np.isnan(mean)]
         if len(missing):
-            cross = {"marker": "x", "linestyle": "none", "color": drawn.get_color(), "clip_on": False}
+            cross: dict[str, Any] = {"marker": "x", "linestyle": "none", "color": drawn.get_color(), "clip_on": False}
             text = f"{label}: no mean" if label else "no mean"
             ax.plot(missing, np.zeros(len(missing)), transform=ax.get_xaxis_transform(), label=text, **cross)
     if are_numbers and min(values) > 0 and max(values) >= 100 * min(values):

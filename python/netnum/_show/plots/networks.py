@@ -48,7 +48,14 @@ def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: s
         unnamed = 0
     else:
         size = np.clip(1500 / len(places), 12, 60)
-        ax.scatter(*places.T, s=size, color=TIERS[0] if shown is None else style.ink(ax), zorder=2, linewidths=0)
+        ax.scatter(
+            places[:, 0],
+            places[:, 1],
+            s=size,
+            color=TIERS[0] if shown is None else style.ink(ax),
+            zorder=2,
+            linewidths=0,
+        )
         unnamed = len(places) - (_write_beside(ax, net, places, pairs) if len(places) <= NAMED else 0)
     about = f"{net!r}"[len("Topology(") : -1]
     if unnamed:
@@ -102,7 +109,7 @@ def _values(net: Topology, values: Any, label: str | None, line: NDArray[np.intp
         title += f": {lowest:.4g} on every link"
         return _Values(of_pairs, lowest, lowest + max(1.0, abs(lowest)), None, label, title, without)
     span = largest - lowest or max(1.0, abs(lowest))
-    above, below = (of_pairs > largest + 1e-3 * span).any(), (of_pairs < lowest - 1e-3 * span).any()
+    above, below = bool((of_pairs > largest + 1e-3 * span).any()), bool((of_pairs < lowest - 1e-3 * span).any())
     tips = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((above, below), "neither")
     of_pairs = np.clip(of_pairs, lowest - span, largest + span)
     return _Values(of_pairs, lowest, max(largest, lowest + span), tips, label, title, without)
@@ -143,7 +150,7 @@ def _draw_links(
         ax.plot([], [], color=style.INK, label=shown.without)
     if failed.any():
         middles = segments[failed > 0].mean(axis=1)
-        cross = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
+        cross: dict[str, Any] = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
         ax.plot(*middles.T, color=style.BLUE, zorder=3, label="failed", **cross)
 
 
@@ -160,12 +167,12 @@ def _draw_tiers(ax: Axes, net: Topology, places: NDArray[np.float64], are_grey: 
         room = width / len(nodes)
         needed = max(DIGIT * max(map(len, numbers), default=0) + 4, 11)
         if word is not None and needed <= room:
-            ax.scatter(*places[nodes].T, s=needed**2, color=colour, zorder=2, linewidths=0)
+            ax.scatter(places[nodes, 0], places[nodes, 1], s=needed**2, color=colour, zorder=2, linewidths=0)
             for node, number in zip(nodes, numbers, strict=True):
                 style.write_on(ax, places[node], number, colour, DIGITS)
         else:
             size = np.clip((300 / crowd) ** 2, 2, 60) if tier == 0 else np.clip((0.8 * room) ** 2, 4, 60)
-            ax.scatter(*places[nodes].T, s=size, color=colour, zorder=2, linewidths=0)
+            ax.scatter(places[nodes, 0], places[nodes, 1], s=size, color=colour, zorder=2, linewidths=0)
         if word is None:
             _write_names(ax, places[nodes], names, tier, int(net.tiers.max()), room)
             word = f"tier {tier}" if len(nodes) > 1 else ""

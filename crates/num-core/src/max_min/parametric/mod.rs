@@ -21,8 +21,8 @@
 //! derivative rounds to: that of a link whose flows all cross another full link of the same capacity, say. It stays in
 //! the basis, and may fall after another pivot.
 //!
-//! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by the
-//! same pivots, and then goes on from there.
+//! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by
+//! the same pivots, and then goes on from there.
 //!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
 //! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price
@@ -114,8 +114,8 @@ pub(super) struct FixedRows {
 }
 
 impl Parametric {
-    /// At the fair share 0, with costs that depend on `seed`. `floors` lets flows rise to what they have there, where that
-    /// is more than 0.
+    /// At the fair share 0, with costs that depend on `seed`. `floors` lets flows rise to what they have there, where
+    /// that is more than 0.
     pub(super) fn new(
         network: &Network,
         flow_rates: RisingRates,

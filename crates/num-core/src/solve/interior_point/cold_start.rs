@@ -76,8 +76,8 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Revenue and costs per unit of capacity at half the equal shares: a scale for prices that exists even where all prices
-    /// are 0, because caps or saturations bind everywhere.
+    /// Revenue and costs per unit of capacity at half the equal shares: a scale for prices that exists even where all
+    /// prices are 0, because caps or saturations bind everywhere.
     fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
         // They are found by a pass of their own.
         problem.equal_shares();

@@ -13,9 +13,11 @@ use super::chunk::Chunk;
 use super::part::{Part, Several};
 use super::variables::FlowVariables;
 use super::{InteriorPoint, LEAST};
+use crate::error::Result;
 use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, System};
+use crate::utility::Curvature;
 
 /// What of a flow's rates is given by its floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,11 @@ const ABOVE: f64 = 0.1;
 const OF_ROOM: f64 = 0.5;
 /// A flow is left where it is with this part of that.
 const ENOUGH: f64 = 0.1;
+/// A link is free where its price is worth no more than these parts of what the floors cost over paths of a mean cost,
+/// or at the rates found where it is not full.
+const FREE: f64 = 1e-14;
+const FREE_IF_IDLE: f64 = 1e-10;
+const IDLE: f64 = 1e-3;
 /// ℓ − Q of a given rate begins at this part of the least of its paths' own prices.
 const BELOW: f64 = 0.9;
 
@@ -51,6 +58,25 @@ impl Given {
             false => Self::Nothing,
         }
     }
+}
+
+/// Whether a linear flow with this λ, which is kept above 0, has a weight of 0.
+pub(super) fn is_worthless(marginal: f64) -> bool {
+    marginal <= LEAST
+}
+
+/// Where no flow is worth anything, what the floors cost over paths of a mean cost: all that is left is to carry them
+/// at the least cost.
+pub(super) fn mean_cost(problem: &Presolved) -> Result<Option<f64>> {
+    let is_linear = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Linear);
+    if !is_linear || !problem.marginals(&vec![1.0; problem.flows()])?.into_iter().all(|marginal| marginal == 0.0) {
+        return Ok(None);
+    }
+    let of_flow = |(flow, floor): (usize, &f64)| {
+        let costs = problem.costs.of(problem.paths_of(flow));
+        if costs.is_empty() { 0.0 } else { floor * costs.iter().sum::<f64>() / costs.len() as f64 }
+    };
+    Ok(Some(problem.bounds.floors.of(0..problem.flows()).iter().enumerate().map(of_flow).sum()))
 }
 
 impl Part {
@@ -170,6 +196,20 @@ impl Several {
 }
 
 impl InteriorPoint {
+    /// Sets prices to 0 that are only there because a barrier keeps them above it, where nothing is worth anything: the
+    /// least cost may be 0, and then proves nothing unless such prices are 0.
+    pub(super) fn clear_free_links(&self, problem: &Presolved, prices: &mut [f64]) {
+        let Some(mean_cost) = self.mean_cost else { return };
+        let links = prices.iter_mut().zip(&self.variables.slacks).zip(&problem.capacities);
+        let if_idle = FREE_IF_IDLE * self.residuals.revenue / problem.capacities.len() as f64;
+        for ((price, slack), capacity) in links {
+            let (worth, is_idle) = (*price * capacity, *slack > IDLE * capacity);
+            if worth <= FREE * mean_cost || is_idle && worth <= if_idle {
+                *price = 0.0;
+            }
+        }
+    }
+
     /// Σ k x.
     pub(super) fn paid_costs(&self, problem: &Presolved) -> f64 {
         let of_part = |part: &Part| -> f64 {

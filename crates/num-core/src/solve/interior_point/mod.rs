@@ -45,6 +45,7 @@ mod residuals;
 mod variables;
 mod warm_start;
 
+use floors::{is_worthless, mean_cost};
 use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
@@ -63,6 +64,8 @@ pub(super) struct InteriorPoint {
     parts: Vec<Part>,
     /// Number of complementary pairs *(given)*.
     pairs: f64,
+    /// As [`mean_cost`] has it *(given)*.
+    mean_cost: Option<f64>,
     variables: Variables,
     residuals: Residuals,
     kkt: KktSystem,
@@ -128,6 +131,7 @@ impl InteriorPoint {
         Ok(Self {
             pairs: (links + parts.iter().map(|part| part.barriers.pairs()).sum::<usize>()) as f64,
             parts,
+            mean_cost: mean_cost(problem)?,
             variables: Variables::new(links),
             residuals: Residuals { links: vec![0.0; links], ..Residuals::default() },
             kkt,
@@ -143,6 +147,13 @@ impl Method for InteriorPoint {
         (self.progress, self.start) = (ProgressWatch::new(), Start::Cold);
         self.variables.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(problem.equal_shares());
+        if self.mean_cost == Some(0.0) {
+            // Nothing is worth anything, and the floors cost nothing.
+            state.prices.fill(0.0);
+            state.rates.fill(0.0);
+            state.rates.iter_mut().zip(&problem.floor_rates).for_each(|(rate, &given)| *rate = given);
+            return Ok(0.0);
+        }
         Ok(f64::MAX)
     }
 
@@ -203,6 +214,7 @@ impl InteriorPoint {
     /// Copies prices and rates to the state.
     fn publish(&self, problem: &Presolved, state: &mut State) {
         state.prices.copy_from_slice(&self.variables.prices);
+        self.clear_free_links(problem, &mut state.prices);
         let ranges = problem.path_ranges();
         for_each(&*problem.workers, self.parts.iter().zip(split_mut(&mut state.rates, &ranges)), |(part, rates)| {
             rates.copy_from_slice(&part.variables.rates.values);
@@ -246,6 +258,10 @@ impl Part {
                     self.variables.levels[flow].max(0.0)
                 };
                 if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
+                    return;
+                }
+                if chunk.linear && is_worthless(self.variables.marginals[flow]) && problem.bounds.floors[flow] == 0.0 {
+                    *rate = 0.0;
                     return;
                 }
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::InteriorPoint;
 use super::chunk::{Chunk, largest, total};
-use super::floors::Given;
+use super::floors::{Given, is_worthless};
 use super::part::Part;
 use super::variables::FlowStep;
-use super::{InteriorPoint, LEAST};
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System, WeightsOfPart};
 use crate::work::for_each;
@@ -209,7 +209,7 @@ impl Part {
             let values = now.marginals[flows.clone()].iter().zip(&now.flow_rates[flows.clone()]);
             for (stiffness, (&marginal, rate)) in of_flows.iter_mut().zip(values) {
                 // A flow that is worth nothing has no λ of its own.
-                let worth = if marginal > LEAST { marginal } else { 1.0 };
+                let worth = if is_worthless(marginal) { 1.0 } else { marginal };
                 *stiffness += LEAST_PROXIMAL * worth / rate;
             }
         }

@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, total};
-use super::floors::{Given, revenue, set_given_levels};
+use super::floors::{Given, is_worthless, revenue, set_given_levels};
 use super::part::Part;
 use super::{InteriorPoint, LEAST};
 use crate::numerics::{ln, vectorized};
@@ -202,7 +202,9 @@ impl Part {
             }
         });
         for flow in flows.clone().filter(|&flow| *has_floors && given[flow] != Given::Nothing) {
-            residuals[flow - flows.start] = 0.0;
+            let place = flow - flows.start;
+            // Beyond a saturation U' is 0, and its elasticity no number.
+            (residuals[place], bends[place]) = (0.0, 0.0);
         }
         let largest = residuals.iter().fold(sums.largest_log, |largest, residual| at_least(largest, residual.abs()));
         sums.largest_log = largest;
@@ -278,7 +280,7 @@ impl Part {
         };
         // A linear flow that is worth nothing has no λ of its own.
         let marginals =
-            now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || marginal > LEAST);
+            now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || !is_worthless(marginal));
         sums.least_marginal = marginals.fold(sums.least_marginal, f64::min);
     }
 }

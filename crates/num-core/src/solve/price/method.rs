@@ -29,7 +29,7 @@ impl PriceMethod {
             check_common_alpha(problem, name, alpha)?;
         }
         let bounds = bounds(problem)?;
-        let flows = match power_demands(problem, &bounds.floors) {
+        let flows = match power_demands(problem, &bounds.least_prices) {
             Some(demands) => problem.workers.respond(problem.capacities.len(), &problem.paths, &demands)?,
             None => None,
         };

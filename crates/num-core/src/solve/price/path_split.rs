@@ -9,9 +9,10 @@
 //! τ_f = 0.2 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
 //! ```
 //!
-//! With coefficients q_p = Σ a_lp p_l, and a path's use of a link beyond what all paths of the flow use of it, b_lp =
-//! a_lp − min over its paths, stands where traffic moves: q'_p = Σ b_lp p_l, and the slopes on link l are a_lp² times
-//! the first and b_lp² times the second. With ones b is 1 where some path avoids the link, else 0.
+//! A cost of a path is part of its price. With coefficients q_p = Σ a_lp p_l, and a path's use of a link beyond what
+//! all paths of the flow use of it, b_lp = a_lp − min over its paths, stands where traffic moves: q'_p = Σ b_lp p_l,
+//! and the slopes on link l are a_lp² times the first and b_lp² times the second. With ones b is 1 where some path
+//! avoids the link, else 0.
 //!
 //! U of a sum over paths is concave but not strictly: prices do not determine the split. The rates x_p maximize
 //! U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, at most U_f, and equal to it where x/y = σ. With fixed shares
@@ -105,7 +106,21 @@ pub(in crate::solve) struct Bounds {
     /// Per flow, the most that it demands (that of its path, and an empty list, where every flow has one), and the
     /// price at which it does.
     pub(in crate::solve) demands: Vec<f64>,
-    pub(in crate::solve) floors: Vec<f64>,
+    pub(in crate::solve) least_prices: Vec<f64>,
+    /// Per flow, the price at which it demands its floor; empty where there are none.
+    pub(in crate::solve) most_prices: Vec<f64>,
+}
+
+impl Bounds {
+    /// Cuts the prices of some flows to where their demands are between their bounds.
+    pub(super) fn cut(&self, flows: &Range<usize>, prices: &mut [f64]) {
+        for (price, &least) in prices.iter_mut().zip(&self.least_prices[flows.clone()]) {
+            *price = at_least(*price, least);
+        }
+        if let Some(most) = self.most_prices.get(flows.clone()) {
+            prices.iter_mut().zip(most).for_each(|(price, &most)| *price = if *price > most { most } else { *price });
+        }
+    }
 }
 
 /// τ relative to the mean price of the avoidable links, and to that of all.
@@ -231,17 +246,20 @@ impl Flows {
                 for path in paths.clone() {
                     self.paths[path].gather(crossings(indptr[path]..indptr[path + 1]), records);
                 }
-                let (own, ceilings) = (&mut self.paths[paths.clone()], &bounds.ceilings[paths]);
-                let (mean, scale) = mean_price(own, ceilings, self.mean_demand[flow], bounds.floors[flow]);
+                let (own, ceilings) = (&mut self.paths[paths.clone()], &bounds.ceilings[paths.clone()]);
+                add_costs(problem.costs.of(paths), own);
+                let (mean, scale) = mean_price(own, ceilings, self.mean_demand[flow], bounds.least_prices[flow]);
                 means.push(mean);
                 scales.push(scale);
-                prices.push(at_least(mean, bounds.floors[flow]));
+                prices.push(mean);
             }
+            bounds.cut(flows, prices);
             demands.resize(flows.len(), 0.0);
             slopes.resize(flows.len(), 0.0);
             let natural = &problem.blocks[*block];
             let ceilings = &bounds.demands[flows.clone()];
             natural.utility.respond_into(natural.places(flows), prices, ceilings, demands, slopes);
+            raise(problem.bounds.floors.of(flows.clone()), demands);
             for (place, flow) in flows.clone().enumerate() {
                 let (mean, scale, demand, slope) = (means[place], scales[place], demands[place], slopes[place]);
                 self.last_demand[flow] = demand;
@@ -290,6 +308,20 @@ impl Path {
             }
         }
     }
+}
+
+/// Adds the costs of a flow's paths to their prices: beyond the least of them, other paths avoid them.
+fn add_costs(costs: &[f64], paths: &mut [Path]) {
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    for (path, cost) in paths.iter_mut().zip(costs) {
+        path.price += cost;
+        path.avoidable_price += cost - least;
+    }
+}
+
+/// Raises rates to floors, if there are any.
+pub(super) fn raise(floors: &[f64], rates: &mut [f64]) {
+    rates.iter_mut().zip(floors).for_each(|(rate, &floor)| *rate = at_least(*rate, floor));
 }
 
 /// q_f and τ_f > 0. Where a path's part of the recent `demand` is more than its ceiling, the others' parts add up to

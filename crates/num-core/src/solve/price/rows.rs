@@ -63,7 +63,8 @@ impl Rows<'_> {
         with_length!(self.chunk.length, LENGTH => match self.coefficients {
             None => {
                 let (pairs, last) = self.links.as_chunks::<LENGTH>().0.as_chunks::<2>();
-                flows.respond::<WEIGH>(pairs.iter().map(|links| links.each_ref().map(row_of_ones)), ones::<LENGTH>(last.as_flattened()), records);
+                let pairs = pairs.iter().map(|links| links.each_ref().map(row_of_ones));
+                flows.respond::<WEIGH>(pairs, ones::<LENGTH>(last.as_flattened()), records);
             }
             Some(all) => {
                 let (pairs, last) = self.links.as_chunks::<LENGTH>().0.as_chunks::<2>();
@@ -142,7 +143,7 @@ fn scatter_one(row: Row<'_>, rate: f64, slope: f64, priced: f64, records: &mut [
 /// Flows with U = w log x.
 pub(super) struct Logs<'a> {
     pub(super) weights: &'a [f64],
-    pub(super) floors: &'a [f64],
+    pub(super) least_prices: &'a [f64],
     pub(super) rates: &'a mut [f64],
 }
 
@@ -156,19 +157,19 @@ impl Logs<'_> {
         records: &mut [LinkRecord],
     ) {
         let (weights, last_weight) = self.weights.as_chunks::<2>();
-        let (floors, last_floor) = self.floors.as_chunks::<2>();
+        let (least_prices, last_least) = self.least_prices.as_chunks::<2>();
         let (rates, last_rate) = self.rates.as_chunks_mut::<2>();
-        for (((rows, weights), floors), rates) in pairs.zip(weights).zip(floors).zip(rates) {
-            *rates = respond_together::<2, WEIGH>(rows, weights, floors, records);
+        for (((rows, weights), least_prices), rates) in pairs.zip(weights).zip(least_prices).zip(rates) {
+            *rates = respond_together::<2, WEIGH>(rows, weights, least_prices, records);
         }
-        let last_flow = Logs { weights: last_weight, floors: last_floor, rates: last_rate };
+        let last_flow = Logs { weights: last_weight, least_prices: last_least, rates: last_rate };
         last_flow.respond_each::<WEIGH>(last, records);
     }
 
     /// Paths of any length, one at a time.
     fn respond_each<'a, const WEIGH: bool>(self, rows: impl Iterator<Item = Row<'a>>, records: &mut [LinkRecord]) {
-        for (((row, &weight), &floor), rate) in rows.zip(self.weights).zip(self.floors).zip(self.rates) {
-            [*rate] = respond_together::<1, WEIGH>([row], &[weight], &[floor], records);
+        for (((row, &weight), &least), rate) in rows.zip(self.weights).zip(self.least_prices).zip(self.rates) {
+            [*rate] = respond_together::<1, WEIGH>([row], &[weight], &[least], records);
         }
     }
 }
@@ -179,7 +180,7 @@ impl Logs<'_> {
 fn respond_together<const FLOWS: usize, const WEIGH: bool>(
     rows: [Row<'_>; FLOWS],
     weights: &[f64; FLOWS],
-    floors: &[f64; FLOWS],
+    least_prices: &[f64; FLOWS],
     records: &mut [LinkRecord],
 ) -> [f64; FLOWS] {
     // −0 and not 0, which would cost an addition: −0 + p is p for every p.
@@ -195,7 +196,7 @@ fn respond_together<const FLOWS: usize, const WEIGH: bool>(
     }
     let (mut rates, mut slopes) = ([0.0; FLOWS], [0.0; FLOWS]);
     for i in 0..FLOWS {
-        let inverse = 1.0 / at_least(prices[i], floors[i]);
+        let inverse = 1.0 / at_least(prices[i], least_prices[i]);
         rates[i] = weights[i] * inverse;
         slopes[i] = rates[i] * inverse;
     }

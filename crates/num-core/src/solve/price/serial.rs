@@ -5,12 +5,16 @@
 //! hides by how much the path is too cheap. And the slope is taken at the price where the cut begins, so that a free
 //! path does not make H infinite.
 //!
+//! A floor cuts the rate from below in the same way: above U'(floor) a price counts as that, and H has the slope there,
+//! so that a link whose flows are all at their floors has finite steps. Costs of paths are added to their prices. Loops
+//! in which logs respond between gathering and scattering are for neither.
+//!
 //! This is for flows with one path; how a flow splits over several is in `path_split.rs`.
 
 use std::ops::{Deref, Range};
 
-use super::links::{CEILING, LARGEST_PRICE, at_least};
-use super::path_split::{Bounds, PathSplit, singles};
+use super::links::{CEILING, LARGEST_PRICE};
+use super::path_split::{Bounds, PathSplit, raise, singles};
 use super::respond::{PowerDemands, Respond};
 use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
@@ -62,7 +66,7 @@ impl<P: Deref<Target = Presolved>> Serial<P> {
 impl Part {
     fn new(problem: &Presolved, flows: Range<usize>) -> Result<Self> {
         let chunks = chunks(problem, &flows);
-        let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
+        let in_passes = |chunk: &&Chunk| plain_logs(problem, &problem.blocks[chunk.block]).is_none();
         let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
         let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
         let records = vec![LinkRecord::default(); problem.capacities.len()];
@@ -93,16 +97,17 @@ impl Part {
         let weigh = priced.is_some();
         for chunk in chunks {
             interrupt::check()?;
-            let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
+            let block @ NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
             let places = chunk.flows.start - flows.start..chunk.flows.end - flows.start;
             let crossings = problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end];
             let coefficients = problem.paths.coefficients().map(|all| &all[crossings.clone()]);
             let rows = Rows { problem, chunk, links: &problem.paths.indices()[crossings], coefficients };
             let own = paths.start - all.start..paths.end - all.start;
-            let (floors, rates) = (&bounds.floors[chunk.flows.clone()], &mut all_rates[own]);
-            if let Some(weights) = utility.log_weights() {
-                let logs = Logs { weights: &weights[places], floors, rates };
+            let rates = &mut all_rates[own];
+            if let Some(weights) = plain_logs(problem, block) {
+                let least_prices = &bounds.least_prices[chunk.flows.clone()];
+                let logs = Logs { weights: &weights[places], least_prices, rates };
                 match weigh {
                     true => rows.respond_with_logs::<true>(logs, records),
                     false => rows.respond_with_logs::<false>(logs, records),
@@ -112,10 +117,10 @@ impl Part {
             let prices = &mut scratch.prices[..count];
             let (priced, slopes) = (&mut scratch.priced[..count], &mut scratch.slopes[..count]);
             rows.gather(records, prices, priced);
-            for (price, &floor) in prices.iter_mut().zip(floors) {
-                *price = at_least(*price, floor);
-            }
+            prices.iter_mut().zip(problem.costs.of(paths.clone())).for_each(|(price, cost)| *price += cost);
+            bounds.cut(&chunk.flows, prices);
             utility.respond_into(places, prices, &bounds.ceilings[paths], rates, slopes);
+            raise(problem.bounds.floors.of(chunk.flows.clone()), rates);
             rows.scatter(rates, slopes, priced, records);
         }
         splits.respond(problem, bounds, all_rates, records)
@@ -190,12 +195,32 @@ pub(in crate::solve) fn bounds(problem: &Presolved) -> Result<Bounds> {
         demands.iter_mut().zip(saturations).for_each(|(demand, saturation)| *demand = demand.min(*saturation));
     }
     // A path that demands its ceiling at any price that a float can hold keeps a small positive one.
-    let mut floors = problem.marginals(if problem.is_single_path() { &ceilings } else { &demands })?;
-    floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
-    Ok(Bounds { ceilings, demands, floors })
+    let mut least_prices = problem.marginals(if problem.is_single_path() { &ceilings } else { &demands })?;
+    least_prices.iter_mut().for_each(|price| *price = price.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
+    let floors = problem.bounds.floors.of(0..problem.flows());
+    let mut most_prices = Vec::new();
+    if !floors.is_empty() {
+        let rates: Vec<f64> = floors.iter().map(|&floor| if floor > 0.0 { floor } else { 1.0 }).collect();
+        most_prices = problem.marginals(&rates)?;
+    }
+    for ((most, &least), &floor) in most_prices.iter_mut().zip(&least_prices).zip(floors) {
+        *most = if floor > 0.0 { most.clamp(least, LARGEST_PRICE) } else { f64::INFINITY };
+    }
+    Ok(Bounds { ceilings, demands, least_prices, most_prices })
 }
 
-/// How the flows respond, block by block, if each has one path and a power law; else none.
+/// The weights of a block of logs, where neither floors nor costs change what they demand.
+fn plain_logs<'a>(problem: &Presolved, block: &'a NaturalBlock) -> Option<&'a [f64]> {
+    block.utility.log_weights().filter(|_| is_plain(problem))
+}
+
+/// Whether there are neither floors nor costs.
+fn is_plain(problem: &Presolved) -> bool {
+    problem.bounds.floors.is_empty() && problem.costs.is_empty()
+}
+
+/// How the flows respond, block by block, if each has one path and a power law, and neither floors nor costs; else
+/// none.
 pub(super) fn power_demands<'a>(problem: &'a Presolved, floors: &'a [f64]) -> Option<Vec<PowerDemands<'a>>> {
     let of_block = |block: &'a NaturalBlock| {
         let (flows, floors) = (block.flows.clone(), &floors[block.flows.clone()]);
@@ -214,7 +239,7 @@ pub(super) fn power_demands<'a>(problem: &'a Presolved, floors: &'a [f64]) -> Op
         scales.iter_mut().zip(&exponents).for_each(|(scale, exponent)| *scale *= exponent);
         Some(PowerDemands { flows, scales: scales.into(), exponents, floors })
     };
-    problem.is_single_path().then(|| problem.blocks.iter().map(of_block).collect())?
+    (problem.is_single_path() && is_plain(problem)).then(|| problem.blocks.iter().map(of_block).collect())?
 }
 
 /// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
@@ -233,7 +258,7 @@ fn chunks(problem: &Presolved, range: &Range<usize>) -> Vec<Chunk> {
             chunks.push(chunk(start..end, None));
             continue;
         }
-        let most = if natural.utility.log_weights().is_some() { usize::MAX } else { CHUNK };
+        let most = if plain_logs(problem, natural).is_some() { usize::MAX } else { CHUNK };
         for next in start + 1..=end {
             if next == end || next - start == most || length(next) != length(start) {
                 chunks.push(chunk(start..next, Some(length(start))));

@@ -23,8 +23,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 impl Linear {
-    /// Weight ≥ 0, one number or one per flow; 0 for flows that have a floor or a cap, which are then routed at the least
-    /// cost.
+    /// Weight ≥ 0, one number or one per flow; 0 for flows that have a floor or a cap, which are then routed at the
+    /// least cost.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose weight is out of range.

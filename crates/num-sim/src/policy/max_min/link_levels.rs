@@ -159,10 +159,11 @@ impl LinkLevels {
         self.notify_links(slot, old);
     }
 
-    /// A flow has another share of the links of its only path, and another cap. Levels are undefined until all are
-    /// [filled](Self::fill_all).
-    pub(super) fn set_share(&mut self, slot: u32, share: f64, cap: f64) {
-        for hop in self.hops.of_mut(slot) {
+    /// A flow has another weight, by which the shares of its route are multiplied, and another cap. Levels are
+    /// undefined until all are [filled](Self::fill_all).
+    pub(super) fn set_weight(&mut self, slot: u32, route: &Route, weight: f64, cap: f64) {
+        for (hop, coefficient) in self.hops.of_mut(slot).iter_mut().zip(route.coefficients()) {
+            let share = weight * coefficient;
             let link = &mut self.links[hop.link as usize];
             link.spread -= u32::from(hop.share != 1.0);
             link.spread += u32::from(share != 1.0);

@@ -16,7 +16,7 @@ mod weighted;
 use netnum_core::Topology;
 use netnum_core::registry::Entry;
 
-use super::{Event, MakePolicy, Policy, PolicyEntry, Rates};
+use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::network::Route;
@@ -29,7 +29,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "max-min",
     summary: "fair sharing, by weight if flows have weights",
     options: Vec::new,
-    make: MakePolicy::AnyRoute(|_| Ok(Box::new(MaxMinFair::new()))),
+    make: |_| Ok(Box::new(MaxMinFair::new())),
 };
 
 /// Max-min fair sharing, weighted where flows have weights.

@@ -81,7 +81,7 @@ impl Weighted {
             let weight = weight(slot).clamp(LARGEST.recip(), LARGEST);
             let cap = flows.flow(slot).cap;
             self.flows[slot as usize] = (weight, cap);
-            self.levels.set_share(slot, weight, cap / weight);
+            self.levels.set_weight(slot, flows.route(slot), weight, cap / weight);
         }
         self.levels.fill_all()
     }

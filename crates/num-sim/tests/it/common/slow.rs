@@ -129,9 +129,9 @@ impl Slow<'_> {
         loads
     }
 
-    /// The capacity that the first link of a flow has at the start.
+    /// The rate that the first link of a flow allows at the start.
     fn first(&self, flow: &Live) -> f64 {
-        self.net.capacities()[flow.route.links()[0] as usize]
+        first(self.net, &flow.route)
     }
 
     /// The time that a flow still takes in an idle network.
@@ -263,6 +263,12 @@ impl Slow<'_> {
         };
         self.flows.iter().map(part).collect()
     }
+}
+
+/// The rate that the first link of a route allows at the start.
+fn first(net: &Topology, route: &Route) -> f64 {
+    let (link, coefficient) = hops(route).next().expect("routes have links");
+    net.capacities()[link] / coefficient
 }
 
 /// Lets the flows of a workload pass, under changes of capacities.
@@ -406,7 +412,7 @@ pub(crate) fn simulate(
             let production = workload.production().map_or(f64::INFINITY, |production| production.rates()[number]);
             let at_hand = production == f64::INFINITY;
             let alone = hops(&route).map(|(link, share)| net.capacities()[link] / share).fold(f64::INFINITY, f64::min);
-            let copy_rate = if at_hand { f64::INFINITY } else { net.capacities()[route.links()[0] as usize] };
+            let copy_rate = if at_hand { f64::INFINITY } else { first(net, &route) };
             let produced = if at_hand { size } else { 0.0 };
             outcome.produced[number] = produced / 8.0;
             slow.flows.push(Live {

@@ -130,7 +130,9 @@ fn snapshots() -> Vec<String> {
                     .unwrap();
             let mut ids = Vec::new();
             for path in [&[0, 1][..], &[1], &[0, 3], &[3, 2], &[0, 1, 3]] {
-                ids.push(allocator.start(path, PowerLaw { weight: 2.0, alpha: 1.0, cap: 5.0 }).unwrap());
+                // No floor fits over the failed link.
+                let floor = if path.contains(&2) { 0.0 } else { 0.5 };
+                ids.push(allocator.start(path, PowerLaw { weight: 2.0, alpha: 1.0, cap: 5.0, floor }).unwrap());
                 allocator.tick().unwrap();
             }
             allocator.end(ids[1]).unwrap();

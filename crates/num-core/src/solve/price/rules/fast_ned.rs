@@ -8,12 +8,12 @@
 //! accept p⁺ if −G(p⁺)·Δp ≤ 0.8 |G(p)·Δp|                 else s ← s/2 (at most γ), straight from p: z = p, β = 0
 //! ```
 //!
-//! p are prices, z the extrapolated prices, G = y − c the excess; H counts every flow once per priced link. These are nonlinear conjugate gradients on the dual
-//! function, with H as preconditioner. The change of G along a step gives its optimal length, used in the next step:
-//! that starts at z, where G is interpolated without another pass over the flows. Where all flows have an end on either
-//! side of a fabric, raising all prices of one side and lowering those of the other changes hardly any rate. Conjugate
-//! directions keep components along such flat directions; steps G/H are short there. Where there are many, z takes in a
-//! shift along them as well, from `flat_directions.rs`.
+//! p are prices, z the extrapolated prices, G = y − c the excess; H counts every flow once per priced link. These are
+//! nonlinear conjugate gradients on the dual function, with H as preconditioner. The change of G along a step gives its
+//! optimal length, used in the next step: that starts at z, where G is interpolated without another pass over the
+//! flows. Where all flows have an end on either side of a fabric, raising all prices of one side and lowering those of
+//! the other changes hardly any rate. Conjugate directions keep components along such flat directions; steps G/H are
+//! short there. Where there are many, z takes in a shift along them as well, from `flat_directions.rs`.
 //!
 //! Since H ≥ the whole Hessian on the priced links, a step of s = 1 along G/H cannot overshoot by more than its
 //! curvature changes on the way. Longer ones and β can, and so can interpolation where prices reach 0. The slope test

@@ -8,9 +8,10 @@
 //! 1/σ_s bounds the slope of a flow's demand at any price, so that diag(L) is above the Hessian wherever the prices
 //! are: no step overshoots, and the dual function falls like 1/k² after k iterations. |U''| is least at the largest
 //! rate, where the response is cut; L is therefore the slope of a network whose links are all free, counted once per
-//! link of a path, times its coefficients. α-fair slopes grow as x^(1 + α), so for n flows that share a link the bound is too large by about
-//! (2n)^(1 + α): steps shorten with the number of flows, and from α = 2 on it crawls. Where |U''| does not fall with
-//! the rate (bandwidth functions) the cut gives no bound, and FGM may diverge. One pass over the flows per iteration.
+//! link of a path, times its coefficients. α-fair slopes grow as x^(1 + α), so for n flows that share a link the bound
+//! is too large by about (2n)^(1 + α): steps shorten with the number of flows, and from α = 2 on it crawls. Where |U''|
+//! does not fall with the rate (bandwidth functions) the cut gives no bound, and FGM may diverge. One pass over the
+//! flows per iteration.
 //!
 //! Sources: Beck, Nedić, Ozdaglar, Teboulle, *An O(1/k) gradient method for network resource allocation problems*, IEEE
 //! Trans. Control of Network Systems 2014; Flowtune (NSDI 2017), §7.

@@ -1,0 +1,217 @@
+"""What is answered where arguments are missing, too many or of another type, and where objects cannot be changed."""
+
+import inspect
+import pickle
+import re
+import sys
+
+import numpy as np
+import pytest
+from test_hints import CALLED, MADE_BY_CALLS, RECORDS
+
+import netnum
+from netnum import _arguments, _hints, sim
+
+NET = netnum.topology.from_edges("a b 10\nb c 5\na c 2")
+PATHS = NET.ecmp([("a", "c"), ("b", "c")])
+PROBLEM = netnum.Problem(NET, PATHS)
+WORKLOAD = sim.Workload([0.0], [0], [1], [1e6])
+SELF = {"Topology": NET, "Problem": PROBLEM, "Workload": WORKLOAD, "Paths": PATHS}
+
+
+def needed(function):
+    """The parameters without a default, and whether the first is the object of a method."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = [one.name for one in parameters if one.default is one.empty and one.kind not in kinds]
+    return [name for name in names if name != "self"], names[:1] == ["self"]
+
+
+NEEDING = {
+    name: function
+    for name, function in CALLED.items()
+    if needed(function)[0] and name.split(".")[0] not in RECORDS | (MADE_BY_CALLS - {"Solution"})
+}
+
+
+@pytest.mark.parametrize("name", [name for name in NEEDING if name.split(".")[0] in SELF or "." not in name])
+def test_an_argument_that_is_missing_is_named_with_what_it_is(name):
+    function = NEEDING[name]
+    names, is_method = needed(function)
+    given = [SELF[name.split(".")[0]]] if is_method else []
+    with pytest.raises(TypeError) as caught:
+        function(*given)
+    expected = rf"{re.escape(name)} needs `{names[0]}`(, .+)?: the call is {re.escape(name)}\("
+    assert re.match(expected, str(caught.value)), str(caught.value)
+
+
+RESULTS = {"FailureStudy", "MulticommodityFlow", "UpgradeStudy", "Sweep"}
+
+
+@pytest.mark.parametrize("name", [name for name in NEEDING if "." not in name and name not in RESULTS])
+def test_a_parameter_without_a_default_is_described(name):
+    for parameter in needed(NEEDING[name])[0]:
+        assert _arguments.described(NEEDING[name], parameter), parameter
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: netnum.Topology([("a", "b", 1.0)]),
+            "Topology needs `links`, array of int, shape (links, 2): the call is Topology(node_names, links, "
+            "capacities) (netnum.topology has from_edges(edges), from_networkx(graph), from_pandas(frame), from_ma",
+        ),
+        (
+            lambda: netnum.Problem(NET),
+            "Problem needs `paths`, sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, "
+            "paths): the call is Problem(network, paths) (net.k_shortest_paths(pairs, k) and net.ecmp(pairs) make pa",
+        ),
+        (lambda: netnum.MinFct(), "MinFct needs `size`, float or array of float, shape (flows,): the call is MinFct("),
+        (lambda: netnum.Demands([0]), "Demands needs `destinations`, array of int: the call is Demands(sources, "),
+        (lambda: netnum.demands.gravity(NET), "gravity needs `total`, float: the call is gravity(net, total)"),
+        (lambda: sim.Policy(), "Policy needs `name`, str: the call is Policy(name)"),
+        (
+            lambda: netnum.solve(NET, [("a", "c")], "proportional"),
+            "solve has too many positional arguments: the call is solve(problem, method, tol=, stop=, ",
+        ),
+        (
+            lambda: netnum.demands.from_matrix(np.ones((3, 3)), NET),
+            "net must be a Topology, not ndarray: the call is from_matrix(net, matrix)",
+        ),
+        (lambda: netnum.demands.from_pandas({}, NET), "net must be a Topology, not dict: the call is from_pandas(net"),
+        (
+            lambda: sim.Workload(["a"], ["c"], [1e6], [0.0]),
+            "arrivals has names of ends, expected seconds: the call is Workload(arrivals, sources, destinations, sizes",
+        ),
+        (
+            lambda: netnum.Problem(NET, "proportional"),
+            'paths is the text "proportional", expected paths: net.ecmp(pairs) and net.k_shortest_paths(pairs, k) make',
+        ),
+        (
+            lambda: netnum.max_min(PROBLEM, PATHS),
+            "max_min has paths and a Problem, which has its own",
+        ),
+        (lambda: netnum.max_min(NET), "problem must be a Problem, or a network with paths, not Topology"),
+    ],
+)
+def test_the_answer_says_how_the_call_goes(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).startswith(message), str(caught.value)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from Python 3.11 on")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: sim.simulate(WORKLOAD, NET),
+            "simulate: `net` must be a Topology, not a Workload: the call is simulate(net, workload) (netnum.sim.Work",
+        ),
+        (
+            lambda: netnum.solve(NET),
+            "solve: `problem` must be a Problem, not a Topology: the call is solve(problem) (ne",
+        ),
+        (lambda: netnum.topology.star(3, "wide"), "star: `capacity` must be real number, not str"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).startswith(message), str(caught.value)
+
+
+@pytest.mark.parametrize("label", _hints.CALLS)
+def test_a_hint_about_a_call_names_what_exists(label):
+    assert label in CALLED
+    for path in re.findall(r"netnum(?:\.\w+)+", _hints.CALLS[label]):
+        place = netnum
+        for part in path.split(".")[1:]:
+            place = getattr(place, part)
+
+
+def test_max_min_takes_a_network_with_paths():
+    weighted = netnum.Problem(NET, PATHS, netnum.AlphaFair(3.0))
+    np.testing.assert_array_equal(netnum.max_min(NET, PATHS).rates, netnum.max_min(weighted).rates)
+    np.testing.assert_array_equal(netnum.max_min(NET.capacities, paths=PATHS).rates, netnum.max_min(weighted).rates)
+
+
+def test_an_error_about_arguments_in_code_of_a_user_is_raised_unchanged():
+    def monitor(progress, more):
+        """Needs more than it gets."""
+
+    with pytest.raises(TypeError, match=r"monitor\(\) missing 1 required positional argument: 'more'"):
+        netnum.solve(PROBLEM, callback=monitor)
+
+
+# --- objects that cannot be changed ---
+
+
+@pytest.mark.parametrize("kind", _hints.CHANGES)
+def test_an_attribute_that_is_set_is_answered_with_the_method_that_changes_it(kind):
+    owner = SELF[kind]
+    for name, method in _hints.CHANGES[kind].items():
+        before = getattr(owner, name)
+        with pytest.raises(AttributeError) as caught:
+            setattr(owner, name, 1.0)
+        message = f"attribute {name!r} of {kind!r} objects cannot be set: `{method}` makes another {kind} with others"
+        assert str(caught.value) == message
+        called = getattr(owner, method.split("(")[0])
+        assert list(inspect.signature(called).parameters) == re.findall(r"\w+", method)[1:]
+        assert getattr(owner, name) is before or np.all(getattr(owner, name) == before)
+
+
+def test_other_attributes_cannot_be_set_either():
+    solution = netnum.solve(PROBLEM)
+    with pytest.raises(AttributeError, match=r"attribute 'rates' of 'Solution' objects cannot be set$"):
+        solution.rates = 1.0
+    with pytest.raises(
+        AttributeError, match="'Problem' object has no attribute 'capacites': did you mean 'capacities'"
+    ):
+        PROBLEM.capacites = [1.0]
+
+    class Sqrt(netnum.Utility):
+        """A class of a user may have attributes."""
+
+    with pytest.raises(AttributeError, match="cannot be set"):
+        PROBLEM.paths = PATHS
+    assert not hasattr(Sqrt, "__setattr__") or Sqrt.__setattr__ is object.__setattr__
+
+
+@pytest.mark.parametrize(
+    ("get", "message"),
+    [
+        (lambda: netnum.solve(PROBLEM)["a", "c"], "'Solution' object has no entry ('a', 'c'): `rate(a, b)`, `price("),
+        (lambda: NET["a"]["b"], "'Topology' object has no entry 'a': `link(a, b)` is the number of the link from a to"),
+        (lambda: PROBLEM[0], "'Problem' object has no entry 0: `capacities`, `paths` and `utility` are what it has"),
+        (lambda: iter(NET), "'netnum.Topology' object is not iterable"),
+        (lambda: list(PROBLEM), "'netnum.Problem' object is not iterable"),
+    ],
+)
+def test_an_entry_that_an_object_does_not_have_is_answered(get, message):
+    with pytest.raises(TypeError) as caught:
+        get()
+    assert str(caught.value).startswith(message), str(caught.value)
+
+
+# --- asking for what an object lacks ---
+
+
+def test_asking_for_attributes_makes_no_text(monkeypatch):
+    def meant(*_):
+        raise AssertionError("the text of an error that nobody reads is made")
+
+    solution = netnum.solve(PROBLEM)
+    monkeypatch.setattr(_hints, "_meant", meant)
+    assert not any(hasattr(thing, name) for thing in (NET, PROBLEM, solution, netnum) for name in ("tocsc", "nodez"))
+    assert getattr(solution, "value", 3) == 3
+    assert np.asarray(solution).dtype == object
+
+
+def test_an_error_about_an_attribute_is_an_attribute_error_that_pickles():
+    with pytest.raises(AttributeError) as caught:
+        NET.nodes  # noqa: B018
+    assert repr(type(caught.value)) == "<class 'AttributeError'>"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (AttributeError, str(caught.value))
