@@ -196,6 +196,11 @@ impl Direction {
         true
     }
 
+    /// A row does not fall.
+    pub(super) fn stand(&mut self, leaving: Leaving) {
+        *self.change(leaving) = Change::default();
+    }
+
     /// A key path and an extra one change places.
     pub(super) fn swap(&mut self, flow: usize, column: usize) {
         std::mem::swap(&mut self.keys[flow], &mut self.extras[column]);

@@ -17,6 +17,10 @@
 //! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
+//! Before a cut the row is refined once, as a cut is for good. A row in which no flow pays does not fall, whatever its
+//! derivative rounds to: that of a link whose flows all cross another full link of the same capacity, say. It stays in
+//! the basis, and may fall after another pivot.
+//!
 //! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by
 //! the same pivots, and then goes on from there.
 //!
@@ -45,7 +49,7 @@ use super::crossings::{Crossings, Differences};
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
-use super::tolerances::{FULL_CUT, ITERATIONS, REFRESH};
+use super::tolerances::{BROKEN, FULL_CUT, ITERATIONS, REFRESH};
 use super::witness_from_cuts::Cut;
 use crate::paths::Paths;
 use direction::{Direction, Leaving};
@@ -257,21 +261,24 @@ impl Parametric {
                     continue;
                 }
             }
+            let entering = row.entering(self, network, leaving);
+            if entering.is_none() && self.above_floors.is_none() {
+                self.work += row.refine(self, network, leaving) + row.find_factors(self, network);
+                if !row.holds(self) && !self.is_broken(network, leaving) {
+                    // Its derivative is rounding, as where links in a row are full together: it may fall after a pivot.
+                    direction.stand(leaving);
+                    continue;
+                }
+            }
             self.rise_by(&direction, step);
             self.basis_changes += 1;
-            if let Some(entering) = row.entering(self, network, leaving) {
-                self.pivot(network, &row, leaving, entering);
-                break true;
-            }
-            // Floors that fill a link, to rounding.
-            if self.leave_floors(network) {
-                break true;
-            }
-            self.work += row.find_factors(self, network);
-            match row.holds(self) {
-                true => self.cut(network, &row, leaving),
+            match entering {
+                Some(entering) => self.pivot(network, &row, leaving, entering),
+                // Floors that fill a link, to rounding.
+                None if self.leave_floors(network) => {}
+                None if row.holds(self) => self.cut(network, &row, leaving),
                 // Of a row that is below 0 by rounding and falls no more.
-                false => self.fix_row(leaving),
+                None => self.fix_row(leaving),
             }
             break true;
         };
@@ -396,6 +403,19 @@ impl Parametric {
         self.fix_row(leaving);
         self.cuts.push(Cut { fair_share, prices: row.priced().collect() });
         self.refresh_values(network);
+    }
+
+    /// Whether a row is so far below 0 that it must leave.
+    fn is_broken(&self, network: &Network, leaving: Leaving) -> bool {
+        let (value, scale) = match leaving {
+            Leaving::Slack(link) => (self.slacks[link as usize], network.capacities[link as usize]),
+            Leaving::Extra(column) => {
+                let path = self.basis.paths[column] as usize;
+                (self.rates[path], network.ceilings[path])
+            }
+            Leaving::Key(flow) => (self.key_rate(flow), network.ceilings[self.basis.keys[flow] as usize]),
+        };
+        value < -BROKEN * scale
     }
 
     /// A row never leaves again.

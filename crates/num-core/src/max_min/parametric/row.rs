@@ -97,6 +97,25 @@ impl Row {
         work + 6 * self.flows.len()
     }
 
+    /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
+    /// lost in many changes would be lost in a cut. Returns the operations done.
+    pub(super) fn refine(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
+        let basis = &state.basis;
+        let price = |path: u32| network.paths.row(path as usize).sum(&self.prices);
+        let missing = basis.paths.iter().enumerate().map(|(column, &path)| {
+            let wanted = if leaving == Leaving::Extra(column) { 1.0 } else { 0.0 };
+            let key = basis.keys[network.owners[path as usize] as usize];
+            (column as u32, wanted - (price(path) - price(key)))
+        });
+        let change = basis.combine(&missing.collect::<Vec<_>>());
+        let refined = basis.links.iter().zip(change).map(|(&link, change)| (link, self.prices[link as usize] + change));
+        let refined: Vec<(u32, f64)> = refined.collect();
+        self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
+        let slack = if let Leaving::Slack(link) = leaving { Some(link) } else { None };
+        self.set_prices(refined.iter().copied(), slack);
+        basis.nonzeros() + 16 * basis.len()
+    }
+
     /// Finds λ_f of every flow. Returns the operations done.
     pub(super) fn find_factors(&mut self, state: &Parametric, network: &Network) -> usize {
         self.factors.clear();
