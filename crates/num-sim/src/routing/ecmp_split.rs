@@ -4,6 +4,7 @@
 //! Unlike an even split over all shortest paths ([`Spray`](super::Spray)) it is made hop by hop, as routers do.
 
 use std::collections::HashMap;
+use std::collections::hash_map;
 
 use netnum_core::registry::Entry;
 use netnum_core::{EcmpSplit as How, Paths, Topology};
@@ -75,17 +76,18 @@ impl EcmpSplit {
             left.paths.clear();
         }
         let Left { net: Some(net), paths, .. } = left else { return Ok(None) };
-        if !paths.contains_key(&pair) {
-            let (source, destination) = pairs[pair as usize];
-            let how = How::new().with_weight(weight_of(net, weight.as_deref())?);
-            let found = match net.ecmp_split(&[source], &[destination], &how) {
-                Ok(found) => Some(found),
-                Err(netnum_core::Error::Topology(_)) => None,
-                Err(error) => return Err(error.into()),
-            };
-            paths.insert(pair, found);
-        }
-        Ok(paths[&pair].as_ref())
+        let entry = match paths.entry(pair) {
+            hash_map::Entry::Occupied(entry) => return Ok(entry.into_mut().as_ref()),
+            hash_map::Entry::Vacant(entry) => entry,
+        };
+        let (source, destination) = pairs[pair as usize];
+        let how = How::new().with_weight(weight_of(net, weight.as_deref())?);
+        let found = match net.ecmp_split(&[source], &[destination], &how) {
+            Ok(found) => Some(found),
+            Err(netnum_core::Error::Topology(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(entry.insert(found).as_ref())
     }
 }
 
