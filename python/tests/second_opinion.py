@@ -444,7 +444,7 @@ class Prices:
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
         # Flows that pay more than U' at their floors: all of these count as one, by what they pay.
         dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
-        at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear & ~has_enough
+        at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         held = ((rents > pays) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()

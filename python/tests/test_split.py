@@ -222,7 +222,9 @@ def test_a_split_is_an_object_and_no_name():
             netnum.MethodError, match=r"unknown routing .*; a split is an object with its paths, netnum.sim"
         ):
             make()
-    with pytest.raises(TypeError, match=r"a netnum.sim.Split\(net, paths, shares\) or an object .*, not float"):
+    with pytest.raises(
+        TypeError, match=r"a netnum.sim.Split\(net, paths, shares\), a netnum.Paths or an object .*, not float"
+    ):
         sim.simulate(NET, one_flow(), routing=0.5)
 
 

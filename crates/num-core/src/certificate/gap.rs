@@ -122,11 +122,11 @@ impl FeasiblePoint<'_> {
                 // The marginal of a power law is positive: 0 is an underflow.
                 free.is_lost |= lost && block.utility.alpha(flow - block.flows.start).is_some();
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
-                if numerical_saturation.is_at(marginals[number]) {
+                if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
+                    bound_limited.push(BoundLimited { flow, missing, value: paid, is_at_floor: true });
+                } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
-                } else if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
-                    bound_limited.push(BoundLimited { flow, missing, value: paid, is_at_floor: true });
                 } else if bound_value > would_pay {
                     bound_limited.push(BoundLimited { flow, missing, value: bound_value, is_at_floor: false });
                 } else {

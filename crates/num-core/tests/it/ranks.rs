@@ -177,7 +177,8 @@ fn flows_with_coefficients_on_some_ranks_or_all_are_solved_as_in_one_process() {
             let mut coefficients = Vec::new();
             for path in 0..ones.paths().len() {
                 let flow = ones.group()[path] as usize;
-                let own = |link: &u32| if flow % every == 0 { 0.5 + f64::from(link * 7 % 10) / 10.0 } else { 1.0 };
+                let own =
+                    |link: &u32| if flow.is_multiple_of(every) { 0.5 + f64::from(link * 7 % 10) / 10.0 } else { 1.0 };
                 coefficients.extend(ones.paths().links(path).iter().map(own));
             }
             let (indptr, indices) = (ones.paths().indptr().to_vec(), ones.paths().indices().to_vec());
