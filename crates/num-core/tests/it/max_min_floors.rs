@@ -70,7 +70,9 @@ fn floors_move_other_flows_to_other_paths() {
 fn a_floor_on_a_curve_holds_where_the_curve_is_below_it() {
     let curve = BandwidthFunction::new(&[0.0, 2.0, 4.0], &[0.0, 1.0, 5.0], FAIREST, 0.0).unwrap();
     let line = || BandwidthFunction::new(&[0.0, 1.0], &[0.0, 1.0], FAIREST, 1.0).unwrap();
-    for (capacity, expected) in [(3.0, [2.0, 1.0]), (4.5, [2.0, 2.5]), (6.5, [3.0, 3.5]), (20.0, [5.0, 15.0])] {
+    for (capacity, expected) in
+        [(3.0, [2.0, 1.0]), (4.5, [2.0, 2.5]), (6.5, [10.0 / 3.0, 19.0 / 6.0]), (20.0, [5.0, 15.0])]
+    {
         let utilities: Vec<std::sync::Arc<dyn Utility>> =
             vec![std::sync::Arc::new(curve.clone()), std::sync::Arc::new(line())];
         let problem = Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), utilities).unwrap();
