@@ -222,7 +222,7 @@ mod tests {
             let path: Vec<u32> = (0..length).map(|hop| (flow * 7 + hop * (1 + flow % 2)) % LINKS as u32).collect();
             let own = path.iter().map(|link| 0.25 + f64::from((flow * 3 + link * 5) % 11) / 4.0).collect();
             let law = PowerLaw::new(1.0 + f64::from(flow % 3), [1.0, 2.0][(flow / 2 % 2) as usize]);
-            Flow { path, coefficients: (flow % 2 == 0).then_some(own), law }
+            Flow { path, coefficients: flow.is_multiple_of(2).then_some(own), law }
         };
         (0..300).map(flow).collect()
     }
