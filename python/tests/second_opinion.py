@@ -448,6 +448,9 @@ class Prices:
         held = ((rents > pays) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
+        if scale == 0 and pays[at_floor].sum() > 0:
+            # No flow is free: all that are held count together.
+            return lacks.sum() / (rents[held].sum() + pays[at_floor].sum())
         alone = held & (rents > scale)
         worst = (lacks[alone] / rents[alone]).max(initial=0)
         if pays[at_floor].sum() > scale:

@@ -95,6 +95,9 @@ pub(crate) fn gap_and_residual(
     witness: &[Inequality],
     is_needed: impl FnOnce(f64) -> bool,
 ) -> Result<(f64, f64)> {
+    if point.is_infeasible() {
+        return Ok((f64::INFINITY, f64::INFINITY));
+    }
     if problem.curvature() == Curvature::MaxMin {
         let residual = max_min::residual(problem, &point.caller_rates(), witness, point.workers())?;
         return Ok((residual, residual.max(point.overload)));

@@ -192,6 +192,11 @@ fn push_row(
         row.extend(links);
         return Ok(());
     }
+    if value.is_instance_of::<PyDict>() {
+        let instead =
+            "coefficients are those of netnum.Paths(..., coefficients=...), or the entries of a sparse matrix";
+        return Err(PyTypeError::new_err(format!("path {path} is a dict, expected a sequence of links: {instead}")));
+    }
     let mut push = |link: i64| match u32::try_from(link) {
         Ok(index) if (index as usize) < links => {
             row.push(index);

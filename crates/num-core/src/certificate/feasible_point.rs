@@ -106,6 +106,11 @@ impl<'a> FeasiblePoint<'a> {
         &*self.problem.workers
     }
 
+    /// Whether no rates keep the floors: nothing is proven then, whatever part of them is kept.
+    pub(crate) fn is_infeasible(&self) -> bool {
+        self.problem.infeasibility.is_some()
+    }
+
     /// ŷ_f of every flow.
     pub(crate) fn flow_rates(&self) -> &[f64] {
         if self.problem.is_single_path() { &self.rates } else { &self.totals }

@@ -38,6 +38,7 @@
 //! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it pays, Σ x̂_p q_p (the value of
 //! the floor alone, Σ x̂_p (q_p − U'), is rounding where q_p and U' are nearly equal). All of these flows count as one,
 //! with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
+//! Where there are such flows and none is free, S is Σ R_f of all that are bound-limited.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -65,7 +66,7 @@ impl FeasiblePoint<'_> {
             free.add(own);
             bound_limited.extend(limited);
         }
-        if problem.ranks().any(free.is_lost || self.misses_floors)? {
+        if problem.ranks().any(free.is_lost || self.misses_floors || self.is_infeasible())? {
             return Ok(f64::INFINITY);
         }
         self.add_idle_revenue(&mut free, &mut bound_limited)?;
@@ -273,6 +274,14 @@ impl Free {
         let mut floors = [at_floor().map(|flow| flow.missing).sum::<f64>(), at_floor().map(|flow| flow.value).sum()];
         ranks.sum(&mut floors)?;
         let [missing_at_floors, value] = floors;
+        if scale == 0.0 && value > 0.0 {
+            // No flow is free: all that hold their bounds count together.
+            let of_all = |what: fn(&BoundLimited) -> f64| bound_limited.iter().map(what).sum::<f64>();
+            let mut sums = [of_all(|flow| flow.missing), of_all(|flow| flow.value)];
+            ranks.sum(&mut sums)?;
+            let missing = self.missing + sums[0];
+            return Ok(if missing == 0.0 { 0.0 } else { missing / sums[1] });
+        }
         let of_floors = match value > scale {
             true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],
             false => [missing_at_floors, 0.0],

@@ -146,6 +146,12 @@ pub enum Error {
         /// What rates may fill of it.
         capacity: f64,
     },
+    /// Floors that do not fit, where there is no solution to say so.
+    #[error("the floors do not fit: {fraction:.4} of each does; solve(problem) has the proof")]
+    FloorsDoNotFit {
+        /// The largest part of all floors that fits at once.
+        fraction: f64,
+    },
     /// A cost of a path or a link that is negative or not finite.
     #[error("{per} {number} has cost {value}, expected a finite number >= 0")]
     Cost {

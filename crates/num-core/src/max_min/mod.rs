@@ -85,9 +85,8 @@ pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use witness::Inequality;
 pub(crate) use witness::Witness;
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::presolve::{Infeasibility, Presolved};
 use crate::problem::Problem;
 use crate::work::{Ranks, Workers};
 
@@ -109,9 +108,24 @@ use crate::work::{Ranks, Workers};
 /// is, with its gap); [`Error::Utility`] when a user's utility has a weight that is not finite and positive;
 /// [`Error::Stopped`] when a [token](crate::StopToken) says so.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
+    check(problem)?;
     let mut search = Search::of(problem, Arc::new(Ranks::alone()))?.finish()?;
     search.check_proven()?;
     Ok(search.rates())
+}
+
+/// Checks that a problem has max-min rates.
+///
+/// # Errors
+/// [`Error::Unsupported`], and [`Error::FloorsDoNotFit`].
+fn check(problem: &Problem) -> Result<()> {
+    problem.check_max_min()?;
+    if problem.has_flow_floors()
+        && let Some(Infeasibility { fraction, .. }) = Presolved::new(problem)?.infeasibility
+    {
+        return Err(Error::FloorsDoNotFit { fraction });
+    }
+    Ok(())
 }
 
 /// The witness of the max-min rates, by which [`residual`] judges given rates. Empty with one path per flow: none is

@@ -67,6 +67,7 @@ impl MaxMin {
         accuracy: Option<f64>,
         workers: Arc<dyn Workers>,
     ) -> Result<Self> {
+        super::check(problem)?;
         if let Some(what) = start.and_then(|basis| problem.difference(&basis.paths, &basis.group)) {
             return Err(Error::OtherPaths { name: "start", what });
         }

@@ -303,9 +303,12 @@ impl<'a> From<&'a Paths> for Cow<'a, Paths> {
     }
 }
 
-/// Written as a list of lists of links, without coefficients.
+/// Written as a list of lists of links: those with coefficients are refused, which a [`Problem`](crate::Problem) writes.
 impl Serialize for Paths {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.coefficients.is_some() {
+            return Err(S::Error::custom("paths with coefficients are no lists of links: write their problem"));
+        }
         let (mut rows, mut pacer) = (serializer.serialize_seq(Some(self.len()))?, Pacer::new());
         for row in self.iter() {
             rows.serialize_element(row)?;

@@ -64,9 +64,13 @@ impl Presolved {
         if !several {
             let mut loads = self.loads(&base);
             self.ranks().sum(&mut loads)?;
-            let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + MISSED);
+            // Sums have the rounding of their terms.
+            let fits = |((load, capacity), uses): ((&f64, &f64), &f64)| {
+                *load <= capacity * (1.0 + MISSED + uses * f64::EPSILON)
+            };
+            let links = loads.iter().zip(&self.capacities).zip(&self.uses).all(fits);
             let caps = base.iter().zip(&self.bounds.ceilings).all(|(rate, most)| *rate <= most * (1.0 + MISSED));
-            if !self.ranks().any(!(loads.iter().zip(&self.capacities).all(fits) && caps))? {
+            if !self.ranks().any(!(links && caps))? {
                 self.floor_rates = base;
                 return Ok(());
             }
@@ -80,7 +84,7 @@ impl Presolved {
         let part = flow.fraction.min(1.0) / flow.fraction;
         self.floor_rates = self.natural_rates(&flow.rates);
         self.floor_rates.iter_mut().for_each(|rate| *rate *= part);
-        if flow.bound < 1.0 - MISSED {
+        if flow.bound < 1.0 - MISSED - self.paths.len() as f64 * f64::EPSILON {
             // Methods get floors that fit.
             self.bounds.floors.scale(flow.fraction);
             self.infeasibility = Some(infeasibility(problem, flow));

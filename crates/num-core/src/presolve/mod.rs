@@ -96,6 +96,7 @@ impl Presolved {
         let unlimited =
             (0..problem.links() as u32).filter(|&link| problem.capacities()[link as usize] == f64::INFINITY);
         let unlimited = unlimited.collect();
+        problem.check_one_class()?;
         problem.check_worth()?;
         let problem = &*problem.limited(ranks)?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
@@ -340,9 +341,8 @@ impl Presolved {
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, at least the flow's floor and at most all that it can use, and that
-    /// where a path is free; the
-    /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths
-    /// only.
+    /// where a path is free; the demands are computed in rounds, one path of every flow at a time. Prices and demands
+    /// are those of these paths only.
     pub(crate) fn path_demands_into(
         &self,
         block: &NaturalBlock,

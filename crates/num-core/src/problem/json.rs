@@ -242,7 +242,7 @@ impl File {
         let flow_caps = (0..problem.flows()).map(|flow| written(problem.flow_cap(flow)));
         Ok(Self {
             capacity: Column(problem.capacities().iter().copied().map(written).collect()),
-            paths: Paths::clone(&problem.paths),
+            paths: Paths::new(problem.paths.indptr().to_vec(), problem.paths.indices().to_vec())?,
             coefficient: problem.paths.coefficients().map(|all| {
                 let own = problem.paths.indptr().windows(2).map(|pair| all[pair[0]..pair[1]].to_vec());
                 Column(own.collect())

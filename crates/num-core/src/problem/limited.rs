@@ -74,7 +74,10 @@ impl Problem {
             }
             let flow = self.group[path] as usize;
             let (utility, place) = self.utility(flow);
-            let limit = self.limit(path).min(utility.saturation(place)).min(narrowest);
+            // A floor is kept beyond the saturation, and is all that a flow has which is worth nothing.
+            let is_worthless = utility.curvature() == Curvature::Linear && utility.marginal(place, 0.0) == 0.0;
+            let saturation = if is_worthless { 0.0 } else { utility.saturation(place) };
+            let limit = self.limit(path).min(saturation.max(self.flow_floor(flow))).min(narrowest);
             if limit == f64::INFINITY {
                 return Err(Error::Unlimited { flow });
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Block, Problem};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::utility::families::{AlphaFair, Linear};
 use crate::utility::{Curvature, FAMILIES, Rescaled, Spec, Units, Utility};
 
@@ -16,13 +16,39 @@ impl Problem {
         all
     }
 
+    /// Checks that all flows have one priority.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub(crate) fn check_one_class(&self) -> Result<()> {
+        if !self.has_priorities() {
+            return Ok(());
+        }
+        let (method, what) = ("of a single solve".into(), "priorities".into());
+        Err(Error::Unsupported { method, what, instead: "solve(problem) takes them, class by class" })
+    }
+
+    /// Checks that max-min can take the problem: one class, and no costs, which a level cannot be set against.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub(crate) fn check_max_min(&self) -> Result<()> {
+        self.check_one_class()?;
+        if !self.has_path_costs() {
+            return Ok(());
+        }
+        let (method, what) = ("max-min".into(), "costs of paths".into());
+        let instead = "solve(problem, tie_cost=...) takes the cheapest of the best splits";
+        Err(Error::Unsupported { method, what, instead })
+    }
+
     /// Rates of all paths that are known to carry the floors; empty where none are.
     pub(crate) fn carrying(&self) -> &[f64] {
         &self.carrying
     }
 
-    /// This problem for some of its flows, with their utilities, floors, caps and costs. The others have given rates,
-    /// and no costs. The rates of all paths that carry the floors and these are given where they are known.
+    /// This problem for some of its flows, with their utilities, floors and caps. The others have given rates, and their
+    /// costs. The rates of all paths that carry the floors and these are given where they are known.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -67,11 +93,9 @@ impl Problem {
         let flows = || 0..self.flows;
         let floors = flows().map(|flow| if is_in(flow) { self.flow_floor(flow) } else { rates(flow) }).collect();
         let caps = flows().map(|flow| if is_in(flow) { self.flow_cap(flow) } else { rates(flow) }).collect();
-        let cost = |path: usize| if is_in(self.group[path] as usize) { self.path_cost(path) } else { 0.0 };
-        let costs = (0..self.paths.len()).map(cost).collect();
         let stage = Self { blocks: Arc::new(blocks), priorities: Arc::default(), ..self.clone() };
         let stage = Self { flow_floors: Arc::default(), ..stage }.with_flow_caps(caps)?.with_flow_floors(floors)?;
-        Ok(Self { carrying: Arc::new(carrying), ..stage.with_path_costs(costs)? })
+        Ok(Self { carrying: Arc::new(carrying), ..stage })
     }
 }
 

@@ -172,6 +172,14 @@ impl Ask {
         Self { start: Start::Cold, ..self.clone() }
     }
 
+    /// The name of the method.
+    pub(super) fn named(&self) -> Option<&str> {
+        match &self.by {
+            By::Name(name, _) => Some(name),
+            By::Rule(name, _) | By::Method(name, _) => Some(name),
+        }
+    }
+
     /// Whether `auto` chooses the method.
     pub(super) fn is_auto(&self) -> bool {
         matches!(&self.by, By::Name(name, _) if name == AUTO)

@@ -70,7 +70,7 @@ pub struct PriorityClass {
     pub flows: Vec<u32>,
     /// How its solve ended.
     pub status: Status,
-    /// Σ U_f(y_f) − Σ k_p x_p over its flows; the smallest fair share for max-min.
+    /// Σ U_f(y_f) over its flows; the smallest fair share for max-min.
     #[serde(with = "non_finite::nan")]
     pub objective: f64,
     /// The proof.
@@ -130,7 +130,8 @@ pub struct Solution {
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
     /// The flows of every priority in order, where these differ. The certificate has the largest of their gaps and
-    /// residuals, the objective is their sum (of max-min the smallest), and the prices are those of the last one.
+    /// residuals, the objective is their sum less the costs of all paths (of max-min the smallest), and the prices are
+    /// those of the last one.
     #[serde(default)]
     pub classes: Vec<PriorityClass>,
     /// Why the floors do not fit, where the status says so.
@@ -195,6 +196,9 @@ impl fmt::Display for Solution {
             None => (String::new(), ""),
         };
         write!(f, "Solution({}, {flows}{place}, {links}, ", self.status)?;
+        if let Some(infeasibility) = &self.infeasibility {
+            return write!(f, "{:.4} of the floors fit)", infeasibility.fraction);
+        }
         if !self.failed_flows.is_empty() {
             write!(f, "{} failed{there}, ", counted(self.failed_flows.len(), "flow"))?;
         }

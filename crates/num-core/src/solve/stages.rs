@@ -32,10 +32,25 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
         let (method, what) = ("a part of a problem".into(), "priorities or tie costs".into());
         return Err(Error::Unsupported { method, what, instead: "solve the whole on one rank" });
     }
+    let unsupported = |method: &str, what: &str, instead| {
+        Err(Error::Unsupported { method: method.into(), what: what.into(), instead })
+    };
+    if let Some(method) = ask.named().filter(|method| !["auto", "interior-point", "max-min"].contains(method)) {
+        return unsupported(method, "priorities or tie costs", "use \"auto\"");
+    }
+    let is_max_min = problem.has_only(Curvature::MaxMin);
+    if problem.curvature() == Curvature::MaxMin && problem.has_path_costs() {
+        let instead = "use solve(problem, tie_cost=...), which takes the cheapest of the best splits";
+        return unsupported("max-min", "costs of paths", instead);
+    }
     if !ask.tie_costs.is_empty() {
         check_length("tie_cost", ask.tie_costs.len(), problem.paths().len(), "path")?;
+        problem.clone().with_path_costs(ask.tie_costs.clone())?;
+        if problem.has_path_costs() {
+            return unsupported("tie_cost=", "a problem with costs", "its costs choose among splits");
+        }
     }
-    let mut stages = Stages { problem, ask, observer, began, last: None };
+    let mut stages = Stages { problem, ask, observer, began, last: None, is_over: false };
     let mut classes = Vec::new();
     let priorities = problem.distinct_priorities();
     for &priority in &priorities {
@@ -53,8 +68,13 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
         stages.cheapest()?;
     }
     let mut solution = stages.last.expect("there is a stage");
-    if problem.has_only(Curvature::MaxMin) && !classes.is_empty() {
-        solution.objective = classes.iter().map(|class| class.objective).fold(f64::INFINITY, f64::min);
+    if solution.infeasibility.is_none() && !solution.objective.is_nan() && !classes.is_empty() {
+        let of_classes = classes.iter().map(|class: &PriorityClass| class.objective);
+        let costs = solution.rates.iter().enumerate().map(|(path, rate)| problem.path_cost(path) * rate);
+        solution.objective = match is_max_min {
+            true => of_classes.fold(f64::INFINITY, f64::min),
+            false => of_classes.sum::<f64>() - costs.sum::<f64>(),
+        };
     }
     solution.classes = classes;
     solution.seconds = began.elapsed().as_secs_f64();
@@ -68,6 +88,8 @@ struct Stages<'a> {
     began: Instant,
     /// What the stages up to now have come to.
     last: Option<Solution>,
+    /// Whether a limit or the observer has ended the solve.
+    is_over: bool,
 }
 
 impl Stages<'_> {
@@ -87,8 +109,10 @@ impl Stages<'_> {
         let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
         let mut left_out: Vec<u32> = others.chain(found.failed_flows.iter().copied()).collect();
         left_out.sort_unstable();
-        if found.infeasibility.is_none() && !found.objective.is_nan() {
-            found.objective = stage.objective(&found.rates, &found.flow_rates, &left_out, &*self.ask.workers);
+        if found.infeasibility.is_none() && !found.objective.is_nan() && problem.has_priorities() {
+            // Of its flows alone: costs are those of the splits in the end.
+            let utility = stage.with_path_costs(vec![0.0; problem.paths().len()])?;
+            found.objective = utility.objective(&found.rates, &found.flow_rates, &left_out, &*self.ask.workers);
         }
         let class = found.clone();
         self.add(found, &is_in);
@@ -109,8 +133,7 @@ impl Stages<'_> {
 
     /// Runs one stage in the time that is left.
     fn run(&mut self, stage: &Problem) -> Result<Option<Solution>> {
-        let ended = [Status::TimeLimit, Status::Stopped, Status::Infeasible];
-        if self.last.as_ref().is_some_and(|last| ended.contains(&last.status)) {
+        if self.is_over {
             return Ok(None);
         }
         let mut settings = self.ask.settings.clone();
@@ -120,7 +143,9 @@ impl Stages<'_> {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
         }
-        solve_on(stage, &ask, self.observer, None).map(|(solution, _)| Some(solution))
+        let (solution, _) = solve_on(stage, &ask, self.observer, None)?;
+        self.is_over = [Status::TimeLimit, Status::Stopped, Status::Infeasible].contains(&solution.status);
+        Ok(Some(solution))
     }
 
     /// Takes over what a stage has found: its rates, and of the flows in it what concerns them.
@@ -143,7 +168,7 @@ impl Stages<'_> {
             bottlenecks.map(|(path, (now, before))| if of_class(path) { *now } else { *before }).collect();
         let mut failed_flows = [last.failed_flows, found.failed_flows.clone()].concat();
         failed_flows.sort_unstable();
-        let status = if last.status == Status::Optimal { found.status } else { last.status };
+        let status = if last.status == Status::Optimal || self.is_over { found.status } else { last.status };
         let is_stage_of_flows = (0..self.problem.flows()).any(&is_in);
         let (prices, method) =
             if is_stage_of_flows { (found.prices, found.method) } else { (last.prices, last.method) };

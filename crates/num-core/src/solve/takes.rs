@@ -32,6 +32,10 @@ impl Takes {
         if curvature == Curvature::MaxMin && !problem.has_only(curvature) {
             return Some(("max-min utilities beside others", "give every flow alpha = inf, or none"));
         }
+        if curvature == Curvature::MaxMin && problem.has_path_costs() {
+            let instead = "use solve(problem, tie_cost=...), which takes the cheapest of the best splits";
+            return Some(("costs of paths with max-min utilities", instead));
+        }
         if !self.curvatures.contains(&curvature) {
             return Some(match curvature {
                 Curvature::MaxMin => ("max-min utilities", "use \"max-min\""),

@@ -92,3 +92,41 @@ fn a_priority_that_is_no_number_is_refused_by_its_flow() {
     // All the same: one class, which is the problem without priorities.
     assert_eq!(problem().with_priorities(vec![4.0, 4.0]).unwrap(), problem());
 }
+
+#[test]
+fn costs_of_earlier_classes_count_while_later_ones_are_served() {
+    let paths = Paths::from_lists([[0], [1], [2]]);
+    let problem = Problem::grouped(vec![10.0; 3], paths, vec![0, 0, 1], AlphaFair::proportional()).unwrap();
+    let problem = problem.with_path_costs(vec![0.01, 0.1, 0.0]).unwrap();
+    let problem = problem.with_flow_caps(vec![4.0, f64::INFINITY]).unwrap();
+    let solution = solved(&problem.with_priorities(vec![0.0, 1.0]).unwrap());
+    assert!(are_near(&solution.rates, &[4.0, 0.0, 10.0]), "{:?}", solution.rates);
+    assert!((solution.objective - (4f64.ln() + 10f64.ln() - 0.04)).abs() < 1e-4, "{}", solution.objective);
+}
+
+#[test]
+fn who_solves_once_refuses_priorities() {
+    let problem = two_links(AlphaFair::proportional(), [0.0, 1.0]);
+    let expected = "method \"of a single solve\" cannot take priorities; solve(problem) takes them, class by class";
+    assert_eq!(netnum_core::certify(&problem, &[0.0; 3], &[0.0; 2]).unwrap_err().to_string(), expected);
+    assert_eq!(netnum_core::Solver::new(&problem, &Ask::default()).err().unwrap().to_string(), expected);
+    assert_eq!(netnum_core::max_min(&problem).unwrap_err().to_string(), expected);
+    let error = solve(&problem, &Ask::by("fast-ned")).unwrap_err().to_string();
+    assert_eq!(error, "method \"fast-ned\" cannot take priorities or tie costs; use \"auto\"");
+}
+
+#[test]
+fn max_min_refuses_costs_and_floors_that_do_not_fit() {
+    let fair = || AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+    let problem = || Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), fair()).unwrap();
+    let costly = problem().with_path_costs(vec![1.0, 0.0]).unwrap();
+    for error in [netnum_core::max_min(&costly).unwrap_err(), solve(&costly, &Ask::default()).unwrap_err()] {
+        assert!(error.to_string().contains("tie_cost"), "{error}");
+    }
+    let floors = problem().with_flow_floors(vec![8.0, 4.0]).unwrap();
+    let expected = "the floors do not fit: 0.8333 of each does; solve(problem) has the proof";
+    assert_eq!(netnum_core::max_min(&floors).unwrap_err().to_string(), expected);
+    let costly = two_links(AlphaFair::proportional(), [0.0, 0.0]).with_path_costs(vec![0.1, 0.0, 0.0]).unwrap();
+    let error = solve(&costly, &Ask::default().with_tie_costs(vec![1.0; 3])).unwrap_err().to_string();
+    assert!(error.contains("a problem with costs"), "{error}");
+}

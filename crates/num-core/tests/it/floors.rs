@@ -1,6 +1,6 @@
 //! Floors: least rates that are guaranteed to flows.
 
-use netnum_core::{AlphaFair, Ask, Paths, Problem, Status, certify, solve};
+use netnum_core::{AlphaFair, Ask, BandwidthFunction, Paths, Problem, Status, certify, solve};
 
 /// Two flows on a link of capacity 10, of which the first has a floor of 7.
 fn one_link(floor: f64) -> Problem {
@@ -78,4 +78,29 @@ fn the_floor_of_a_flow_without_an_open_path_does_not_count() {
     let problem = problem.with_flow_floors(vec![1.0, 2.0]).unwrap();
     let certificate = certify(&problem, &[0.0, 4.0], &[0.0, 0.25]).unwrap();
     assert!(certificate.relative_gap < 1e-12 && certificate.kkt_residual < 1e-12, "{certificate:?}");
+}
+
+#[test]
+fn a_floor_beyond_the_saturation_is_kept_without_a_limited_link() {
+    let curve = BandwidthFunction::new(&[0.0, 1.0], &[0.0, 1.0], 2.0, 0.0).unwrap();
+    let problem = Problem::new(vec![f64::INFINITY], Paths::from_lists([[0]]), curve).unwrap();
+    let solution = solve(&problem.with_flow_floors(vec![5.0]).unwrap(), &Ask::default()).unwrap();
+    assert_eq!((solution.status, solution.rates[0]), (Status::Optimal, 5.0));
+}
+
+#[test]
+fn many_floors_that_fill_a_link_fit_but_for_rounding() {
+    let flows = 100_000;
+    let paths = Paths::from_lists(vec![[0u32]; flows]);
+    let problem = Problem::new(vec![flows as f64 * 0.1], paths, AlphaFair::proportional()).unwrap();
+    let solution = solve(&problem.with_flow_floors(vec![0.1; flows]).unwrap(), &Ask::default()).unwrap();
+    assert_ne!(solution.status, Status::Infeasible);
+}
+
+#[test]
+fn a_solver_does_not_certify_rates_that_carry_a_part_of_the_floors() {
+    let problem = one_link(8.0).with_flow_floors(vec![8.0, 4.0]).unwrap();
+    let mut solver = netnum_core::Solver::new(&problem, &Ask::default()).unwrap();
+    solver.step(3).unwrap();
+    assert_eq!(solver.certificate().unwrap().relative_gap, f64::INFINITY);
 }
