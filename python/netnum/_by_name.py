@@ -174,8 +174,8 @@ def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDAr
     if paths.coefficients is not None:
         # Those of traffic that divides; where they are none, those of the links.
         carried = _ends_of_traffic(net, paths, paths.coefficients)
-        walked = _ends_of_traffic(net, paths, np.ones(len(paths.indices)))
-        ends = np.where((carried < 0).any(axis=1, keepdims=True), walked, carried)[first]
+        by_links = _ends_of_traffic(net, paths, np.ones(len(paths.indices)))
+        ends = np.where((carried < 0).any(axis=1, keepdims=True), by_links, carried)[first]
         return ends, np.ones(len(ends), dtype=bool)
     sums = []
     for nodes in (net.links, net.links**2):

@@ -303,7 +303,8 @@ impl<'a> From<&'a Paths> for Cow<'a, Paths> {
     }
 }
 
-/// Written as a list of lists of links: those with coefficients are refused, which a [`Problem`](crate::Problem) writes.
+/// Written as a list of lists of links. Those with coefficients are refused, which a [`Problem`](crate::Problem)
+/// writes.
 impl Serialize for Paths {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.coefficients.is_some() {

@@ -47,8 +47,8 @@ impl Problem {
         &self.carrying
     }
 
-    /// This problem for some of its flows, with their utilities, floors and caps. The others have given rates, and their
-    /// costs. The rates of all paths that carry the floors and these are given where they are known.
+    /// This problem for some of its flows, with their utilities, floors and caps. The others have given rates, and
+    /// their costs. The rates of all paths that carry the floors and these are given where they are known.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
