@@ -10,7 +10,7 @@ sparse = pytest.importorskip("scipy.sparse")
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 #: What flows that are held may miss: more where rounding of the levels before leaves no answer.
-MISSED = (1e-11, 1e-9, 1e-8)
+MISSED = (1e-11, 1e-9, 1e-8, 1e-7)
 
 
 def filled(capacities, routing, owner, weights, demands):
@@ -18,15 +18,19 @@ def filled(capacities, routing, owner, weights, demands):
     paths = routing.shape[1]
     flows = len(weights)
     sums = sparse.csr_matrix((np.ones(paths), (owner, np.arange(paths))), shape=(flows, paths))
-    held = np.full(flows, np.nan)
+    held, most_missed = np.full(flows, np.nan), [0.0]
 
     def best(objective, least, shares):
         # Σ x ≥ least + shares·t, R x ≤ c; the last variable is t.
-        rows = sparse.bmat([[routing, None], [-sums, sparse.csr_matrix(shares[:, None])]], format="csr")
+        # Every row in its own unit, as the tolerances are absolute.
+        unit, room = np.where(least > 0, least, 1.0), np.where(capacities > 0, capacities, 1.0)
+        of_links, of_flows = sparse.diags(1 / room) @ routing, sparse.diags(-1 / unit) @ sums
+        rows = sparse.bmat([[of_links, None], [of_flows, sparse.csr_matrix((shares / unit)[:, None])]], format="csr")
         for missed in MISSED:
-            bounds = np.concatenate([capacities, -least * (1 - missed)])
+            bounds = np.concatenate([capacities / room, -least / unit * (1 - missed)])
             answer = linprog(objective, A_ub=rows, b_ub=bounds, method="highs", options=TOLERANCES)
             if answer.status == 0:
+                most_missed.append(missed)
                 return answer.x
         raise AssertionError(answer.message)
 
@@ -37,19 +41,18 @@ def filled(capacities, routing, owner, weights, demands):
         objective[-1] = -1.0
         level = min(best(objective, least, np.where(free, weights, 0.0))[-1], np.min((demands / weights)[free]))
         least = np.where(free, weights * level, held)
-        blocked = []
+        rooms = {}
         for flow in np.flatnonzero(free):
             objective = np.zeros(paths + 1)
             objective[:paths] = np.where(owner == flow, -1.0, 0.0)
             most = -objective[:paths] @ best(objective, least, np.zeros(flows))[:paths]
-            if (
-                weights[flow] * level >= demands[flow] * (1 - 1e-9)
-                or most <= weights[flow] * level * (1 + 1e-6) + 1e-12
-            ):
-                blocked.append(flow)
-        assert blocked
+            has_all = weights[flow] * level >= demands[flow] * (1 - 1e-9)
+            rooms[flow] = 0.0 if has_all else (most - 1e-12) / max(weights[flow] * level, 1e-9) - 1
+        # The flow with the least room is held by the level, whatever the program leaves it for rounding.
+        blocked = [flow for flow, room in rooms.items() if room <= max(1e-6, min(rooms.values()))]
+        assert min(rooms.values()) <= 1e-5
         held[blocked] = weights[blocked] * level
-    return held
+    return held, max(most_missed)
 
 
 SEEDS = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(50)]
@@ -92,6 +95,7 @@ def test_rates_are_those_of_a_sequence_of_linear_programs(seed, kind, capped):
     )
     solution = netnum.solve(problem)
     assert solution.status == "optimal"
-    expected = filled(capacities, routing.tocsr(), owner, weights, demands)
-    # What a program may be off by is more of the rates of light users.
-    np.testing.assert_allclose(solution.flow_rates, expected, rtol=1e-5 if kind == "any" else 1e-6, atol=1e-12)
+    expected, missed = filled(capacities, routing.tocsr(), owner, weights, demands)
+    # What a program may be off by is more of the rates of light users, by as much as coefficients differ.
+    close = max(1e-5, 1e3 * missed) if kind == "any" else 1e-6
+    np.testing.assert_allclose(solution.flow_rates, expected, rtol=close, atol=1e-12)
