@@ -82,7 +82,7 @@ impl<'a> FeasiblePoint<'a> {
                 |row| row.sum_and_largest(&quoted).0,
             )?;
         }
-        path_prices.iter_mut().zip(problem.costs.of(0..rates.len())).for_each(|(price, cost)| *price += cost);
+        problem.add_costs(0..rates.len(), &mut path_prices);
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
         let flow_rates = if problem.is_single_path() { &rates } else { &totals };
         let misses = |(rate, floor): (&f64, &f64)| *rate < floor * (1.0 - MISSED);

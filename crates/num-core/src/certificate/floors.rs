@@ -72,7 +72,9 @@ impl Split {
 fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
     let (base, capacities) = (&problem.floor_rates, &problem.capacities);
     let of_base = loads(problem, base)?;
-    for round in 0..=ROUNDS {
+    let left_by =
+        |used: &[f64]| capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect();
+    for _ in 0..ROUNDS {
         interrupt::check()?;
         let used = loads(problem, kept)?;
         // By link, the part of the way to the base.
@@ -82,12 +84,8 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
             false => 0.0,
         };
         let parts: Vec<f64> = used.iter().zip(&of_base).zip(capacities).map(part).collect();
-        if parts.iter().all(|&part| part == 0.0) || round == ROUNDS {
-            if round == ROUNDS {
-                kept.copy_from_slice(base);
-            }
-            let used = if round == ROUNDS { &of_base } else { &used };
-            return Ok(capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect());
+        if parts.iter().all(|&part| part == 0.0) {
+            return Ok(left_by(&used));
         }
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
@@ -99,7 +97,8 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
             }
         }
     }
-    unreachable!("the last round returns")
+    kept.copy_from_slice(base);
+    Ok(left_by(&of_base))
 }
 
 fn loads(problem: &Presolved, rates: &[f64]) -> Result<Vec<f64>> {

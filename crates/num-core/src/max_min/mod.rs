@@ -119,7 +119,8 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
 /// # Errors
 /// [`Error::Unsupported`], and [`Error::FloorsDoNotFit`].
 fn check(problem: &Problem) -> Result<()> {
-    problem.check_max_min()?;
+    problem.check_one_class()?;
+    problem.check_no_costs()?;
     if problem.has_flow_floors()
         && let Some(Infeasibility { fraction, .. }) = Presolved::new(problem)?.infeasibility
     {

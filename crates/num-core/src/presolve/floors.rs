@@ -98,21 +98,20 @@ fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Infeasibility {
     let MulticommodityFlow { prices, mut flow_prices, fraction, rates, .. } = flow;
     let paid = |price: f64, amount: f64| if price > 0.0 { price * amount } else { 0.0 };
     let worth: f64 = prices.iter().zip(problem.capacities()).map(|(&price, &capacity)| paid(price, capacity)).sum();
+    // Of the open paths: flow, price and cap.
+    let open = problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path));
+    let open: Vec<(usize, f64, f64)> = open
+        .map(|(path, &flow)| (flow as usize, problem.paths().row(path).sum(&prices), problem.rate_cap(path)))
+        .collect();
     // Paths without a cap are not cheaper, whatever rounding did.
-    for (path, &flow) in problem.group().iter().enumerate() {
-        if !problem.is_closed(path) && problem.rate_cap(path) == f64::INFINITY {
-            let price = &mut flow_prices[flow as usize];
-            *price = price.min(problem.paths().row(path).sum(&prices));
-        }
+    for &(flow, price, _) in open.iter().filter(|(_, _, cap)| *cap == f64::INFINITY) {
+        flow_prices[flow] = flow_prices[flow].min(price);
     }
     // What every flow adds to the left side, less its part of the right one.
     let mut excess: Vec<f64> =
         flow_prices.iter().enumerate().map(|(flow, price)| price * problem.flow_floor(flow)).collect();
-    for (path, &flow) in problem.group().iter().enumerate() {
-        if !problem.is_closed(path) {
-            let rent = flow_prices[flow as usize] - problem.paths().row(path).sum(&prices);
-            excess[flow as usize] -= paid(rent, problem.rate_cap(path));
-        }
+    for (flow, price, cap) in open {
+        excess[flow] -= paid(flow_prices[flow] - price, cap);
     }
     let mut flows: Vec<u32> =
         (0u32..).zip(&excess).filter(|(_, excess)| **excess > 0.0).map(|(flow, _)| flow).collect();

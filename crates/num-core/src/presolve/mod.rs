@@ -229,6 +229,11 @@ impl Presolved {
     /// q_p + k_p of consecutive paths: the prices of their links, times their coefficients, and their cost.
     pub(crate) fn price_paths(&self, paths: Range<usize>, prices: &[f64], path_prices: &mut [f64]) {
         self.paths.gather(paths.clone(), prices, path_prices);
+        self.add_costs(paths, path_prices);
+    }
+
+    /// Adds k_p to q_p of consecutive paths.
+    pub(crate) fn add_costs(&self, paths: Range<usize>, path_prices: &mut [f64]) {
         path_prices.iter_mut().zip(self.costs.of(paths)).for_each(|(price, cost)| *price += cost);
     }
 

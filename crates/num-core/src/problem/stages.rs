@@ -28,12 +28,11 @@ impl Problem {
         Err(Error::Unsupported { method, what, instead: "solve(problem) takes them, class by class" })
     }
 
-    /// Checks that max-min can take the problem: one class, and no costs, which a level cannot be set against.
+    /// Checks that paths have no costs, which the level of max-min cannot be set against.
     ///
     /// # Errors
     /// [`Error::Unsupported`].
-    pub(crate) fn check_max_min(&self) -> Result<()> {
-        self.check_one_class()?;
+    pub(crate) fn check_no_costs(&self) -> Result<()> {
         if !self.has_path_costs() {
             return Ok(());
         }

@@ -67,8 +67,7 @@ impl Point {
             Ok(())
         })?;
         pass.gather(&self.prices, &mut self.path_prices);
-        let costs = problem.costs.of(0..self.path_prices.len());
-        self.path_prices.iter_mut().zip(costs).for_each(|(price, cost)| *price += cost);
+        problem.add_costs(0..self.rates.len(), &mut self.path_prices);
         self.loads.fill(0.0);
         pass.scatter(&self.rates, &mut self.loads);
         Ok(())

@@ -173,10 +173,10 @@ impl Ask {
     }
 
     /// The name of the method.
-    pub(super) fn named(&self) -> Option<&str> {
+    pub(super) fn method(&self) -> &str {
         match &self.by {
-            By::Name(name, _) => Some(name),
-            By::Rule(name, _) | By::Method(name, _) => Some(name),
+            By::Name(name, _) => name,
+            By::Rule(name, _) | By::Method(name, _) => name,
         }
     }
 

@@ -35,13 +35,12 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
     let unsupported = |method: &str, what: &str, instead| {
         Err(Error::Unsupported { method: method.into(), what: what.into(), instead })
     };
-    if let Some(method) = ask.named().filter(|method| !["auto", "interior-point", "max-min"].contains(method)) {
-        return unsupported(method, "priorities or tie costs", "use \"auto\"");
+    if !["auto", "interior-point", "max-min"].contains(&ask.method()) {
+        return unsupported(ask.method(), "priorities or tie costs", "use \"auto\"");
     }
     let is_max_min = problem.has_only(Curvature::MaxMin);
-    if problem.curvature() == Curvature::MaxMin && problem.has_path_costs() {
-        let instead = "use solve(problem, tie_cost=...), which takes the cheapest of the best splits";
-        return unsupported("max-min", "costs of paths", instead);
+    if problem.curvature() == Curvature::MaxMin {
+        problem.check_no_costs()?;
     }
     if !ask.tie_costs.is_empty() {
         check_length("tie_cost", ask.tie_costs.len(), problem.paths().len(), "path")?;

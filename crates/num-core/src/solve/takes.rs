@@ -21,6 +21,9 @@ impl Takes {
     /// # Errors
     /// [`Error::Unsupported`] naming what the problem has that the method cannot take, and what to use instead.
     pub(super) fn check(&self, method: &str, problem: &Problem) -> Result<()> {
+        if problem.has_only(Curvature::MaxMin) {
+            problem.check_no_costs()?;
+        }
         match self.refusal(problem) {
             Some((what, instead)) => Err(Error::Unsupported { method: method.into(), what: what.into(), instead }),
             None => Ok(()),
@@ -31,10 +34,6 @@ impl Takes {
         let curvature = problem.curvature();
         if curvature == Curvature::MaxMin && !problem.has_only(curvature) {
             return Some(("max-min utilities beside others", "give every flow alpha = inf, or none"));
-        }
-        if curvature == Curvature::MaxMin && problem.has_path_costs() {
-            let instead = "use solve(problem, tie_cost=...), which takes the cheapest of the best splits";
-            return Some(("costs of paths with max-min utilities", instead));
         }
         if !self.curvatures.contains(&curvature) {
             return Some(match curvature {

@@ -1,7 +1,7 @@
 //! Prices where paths use of their links what their coefficients say: first steps by hand, closed forms, random
 //! problems with a gap of their own, and units of links.
 
-use crate::common::{close, leaf_spine, options};
+use crate::common::{close, leaf_spine, solved_to_gap as run};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -15,11 +15,6 @@ const RULES: [(&str, &[(&str, f64)]); 7] = [
     ("rcp", &[]),
     ("gradient", &[("gamma", 0.5), ("queue", 0.06)]),
 ];
-
-fn run(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
-    let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap);
-    Solver::new(problem, &Ask::by(method).with_options(&options(list))).unwrap().run(&settings, &mut ()).unwrap()
-}
 
 /// Paths from their links and coefficients.
 fn weighted<L: AsRef<[(u32, f64)]>>(lists: impl IntoIterator<Item = L>) -> Paths {

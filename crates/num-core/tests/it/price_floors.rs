@@ -1,6 +1,6 @@
 //! Prices where flows have floors and paths have costs: closed forms for every rule, and random problems.
 
-use crate::common::{close, options};
+use crate::common::{close, solved_to_gap as run};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -14,11 +14,6 @@ const METHODS_OF_PRICES: [(&str, &[(&str, f64)]); 7] = [
     ("rcp", &[]),
     ("xwi", &[]),
 ];
-
-fn run(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
-    let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap);
-    Solver::new(problem, &Ask::by(method).with_options(&options(list))).unwrap().run(&settings, &mut ()).unwrap()
-}
 
 fn on_one_link(alpha: f64) -> Problem {
     let utility = AlphaFair::new(alpha, 1.0).unwrap();

@@ -117,7 +117,7 @@ impl Part {
             let prices = &mut scratch.prices[..count];
             let (priced, slopes) = (&mut scratch.priced[..count], &mut scratch.slopes[..count]);
             rows.gather(records, prices, priced);
-            prices.iter_mut().zip(problem.costs.of(paths.clone())).for_each(|(price, cost)| *price += cost);
+            problem.add_costs(paths.clone(), prices);
             bounds.cut(&chunk.flows, prices);
             utility.respond_into(places, prices, &bounds.ceilings[paths], rates, slopes);
             raise(problem.bounds.floors.of(chunk.flows.clone()), rates);

@@ -180,3 +180,9 @@ pub fn any_problem(span: i32, several_paths: bool) -> impl Strategy<Value = Prob
         )
     })
 }
+
+/// The solution of a method with options, once its gap is small.
+pub(crate) fn solved_to_gap(problem: &Problem, method: &str, list: &[(&str, f64)], tol: f64) -> Solution {
+    let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap);
+    Solver::new(problem, &Ask::by(method).with_options(&options(list))).unwrap().run(&settings, &mut ()).unwrap()
+}
