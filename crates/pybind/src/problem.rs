@@ -84,6 +84,7 @@ use crate::{hints, path_forms, utility};
 /// priority : array of float, shape (flows,), or dict, optional
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
+///     Flows for which they leave nothing are among `Solution.failed_flows`.
 ///
 /// Warns
 /// -----
