@@ -1,4 +1,4 @@
-"""Coefficients, floors, costs and classes beside CVXPY with Clarabel: small random problems of every kind of utility."""
+"""Coefficients, floors, costs and classes beside CVXPY with Clarabel: small random problems of every utility."""
 
 import numpy as np
 import pytest
@@ -174,7 +174,6 @@ def compare(feature, seed):
         lacks = sum(max(rate - rates[flow], 0.0) * _dearest(case, own.prices, flow) for flow, rate in fixed.items())
         # More than the peer's is its own inaccuracy, since these rates are feasible.
         assert found >= value - 1e-6 * max(1.0, abs(value)) - 2 * (own.prices @ over + lacks)
-        assert found <= value + 1e-3 * max(1.0, abs(value))
         if solution.is_optimal and case.alpha <= 2 and case.kind != "bandwidth function":
             np.testing.assert_allclose(solution.flow_rates[flows], rates[flows], rtol=1e-4, atol=1e-5)
     return "optimal"

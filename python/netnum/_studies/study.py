@@ -93,8 +93,7 @@ class SolvedCases(Cases):
         return solve_many(self._problems(capacities), self._method, warm_start=self.before, **more, **self._settings)
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
-        """Utility of some flows, less what their paths cost; for max-min problems their smallest fair share, nan for no
-        flows."""
+        """Utility of some flows less their costs; for max-min problems the smallest fair share, nan for no flows."""
         values, cost = self._problem.values(found.flow_rates)[flows], self._problem.path_cost
         if found.method == "max-min":
             return float(values.min()) if len(values) else float("nan")
