@@ -226,7 +226,7 @@ def changed(options: argparse.Namespace) -> None:
             instance = scaled(drawn(name, 2000, rng, equal, 4, True, "lognormal"), 8.0)
             for objective in options.objectives or ["throughput", "alpha 1", "max-min"]:
                 solver = netnum.Solver(instance.problem(objective))
-                solver.run()
+                solver.solve()
                 ratios = []
                 for part in (0.001, 0.01, 0.05, 0.1):
                     demands = instance.demands.copy()
@@ -237,9 +237,9 @@ def changed(options: argparse.Namespace) -> None:
                     warm = []
                     for _ in range(3):
                         solver.update(flow_caps=demands)
-                        warm.append(timed(solver.run)[1])
+                        warm.append(timed(solver.solve)[1])
                         solver.update(flow_caps=instance.demands)
-                        solver.run()
+                        solver.solve()
                     ratios.append(f"{cold / min(warm):.1f}")
                 rows.append([f"{name}, {'equal' if equal else 'mixed'}, {objective}", *ratios])
     print(markdown(["cold over warm, demands changed", ".1 %", "1 %", "5 %", "10 %"], rows))
