@@ -307,6 +307,28 @@ def test_bad_input_shows_no_bar(problem, capsys):
     assert capsys.readouterr().err == ""
 
 
+class Pressed:
+    """Raises what Ctrl-C raises as soon as it is asked for its class, as an abstract class does."""
+
+    @property
+    def __class__(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: netnum.Problem([1.0], [[0]], Pressed()),
+        lambda: netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0), flow_cap=Pressed()),
+        lambda: netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0), group=[0], flow_cap=Pressed()),
+        lambda: netnum.Topology(["a", "b"], [(0, 1)], [1.0], link_attributes=Pressed()),
+    ],
+)
+def test_no_ctrl_c_is_lost_while_a_kind_is_looked_up(ask):
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+
+
 def test_the_bar_counts_decades():
     from netnum._show.progress import Solve
 

@@ -1,7 +1,6 @@
 //! Numbers of links, flows or paths that are given as a dict by name.
 
 use pyo3::prelude::*;
-use pyo3::types::PyMapping;
 
 use crate::numbers;
 use crate::paths::Paths;
@@ -43,13 +42,19 @@ impl<'py> Names<'py> {
         present: impl FnOnce() -> Vec<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let value = dict_of_series(value)?;
-        if value.cast::<PyMapping>().is_err() {
+        if !is_a(&value, "Mapping")? {
             return Ok(value);
         }
         let present = numbers::read_only(value.py(), present());
         let arguments = (name, &value, each.word(), present, self.net.as_ref(), self.paths.as_ref());
         value.py().import("netnum._by_name")?.call_method1("filled", arguments)
     }
+}
+
+/// Whether the value is a `collections.abc.Mapping` or `Sequence`. Whether it is one may be asked in Python code, so a
+/// Ctrl-C can arrive within; a cast of PyO3 would print it and go on.
+pub(crate) fn is_a(value: &Bound<'_, PyAny>, abstract_class: &str) -> PyResult<bool> {
+    value.is_instance(&value.py().import("collections.abc")?.getattr(abstract_class)?)
 }
 
 /// A Series with an index of its own as a dict; anything else as it is.

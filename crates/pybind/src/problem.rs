@@ -10,10 +10,10 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::by_name::{Each, Names, dict_of_series};
+use crate::by_name::{Each, Names, dict_of_series, is_a};
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, raise};
 use crate::numbers::{self, counted, kept};
@@ -925,7 +925,7 @@ fn caps_by_name<'py>(
     present: Option<&[f64]>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let caps = dict_of_series(caps)?;
-    if caps.cast::<PyMapping>().is_err() {
+    if !is_a(&caps, "Mapping")? {
         return Ok(caps);
     }
     check_length("group", group.len(), paths.len(), "path").map_err(raise)?;

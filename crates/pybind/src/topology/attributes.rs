@@ -4,17 +4,20 @@ use netnum_core::internal::check_length;
 use netnum_core::{LinkAttribute, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use super::Topology;
-use crate::by_name::{Each, Names};
+use crate::by_name::{Each, Names, is_a};
 use crate::error::{raise, wrong_type};
 use crate::numbers;
 
 /// A network with these attributes of its links.
 pub(super) fn with_attributes(mut core: Core, given: &Bound<'_, PyAny>) -> PyResult<Core> {
-    let wrong = |_| wrong_type("link_attributes", "a dict of arrays by name", given);
-    for item in given.cast::<PyMapping>().map_err(wrong)?.items()? {
+    if !is_a(given, "Mapping")? {
+        return Err(wrong_type("link_attributes", "a dict of arrays by name", given));
+    }
+    for item in given.call_method0("items")?.try_iter()? {
+        let item = item?;
         let (name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let name: String = name.extract().map_err(|_| wrong_type("the name of a link attribute", "a str", &name))?;
         core = core.with_attribute(&*name, values_of(&name, &values)?).map_err(raise)?;

@@ -15,8 +15,9 @@ use netnum_core::{Utilities, Utility as Core, utility_laws};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
+use pyo3::types::{PyFloat, PyTuple, PyType};
 
+use crate::by_name::is_a;
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, UtilityError, raise, setting};
 use crate::numbers;
@@ -167,7 +168,7 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     let (py, short) = (value.py(), Made::none(value.py()));
     let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("marginal")?;
     let is_one = is_one || is_short(value)?;
-    let is_several = !is_one && (value.cast::<PySequence>().is_ok() || value.hasattr("dtype")?);
+    let is_several = !is_one && (value.hasattr("dtype")? || is_a(value, "Sequence")?);
     let mut users = Vec::new();
     if !is_several {
         let value = short.full(value.clone())?;
