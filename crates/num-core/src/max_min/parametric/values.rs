@@ -32,7 +32,8 @@ impl Parametric {
 
     /// Splits flows so that full links are full beyond the rounding of the sums of thousands of rates.
     fn refine_splits(&mut self, network: &Network) {
-        let mut left: Vec<DoubleDouble> = network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect();
+        let mut left: Vec<DoubleDouble> =
+            network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect();
         let mut take = |path: u32, rate: f64| {
             let entries = network.paths.row(path as usize).entries();
             entries.for_each(|(link, a)| left[link as usize].add_product(-a, rate));
