@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from . import _hints
-from ._core import MethodError
+from ._core import MethodError, Problem
 from ._messages import did_you_mean
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'")
@@ -119,6 +119,13 @@ def absent(label: str, name: str, function: Any = None) -> TypeError:
     function = _called(label) if function is None else function
     about = described(_called(label) if function.__name__ == "__init__" else function, name)
     return TypeError(f"{label} needs `{name}`{f', {about}' if about else ''}: {_call(label, function)}")
+
+
+def expect_problem(given: Any, label: str) -> None:
+    """Refuses what is no problem, where a function is called by its label."""
+    if not isinstance(given, Problem):
+        must = f"{label}: `problem` must be a Problem, not a {type(given).__name__}"
+        raise TypeError(f"{must}: {_call(label, _called(label))}")
 
 
 def _call(label: str, function: Any, whole: bool = False) -> str:

@@ -18,8 +18,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "workload": "workloads are made by netnum.sim.Workload, such as Workload.poisson(net, sizes, load, flows=...)",
         "compare": "netnum.sim.sweep runs policies, loads and seeds; report.plot_fct(ax=ax) draws several on the same "
         "axes",
-        "Network": "networks are made by netnum.topology: from_edges(edges), from_networkx(graph), leaf_spine(racks, "
-        "servers_per_rack), ...",
+        "Network": "networks are made by netnum.topology: from_edges(edges), each both ways unless directed=True, "
+        "from_networkx(graph), leaf_spine(racks, servers_per_rack), ...",
         "grid": "netnum.topology.from_networkx reads networkx.grid_2d_graph, with capacities on its edges",
         "jain_index": "it is netnum.jain",
         "fairness": "netnum.jain, netnum.relative_rates and netnum.price_of_fairness have it",
@@ -51,7 +51,15 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "the largest fraction of all demands is netnum.concurrent_flow(problem)",
         ),
         **dict.fromkeys(
-            ("min_cost", "min_cost_flow", "mincost", "cheapest", "cost_flow"),
+            ("min_max_utilization", "minmax_utilization", "min_max_link_utilization"),
+            "the least utilization of the fullest link is netnum.min_utilization(problem)",
+        ),
+        **dict.fromkeys(
+            ("failures", "fail", "link_failures", "robustness"),
+            "netnum.failure_study(problem) solves with every edge failed in turn",
+        ),
+        **dict.fromkeys(
+            ("min_cost", "min_cost_flow", "mincost", "cheapest", "cheapest_routing", "cost_flow", "max_flow_min_cost"),
             "the cheapest way to carry demands is netnum.Linear(0.0) with flow_floor= and flow_cap= of the demands and "
             "path_cost= or link_cost=; netnum.solve(problem, tie_cost=...) takes the cheapest of the best splits",
         ),
@@ -124,6 +132,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     },
     "Sensitivity": {
         **dict.fromkeys(
+            ("jacobian", "jac", "matrix"),
+            "derivatives of rates in capacities are the matrix `d_rates_d_capacity`; `vjp` and `jvp` have all others",
+        ),
+        **dict.fromkeys(
             ("to_pandas", "to_frame"), "`gains(link)` is a table of the flows, and `d_rates_d_capacity` an array"
         ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
@@ -152,6 +164,13 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "cost": "it is `problem.path_cost @ rates`",
         "utilization": "it is `loads / problem.capacities`",
         "utilizations": "it is `loads / problem.capacities`",
+        **dict.fromkeys(
+            ("dual_objective", "bound", "upper_bound", "dual_bound", "best_bound"),
+            "`gap` is the proven distance from it, relative to the gain of doubling every rate",
+        ),
+        "links": '`to_pandas("links")` is the table of links; `problem.links` is their number',
+        "paths": '`to_pandas("paths")` is the table of paths; `problem.paths` has their links',
+        **dict.fromkeys(("path_rates", "path_flows", "routing", "splits"), "the rates of paths are `rates`"),
         "success": "`is_optimal` says whether the rates are proven",
         "message": "`status` says how the solve ended",
         "converged": "`is_optimal` says whether the rates are proven",
@@ -190,6 +209,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "to_dict": "it is `to_json()`",
         "from_demands": "netnum.Problem(net, net.k_shortest_paths(demands, k)) is the problem of demands",
         "without": "netnum.Problem(net.without(links), ...), or `with_capacities({(a, b): 0.0})`",
+        **dict.fromkeys(
+            ("fail_link", "fail_links", "fail", "with_failures", "without_link", "without_links", "remove_link"),
+            "`with_capacities({(a, b): 0.0})` fails a link, netnum.failure_study(problem) each edge in turn",
+        ),
         "with_demands": "the caps of flows are their demands: `with_flow_caps(demands)`",
         "pairs": "they are what the paths were made of; solution.to_pandas() has them",
     },
@@ -251,6 +274,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "solve": "it is `tick(iterations)`",
         "run": "it is `tick(iterations)`",
         "flows": "they are `ids`",
+        **dict.fromkeys(
+            ("allocate", "update", "compute"),
+            "`start(paths, weight)` adds flows, `tick(iterations)` moves their rates, and `rates()` has them",
+        ),
     },
     "Solver": {
         "run": "it is `solve()`",
@@ -275,6 +302,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "throughput": "`bytes_sent` and `time` have it",
         "plot": "it is `plot_fct()`",
         "utilization": "it is `link_utilization`",
+        **dict.fromkeys(("mean_fct", "avg_fct", "average_fct", "mean_response_time"), "it is `mean_completion_time`"),
         "stationary": "`slowing_down` says whether later flows are slower than earlier ones",
     },
     "Workload": {
@@ -374,7 +402,19 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 """Other names that people try for a parameter, of whichever function has it."""
 
 KEYWORDS: dict[str, dict[str, str]] = {
+    "Topology.paths": dict.fromkeys(
+        ("k", "K", "num_paths", "n_paths", "cutoff", "count"),
+        "these are all shortest paths, and `net.k_shortest_paths(pairs, k)` up to k for each pair",
+    ),
+    "Paths.from_lists": dict.fromkeys(
+        ("coefficients", "coefficient"), "netnum.Paths(indptr, indices, coefficients=...) takes them"
+    ),
     "Problem": {
+        **dict.fromkeys(
+            ("coefficients", "coefficient", "fractions", "uses"),
+            "the paths have them, as entries of a SciPy routing matrix of shape (links, paths), or "
+            "netnum.Paths(..., coefficients=...)",
+        ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
@@ -412,6 +452,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("source", "destination", "demand", "volume"),
                 "netnum.demands.from_pandas(net, frame, source=..., destination=..., demand=...) names the columns",
             ),
+            "split": "`net.ecmp_split(pairs)` splits every flow evenly over its shortest paths",
         }
         for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
@@ -445,7 +486,17 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "simulate": {
         "verbose": "`progress=True` shows a bar",
         "flows": "the workload has them: netnum.sim.Workload.poisson(net, sizes, flows=...)",
-        "load": "the workload has it: netnum.sim.Workload.poisson(net, sizes, load=...)",
+        **dict.fromkeys(
+            ("load", "arrival_rate", "rate", "lam", "rho"),
+            "the workload has it: netnum.sim.Workload.poisson(net, sizes, load=...)",
+        ),
+        **dict.fromkeys(
+            ("arrivals", "arrival_times", "start_times", "sizes", "mean_size", "sources", "destinations", "pairs"),
+            "the workload has them: netnum.sim.Workload(arrivals, sources, destinations, sizes, net=net), or "
+            "Workload.poisson(net, sizes, load=...)",
+        ),
+        "paths": "`routing=` takes them, as in routing=paths",
+        "demands": "flows come from a workload: netnum.sim.Workload.poisson(net, sizes, load=...)",
         "failures": "`changes=` has capacities that change, of failed links to 0",
     },
 }
@@ -454,6 +505,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
 NAMES: dict[str, dict[str, str]] = {
     "utility": {
         **dict.fromkeys(("log", "logarithmic", "pf", "kelly", "nash"), 'the logarithm is "proportional"'),
+        **dict.fromkeys(("sqrt", "root", "square-root"), "the square root is utility=0.5, up to a factor of 2"),
         **dict.fromkeys(("linear", "sum", "max-throughput"), 'the sum of rates is "throughput"'),
         **dict.fromkeys(("alpha-fair", "alpha_fair", "alpha"), "a number is the alpha, as in utility=2.0"),
         **dict.fromkeys(("min-fct", "min_fct", "srpt", "sjf"), "short completion times are netnum.MinFct(size)"),
@@ -471,13 +523,15 @@ CALLS: dict[str, str] = {
     "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
     "is taken wherever demands are",
     **dict.fromkeys(
-        (
-            *("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
-            *("min_utilization", "concurrent_flow"),
-        ),
+        ("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
         "netnum.Problem(network, paths, utility) makes a problem",
     ),
-    "simulate": "netnum.sim.Workload.poisson(net, sizes, load, flows=...) makes a workload",
+    **dict.fromkeys(
+        ("min_utilization", "concurrent_flow"),
+        "netnum.Problem(net, net.k_shortest_paths(demands, k)) makes a problem of demands, such as {(a, b): volume}",
+    ),
+    "simulate": "netnum.sim.Workload(arrivals, sources, destinations, sizes, net=net) makes a workload of known flows, "
+    "Workload.poisson(net, sizes, load, flows=...) draws one",
     "AlphaFair": "an alpha per flow is an array, AlphaFair([1.0, 2.0])",
 }
 """What makes the arguments of a function or class, for errors about those that it is called with."""

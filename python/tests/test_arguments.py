@@ -101,6 +101,18 @@ def test_the_answer_says_how_the_call_goes(call, message):
     assert str(caught.value).startswith(message), str(caught.value)
 
 
+@pytest.mark.parametrize("study", [netnum.failure_study, netnum.upgrade_study])
+@pytest.mark.parametrize("given", [NET, [1.0]])
+def test_a_study_of_what_is_no_problem_says_what_makes_one(study, given):
+    name = study.__name__
+    with pytest.raises(TypeError) as caught:
+        study(given)
+    assert str(caught.value) == (
+        f"{name}: `problem` must be a Problem, not a {type(given).__name__}: the call is {name}(problem) "
+        "(netnum.Problem(network, paths, utility) makes a problem)"
+    )
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from Python 3.11 on")
 @pytest.mark.parametrize(
     ("call", "message"),

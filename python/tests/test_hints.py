@@ -42,7 +42,7 @@ def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
         (
             lambda: netnum.Network,
             "module 'netnum' has no attribute 'Network': networks are made by netnum.topology: from_edges(edges), "
-            "from_networkx(graph), leaf_spine(racks, servers_per_rack), ...",
+            "each both ways unless directed=True, from_networkx(graph), leaf_spine(racks, servers_per_rack), ...",
         ),
         (lambda: netnum.fat_tree, "module 'netnum' has no attribute 'fat_tree': it is netnum.topology.fat_tree"),
         (lambda: netnum.slove, "module 'netnum' has no attribute 'slove': did you mean 'solve'?"),
@@ -62,6 +62,21 @@ def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
         ),
         (lambda: netnum.solve(problem()).rtes, "'Solution' object has no attribute 'rtes': did you mean 'rates'?"),
         (lambda: problem().zebra, "'Problem' object has no attribute 'zebra'"),
+        (
+            lambda: netnum.solve(problem()).dual_objective,
+            "'Solution' object has no attribute 'dual_objective': `gap` is the proven distance from it, relative to "
+            "the gain of doubling every rate",
+        ),
+        (
+            lambda: netnum.solve(problem()).sensitivity().jacobian,
+            "'Sensitivity' object has no attribute 'jacobian': derivatives of rates in capacities are the matrix "
+            "`d_rates_d_capacity`; `vjp` and `jvp` have all others",
+        ),
+        (
+            lambda: problem().fail_link(0),
+            "'Problem' object has no attribute 'fail_link': `with_capacities({(a, b): 0.0})` fails a link, "
+            "netnum.failure_study(problem) each edge in turn",
+        ),
         (
             lambda: netnum.demands.gravity(netnum.topology.backbone("b4"), total=1.0).demand,
             "'Demands' object has no attribute 'demand': they are `volumes`",
@@ -176,6 +191,25 @@ def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
         (lambda: netnum.certify(problem(), [1.0], duals=[1.0]), "certify has no 'duals': `prices=`"),
         (lambda: netnum.Solver(problem(), tol=1e-9), "Solver has no 'tol': its `solve` takes it"),
         (lambda: netnum.Solver(problem()).solve(maxiter=3), "Solver.solve has no 'maxiter': `max_iterations=`"),
+        (
+            lambda: netnum.topology.star(3).paths([(0, 1)], k=2),
+            "Topology.paths has no 'k': these are all shortest paths, and `net.k_shortest_paths(pairs, k)` up to k for "
+            "each pair",
+        ),
+        (
+            lambda: netnum.topology.star(3).ecmp([(0, 1)], split=True),
+            "Topology.ecmp has no 'split': `net.ecmp_split(pairs)` splits every flow evenly over its shortest paths",
+        ),
+        (
+            lambda: netnum.Problem([1.0], [[0]], coefficients=[[0.5]]),
+            "Problem has no 'coefficients': the paths have them, as entries of a SciPy routing matrix of shape (links, "
+            "paths), or netnum.Paths(..., coefficients=...)",
+        ),
+        (
+            lambda: sim.simulate(netnum.topology.star(3), None, sizes=[1.0]),
+            "simulate has no 'sizes': the workload has them: netnum.sim.Workload(arrivals, sources, destinations, "
+            "sizes, net=net), or Workload.poisson(net, sizes, load=...)",
+        ),
         (lambda: netnum.topology.star(3, zebra=1), "star has no 'zebra': it takes servers, capacity"),
         (
             lambda: netnum.topology.leaf_spine(2, 2, 2, capacity=1.0),
@@ -191,6 +225,11 @@ def test_the_answer_has_the_right_keyword(call, message):
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_the_square_root_is_a_number_for_a_utility():
+    with pytest.raises(netnum.UtilityError, match=r"flow 1: .*: the square root is utility=0\.5, up to a factor of 2"):
+        netnum.Problem([1.0], [[0], [0]], ["proportional", "sqrt"])
 
 
 def test_an_option_that_is_an_argument_under_another_name_is_answered():

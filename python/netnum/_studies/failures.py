@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .._arguments import expect_problem
 from .._core import NumError, Problem, Solution
 from .._link_sets import LinkSets, is_made_of_fibers, link_sets
 from .._messages import counted, did_you_mean
@@ -290,6 +291,7 @@ def failure_study(
     >>> print(study.names[worst], study.before[worst].round(3), study.after[worst].round(3))
     Kansas City - Indianapolis 1.065 2.13
     """
+    expect_problem(problem, "failure_study")
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .._arguments import expect_problem
 from .._core import NumError, Problem, ProblemError, Solution
 from .._link_sets import LinkSets, link_sets
 from .._messages import counted
@@ -224,6 +225,7 @@ def upgrade_study(
     >>> study.predicted.round(3), study.gained.round(3)
     (array([0.867, 0.133, 0.2  ]), array([0.47 ,   nan, 0.182]))
     """
+    expect_problem(problem, "upgrade_study")
     if operator.index(check) < 0:
         raise NumError(f"check is {check}, expected at least 0")
     names, sets = _that_work(problem, upgrades)
