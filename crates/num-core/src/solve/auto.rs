@@ -12,8 +12,9 @@
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and fast NED solves every problem that
 //! it supports. Fast NED replaces the interior point if that makes no progress, or with one path per flow is not done
 //! after [`MOST_STEPS`] steps. The interior point replaces fast NED if that slows down, and starts from its prices.
-//! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). A warm start
-//! with one path per flow uses fast NED.
+//! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). Where only single
+//! rates are missing, marginals span more decades than the prices of fast NED resolve: the interior point is begun
+//! again once, and the solve ends when that stalls as well. A warm start with one path per flow uses fast NED.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -102,12 +103,13 @@ impl Auto {
         (method == FAST_NED && hard && fits(problem)).then_some(INTERIOR_POINT)
     }
 
-    /// The method to switch to, after a certificate with `score`, for tolerance `tol`.
+    /// The method to switch to, after a certificate with `score`, for tolerance `tol`. `lacks_rates`: the gap is small
+    /// enough, and single rates are missing.
     pub(super) fn next(
         &mut self,
         method: &str,
         problem: &Problem,
-        stalled: bool,
+        (stalled, lacks_rates): (bool, bool),
         iteration: usize,
         score: f64,
         tol: f64,
@@ -117,6 +119,7 @@ impl Auto {
         }
         let is_slow = iteration >= self.since + MOST_STEPS;
         let next = match method {
+            INTERIOR_POINT if stalled && lacks_rates && self.returns > 0 => return None,
             INTERIOR_POINT if stalled || (is_slow && problem.is_single_path()) => FAST_NED,
             FAST_NED if self.may_return() && fits(problem) && self.has_slowed(iteration, score, tol) => INTERIOR_POINT,
             _ => return None,
@@ -214,7 +217,7 @@ mod tests {
     fn a_stall_ends_with_its_run() {
         let mut auto = Auto { returns: MAX_RETURNS, ..Auto::new() };
         let look = |auto: &mut Auto, iteration, score| {
-            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
+            assert_eq!(auto.next(FAST_NED, &shared_link(), (false, false), iteration, score, 1e-6), None);
             auto.has_stalled()
         };
         assert!((0..20_000).step_by(INTERVAL).any(|iteration| look(&mut auto, iteration, 1.0)));
@@ -225,8 +228,21 @@ mod tests {
     }
 
     #[test]
+    fn where_single_rates_are_missing_the_interior_point_begins_again_once() {
+        let mut auto = Auto::new();
+        let stalls = |auto: &mut Auto, at| auto.next(INTERIOR_POINT, &shared_link(), (true, true), at, 1.0, 1e-6);
+        assert_eq!(stalls(&mut auto, 100), Some(FAST_NED));
+        for (at, next) in [(132, None), (164, Some(INTERIOR_POINT))] {
+            assert_eq!(auto.next(FAST_NED, &shared_link(), (false, true), at, 1.0, 1e-6), next);
+        }
+        assert_eq!(stalls(&mut auto, 264), None);
+    }
+
+    #[test]
     fn the_interior_point_is_replaced_after_its_steps_and_returns() {
-        let next = |auto: &mut Auto, iteration| auto.next(INTERIOR_POINT, &shared_link(), false, iteration, 1.0, 1e-6);
+        let next = |auto: &mut Auto, iteration| {
+            auto.next(INTERIOR_POINT, &shared_link(), (false, false), iteration, 1.0, 1e-6)
+        };
         let mut auto = Auto::new();
         assert_eq!(next(&mut auto, MOST_STEPS - 1), None);
         assert_eq!(next(&mut auto, MOST_STEPS), Some(FAST_NED));
@@ -238,17 +254,17 @@ mod tests {
         // And back where that slows down, so often and no more.
         let mut iteration = 1000;
         for _ in 0..MAX_RETURNS {
-            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
+            assert_eq!(auto.next(FAST_NED, &shared_link(), (false, false), iteration, 1.0, 1e-6), None);
             iteration += INTERVAL;
-            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
-            assert_eq!(auto.next(INTERIOR_POINT, &shared_link(), true, iteration, 1.0, 1e-6), Some(FAST_NED));
+            assert_eq!(auto.next(FAST_NED, &shared_link(), (false, false), iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
+            assert_eq!(auto.next(INTERIOR_POINT, &shared_link(), (true, false), iteration, 1.0, 1e-6), Some(FAST_NED));
         }
         // The last run ends when the score does not fall.
         let mut score = 1.0;
         for fell in [true, true, false] {
             iteration += if fell { STALL_ITERATIONS } else { 10 * STALL_ITERATIONS };
             score *= if fell { 0.5 } else { 0.95 };
-            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
+            assert_eq!(auto.next(FAST_NED, &shared_link(), (false, false), iteration, score, 1e-6), None);
             assert_eq!(auto.has_stalled(), !fell);
         }
     }

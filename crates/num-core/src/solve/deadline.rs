@@ -1,8 +1,9 @@
 //! The time limit of a solve, with the time that finishing takes.
 //!
-//! Finishing takes a last certificate and the passes that make the [`Solution`](super::Solution), half a second on 10⁷
-//! flows. The time of a certificate is that of the last one, or an estimate from the time of making the solver. With
-//! less time left, the best solution so far is returned.
+//! Finishing takes a last certificate, a fill with one more (`fill.rs`), and the passes that make the
+//! [`Solution`](super::Solution), a second on 10⁷ flows. The time of a certificate is that of the last one, or an
+//! estimate from the time of making the solver. A step that would leave less is broken off, and finishing itself at
+//! 5 % and 40 ms after the limit: the best solution so far is returned then.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,10 @@ use crate::work::Ranks;
 /// The time limit of one run, and the measured times of its parts.
 pub(super) struct Deadline {
     at: Option<Instant>,
-    /// Stops work that takes longer than expected.
-    token: Option<StopToken>,
+    /// When finishing is broken off.
+    end: Option<Instant>,
+    /// Whether work that takes longer than expected is broken off.
+    breaks_off: bool,
     certificate: Duration,
     step: Duration,
     /// Whether the time of a certificate is an estimate, because none has been taken.
@@ -25,15 +28,19 @@ pub(super) struct Deadline {
 impl Deadline {
     /// Tolerated delay: work that takes less is always done.
     pub(super) const GRACE: Duration = Duration::from_millis(20);
-    /// Time of making the solution, in certificates.
+    /// Time of making the solution, and of a fill with its certificate, in certificates.
     const SOLUTION: u32 = 3;
+    const FILL: u32 = 4;
+    /// The part of the time by which finishing may be late.
+    const LATE: u32 = 20;
 
     /// `made`: the time of making the solver. Several ranks decide together and break nothing off.
     pub(super) fn new(at: Option<Instant>, made: Duration, ranks: &Ranks) -> Self {
-        let left = |at: Instant| at.saturating_duration_since(Instant::now()) + Self::GRACE;
+        let late = |at: Instant| at.saturating_duration_since(Instant::now()) / Self::LATE + 2 * Self::GRACE;
         Self {
             at,
-            token: at.filter(|_| ranks.are_alone()).map(|at| StopToken::with_timeout(left(at))),
+            end: at.map(|at| at + late(at)),
+            breaks_off: ranks.are_alone(),
             certificate: made / 2,
             step: made / 4,
             is_estimate: true,
@@ -47,7 +54,7 @@ impl Deadline {
     /// Those of the work, [`Error::Stopped`] only where another token is the cause. So for the next two.
     pub(super) fn step<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
-        let result = self.within(work);
+        let result = self.until(self.at.map(|at| at + Self::GRACE - self.finishing().min(at - began)), work);
         self.step = began.elapsed();
         result
     }
@@ -62,7 +69,17 @@ impl Deadline {
 
     /// Does some work; `None` if the time runs out during it.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        let Some(token) = &self.token else { return work().map(Some) };
+        self.until(self.at.map(|at| at + Self::GRACE), work)
+    }
+
+    /// Does what belongs to the end of a solve, which may be a little late.
+    pub(super) fn finish<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        self.until(self.end, work)
+    }
+
+    fn until<T>(&self, at: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        let Some(at) = at.filter(|_| self.breaks_off) else { return work().map(Some) };
+        let token = StopToken::with_timeout(at.saturating_duration_since(Instant::now()));
         match token.scope(work) {
             Err(Error::Stopped) => interrupt::check().map(|()| None),
             result => result.map(Some),
@@ -76,7 +93,7 @@ impl Deadline {
     pub(super) fn is_reached(&self) -> Result<bool> {
         let Some(at) = self.at else { return Ok(false) };
         let now = Instant::now();
-        let needed = self.step + self.certificate + self.solution();
+        let needed = self.step + self.finishing();
         self.ranks.any(now >= at || now + needed > at + Self::GRACE)
     }
 
@@ -92,6 +109,10 @@ impl Deadline {
         let needed = if self.is_estimate { Duration::ZERO } else { self.certificate + self.solution() };
         let is_late = Instant::now() + needed > at + Self::GRACE;
         Ok(!self.ranks.any(is_late)?)
+    }
+
+    fn finishing(&self) -> Duration {
+        self.certificate + Self::FILL * self.certificate + self.solution()
     }
 
     fn solution(&self) -> Duration {

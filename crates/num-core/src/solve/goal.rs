@@ -53,6 +53,16 @@ impl Goal {
         gap <= self.gap && (self.stop == Stop::Gap || kkt_residual <= self.kkt_residual)
     }
 
+    /// The tolerance.
+    pub(super) fn tol(&self) -> f64 {
+        self.tol
+    }
+
+    /// Whether, at this gap, only single rates may be missing.
+    pub(super) fn lacks_rates(&self, gap: f64) -> bool {
+        gap <= self.gap && self.stop != Stop::Gap
+    }
+
     /// Score: tolerance times the violation, at most the tolerance when the goal is met.
     pub(super) fn score(&self, gap: f64, kkt_residual: f64) -> f64 {
         if self.is_met(gap, kkt_residual) {

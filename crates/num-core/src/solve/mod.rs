@@ -4,6 +4,7 @@ mod ask;
 mod auto;
 mod bottlenecks;
 mod deadline;
+mod fill;
 mod goal;
 mod interior_point;
 mod max_min;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::auto::Auto;
+use super::fill::{fill, top_up};
 use super::schedule::CertificateSchedule;
 use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
@@ -108,7 +109,14 @@ impl Solver {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            if let Some(method) = self.next_method(stalled, due, &best, settings.tol) {
+            if stalled && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
+                let topped = deadline.certificate(|| self.topped_up(&presolved, &goal, found))?;
+                best = topped.flatten().or(best);
+                if let Some(status) = self.final_status(&goal, best.as_ref())? {
+                    break status;
+                }
+            }
+            if let Some(method) = self.next_method(stalled, due, &best, &goal) {
                 let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
                 if deadline.within(|| self.switch_method(method, prices))?.is_some() {
                     continue;
@@ -133,6 +141,16 @@ impl Solver {
             }
             deadline.step(|| self.advance())?;
         };
+        let best = match status {
+            Status::TimeLimit | Status::MaxIterations | Status::Stopped => {
+                match deadline.finish(|| self.filled(&presolved, &goal, best.as_ref()))? {
+                    Some(Some(filled)) => Some(filled),
+                    _ => best,
+                }
+            }
+            _ => best,
+        };
+        let status = self.final_status(&goal, best.as_ref())?.unwrap_or(status);
         match best {
             Some(best) => self.solution(status, best, self.iteration - first, trace, began),
             None => {
@@ -159,13 +177,14 @@ impl Solver {
         stalled: bool,
         certified: bool,
         best: &Option<Best<'_>>,
-        tol: f64,
+        goal: &Goal,
     ) -> Option<&'static str> {
         let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
         if !stalled && !certified {
             return None;
         }
-        self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
+        let how = (stalled, best.as_ref().is_some_and(|best| goal.lacks_rates(best.gap)));
+        self.auto.as_mut()?.next(self.method_name, &self.problem, how, self.iteration, score, goal.tol())
     }
 
     fn is_due(&self, schedule: &CertificateSchedule, settings: &Settings) -> bool {
@@ -213,6 +232,37 @@ impl Solver {
             });
         }
         Ok(score)
+    }
+
+    /// The best answer with what it leaves idle filled; none where it is not better.
+    fn filled<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: Option<&Best<'p>>) -> Result<Option<Best<'p>>> {
+        // Before the first iteration there are equal shares, unless the caller gave a start.
+        let found = best.filter(|_| self.warm || self.iteration > 0);
+        let prices = found.map_or(&presolved.first_prices, |best| &best.point.prices);
+        let Some(rates) = fill(&self.problem, presolved, found.map(|best| &*best.point.rates), prices)? else {
+            return Ok(None);
+        };
+        let filled = self.certified(presolved, goal, &rates, prices)?;
+        let is_proven = filled.gap.is_finite() || best.is_none_or(|best| !best.gap.is_finite());
+        Ok(is_proven.then_some(filled))
+    }
+
+    /// The best answer with what rounding has left idle filled, in proportion to the rates; none where that is no
+    /// better. A flow with a tiny rate is hurt by an idle capacity that is rounding to its links.
+    fn topped_up<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
+        let Some(rates) = top_up(&self.problem, presolved, &best.point.rates, &best.point.prices)? else {
+            return Ok(None);
+        };
+        let topped = self.certified(presolved, goal, &rates, &best.point.prices)?;
+        Ok((topped.rank < best.rank).then_some(topped))
+    }
+
+    fn certified<'p>(&self, presolved: &'p Presolved, goal: &Goal, rates: &[f64], prices: &[f64]) -> Result<Best<'p>> {
+        let point = FeasiblePoint::new(presolved, rates, prices)?;
+        let is_needed = |gap| goal.needs_rates(gap);
+        let (gap, kkt_residual) = gap_and_residual(&self.problem, &point, self.method.witness(), is_needed)?;
+        let (score, rank) = (goal.score(gap, kkt_residual), goal.rank(gap, kkt_residual));
+        Ok(Best { score, rank, gap, kkt_residual, point })
     }
 
     /// The rank whose flows these are, and how many ranks there are.

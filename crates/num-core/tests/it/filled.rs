@@ -1,0 +1,111 @@
+//! A solve that a limit stops leaves no capacity idle that a flow could use.
+
+use crate::common::*;
+use netnum_core::*;
+use proptest::prelude::*;
+
+const ROUNDING: f64 = 1e-9;
+
+/// Whether every path has a full link, or is at its cap, or its flow at its cap or saturation.
+fn is_filled(problem: &Problem, solution: &Solution) -> bool {
+    let full: Vec<bool> = problem
+        .capacities()
+        .iter()
+        .zip(&solution.loads)
+        .map(|(capacity, load)| *load >= capacity * (1.0 - ROUNDING))
+        .collect();
+    let most: Vec<f64> = (0..problem.flows())
+        .map(|flow| {
+            let block = problem.blocks().iter().find(|block| block.flows.contains(&(flow as u32))).unwrap();
+            let place = block.flows.iter().position(|&own| own == flow as u32).unwrap();
+            block.utility.saturation(place).min(problem.flow_cap(flow))
+        })
+        .collect();
+    problem.paths().iter().enumerate().all(|(path, links)| {
+        let flow = problem.group()[path] as usize;
+        links.iter().any(|&link| full[link as usize])
+            || solution.rates[path] >= problem.rate_cap(path) * (1.0 - ROUNDING)
+            || solution.flow_rates[flow] >= most[flow] * (1.0 - ROUNDING)
+    })
+}
+
+fn fits(problem: &Problem, solution: &Solution) -> bool {
+    let links = problem.capacities().iter().zip(&solution.loads).all(|(c, load)| *load <= c * (1.0 + ROUNDING));
+    links && (0..problem.flows()).all(|flow| solution.flow_rates[flow] <= problem.flow_cap(flow) * (1.0 + ROUNDING))
+}
+
+fn stopped(problem: &Problem, most: usize) -> Solution {
+    solve(problem, &Ask::default().with_settings(Settings::default().with_tol(1e-12).with_max_iterations(most)))
+        .unwrap()
+}
+
+/// Problems over several paths by one utility, with demands.
+fn with_demands(alpha: impl Strategy<Value = f64>) -> impl Strategy<Value = Problem> {
+    let path = || prop::sample::subsequence(vec![0u32, 1, 2, 3, 4, 5], 1..4);
+    let flow = (prop::collection::vec(path(), 1..4), decades(-2, 2), decades(-1, 1));
+    let capacities = prop::collection::vec(decades(-1, 1), 6);
+    (capacities, prop::collection::vec(flow, 1..12), alpha).prop_map(|(capacities, flows, alpha)| {
+        let group =
+            flows.iter().enumerate().flat_map(|(flow, (own, ..))| own.iter().map(move |_| flow as u32)).collect();
+        let paths = Paths::from_lists(flows.iter().flat_map(|(own, ..)| own.clone()));
+        let weights: Vec<f64> = flows.iter().map(|(_, _, weight)| *weight).collect();
+        let utility: Utilities = match alpha {
+            0.0 => Linear::new(weights).unwrap().into(),
+            alpha => AlphaFair::new(alpha, weights).unwrap().into(),
+        };
+        let problem = Problem::grouped(capacities, paths, group, utility).unwrap();
+        problem.with_flow_caps(flows.iter().map(|(_, cap, _)| *cap).collect()).unwrap()
+    })
+}
+
+proptest! {
+    #[test]
+    fn links_are_full_or_flows_have_all_they_can_use(
+        problem in with_demands(prop_oneof![Just(0.0), Just(1.0), Just(4.0), Just(f64::INFINITY)]),
+        most in 0usize..4,
+    ) {
+        let solution = stopped(&problem, most);
+        prop_assert!(fits(&problem, &solution), "{}", solution);
+        let is_stopped = solution.status == Status::MaxIterations;
+        prop_assert!(!is_stopped || is_filled(&problem, &solution), "{} {:?}", solution, solution.rates);
+        prop_assert!(solution.certificate.relative_gap.is_finite(), "{}", solution);
+    }
+
+    #[test]
+    fn whatever_the_utilities(problem in any_problem(4, true), most in 0usize..4) {
+        let solution = stopped(&problem, most);
+        prop_assert!(fits(&problem, &solution), "{}", solution);
+    }
+}
+
+#[test]
+fn throughput_before_the_first_iteration_is_most_of_the_best() {
+    let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
+    let (sources, destinations) = net.random_pairs(400, 3).unwrap();
+    let paths = net.ecmp(&sources, &destinations, 3).unwrap();
+    let problem = Problem::new(net.capacities().to_vec(), paths, Linear::new(1.0).unwrap()).unwrap();
+    let (best, first) = (solve(&problem, &Ask::default()).unwrap(), stopped(&problem, 0));
+    assert!(first.objective >= 0.9 * best.objective, "{} of {}", first.objective, best.objective);
+}
+
+#[test]
+fn what_is_idle_because_it_is_not_worth_its_cost_stays_idle() {
+    let linear = Linear::new(1.0).unwrap();
+    let problem = Problem::new(vec![1.0, 1.0], Paths::from_lists([[0], [1]]), linear).unwrap();
+    let problem = problem.with_path_costs(vec![0.5, 2.0]).unwrap();
+    for most in 0..3 {
+        assert!(stopped(&problem, most).objective >= 0.0);
+    }
+}
+
+#[test]
+fn floors_are_kept() {
+    let paths = Paths::from_lists([vec![0], vec![1], vec![0], vec![0, 1]]);
+    let problem = Problem::grouped(vec![3.0, 2.0], paths, vec![0, 0, 1, 2], AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
+    let problem = problem.with_flow_floors(vec![0.0, 0.0, 1.5]).unwrap();
+    for most in 0..3 {
+        let solution = stopped(&problem, most);
+        assert!(solution.flow_rates[2] >= 1.5 * (1.0 - ROUNDING) && fits(&problem, &solution), "{solution}");
+        assert!(is_filled(&problem, &solution), "{solution}");
+    }
+}
