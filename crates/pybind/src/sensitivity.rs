@@ -114,7 +114,7 @@ impl Sensitivity {
         threads: NonZeroUsize,
     ) -> PyResult<Self> {
         let py = problem.py();
-        let held = &problem.get().core;
+        let held = problem.get().over_paths()?;
         let workers = Arc::new(Threads::new(threads));
         let core = py.enter_rust(|| Core::by(held, &Solution::kept(held, status, rates, prices), workers))?;
         let names = names_of(problem.get(), core.kinks());
@@ -142,7 +142,7 @@ impl Sensitivity {
 
     /// Flows, paths and links.
     fn size(&self) -> [usize; 3] {
-        let problem = &self.problem.get().core;
+        let problem = self.problem.get().at_first();
         [problem.flows(), problem.paths().len(), problem.links()]
     }
 }
@@ -345,7 +345,7 @@ impl Sensitivity {
         let outcomes: Vec<_> = (0..rows.number()).map(outcome).collect();
         let (found, parameters) =
             self.on_core(py, |core| Ok((core.reverse(&outcomes, at_kink)?, core.parameters())))?;
-        let (problem, out) = (&self.problem.get().core, PyDict::new(py));
+        let (problem, out) = (self.problem.get().at_first(), PyDict::new(py));
         out.set_item("capacities", rows.stacked(py, found.iter().map(|one| &one.capacities), links)?)?;
         for name in parameters {
             out.set_item(name.name(), rows.stacked(py, found.iter().map(|one| one.of(name)), flows)?)?;

@@ -37,6 +37,11 @@ impl Bounds {
         mut ceilings: Vec<f64>,
     ) -> Result<Self> {
         let (mut caps, mut flow_caps) = (Vec::new(), Vec::new());
+        if let Some(reaches) = problem.reaches() {
+            for (flow, &original) in caller.flows.iter().enumerate() {
+                ceilings[flow_paths.of(flow)].fill(reaches[original as usize] / rate);
+            }
+        }
         if problem.has_rate_caps() || problem.has_flow_caps() {
             caps.extend(caller.paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
             ceilings.iter_mut().zip(&caps).for_each(|(ceiling, &cap)| *ceiling = ceiling.min(cap));
