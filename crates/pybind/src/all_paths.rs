@@ -158,7 +158,7 @@ impl AllPaths {
         let net = py.import("netnum._saved")?.call_method1("network_of", arguments)?.cast_into::<Topology>()?;
         let ends = |ends: &[u32]| ends.iter().map(|&end| end as usize).collect::<Vec<_>>();
         let (sources, destinations, this) = (ends(&kept.sources), ends(&kept.destinations), net.get());
-        let (core, all) = py.enter_rust(|| {
+        let (core, all) = py.enter_rust(|| -> netnum_core::Result<(Core, Self)> {
             let Kept { max_hops, avoid_links, avoid_nodes, .. } = &kept;
             let paths =
                 NetworkPaths::within(&this.core, &sources, &destinations, *max_hops, avoid_links, avoid_nodes)?;
