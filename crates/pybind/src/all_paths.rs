@@ -36,7 +36,8 @@ impl Limits<'_, '_> {
         let given = [("max_hops", self.max_hops), ("avoid_links", self.avoid_links), ("avoid_nodes", self.avoid_nodes)];
         match given.iter().find(|(_, value)| value.is_some_and(|value| !value.is_none())) {
             Some((name, _)) => {
-                let message = format!("{name} is a limit of paths that solve finds for pairs, and paths are given here");
+                let message =
+                    format!("{name} is a limit of paths that solve finds for pairs, and paths are given here");
                 Err(ProblemError::new_err(message))
             }
             None => Ok(()),
@@ -148,9 +149,12 @@ impl AllPaths {
         let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
         let mut fields: Map<String, Value> = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
         let mut taken = |name: &str| {
-            fields.remove(name).ok_or_else(|| NumError::new_err(format!("a problem of pairs without the field {name:?}")))
+            fields
+                .remove(name)
+                .ok_or_else(|| NumError::new_err(format!("a problem of pairs without the field {name:?}")))
         };
-        let (kept, network): (Kept, Value) = (serde_json::from_value(taken("pairs")?).map_err(wrong)?, taken("network")?);
+        let (kept, network): (Kept, Value) =
+            (serde_json::from_value(taken("pairs")?).map_err(wrong)?, taken("network")?);
         let capacities = fields.get("capacity").cloned().unwrap_or_default();
         let capacities: Vec<Option<f64>> = serde_json::from_value(capacities).map_err(wrong)?;
         let capacities: Vec<f64> = capacities.into_iter().map(|capacity| capacity.unwrap_or(f64::INFINITY)).collect();
@@ -160,8 +164,7 @@ impl AllPaths {
         let (sources, destinations, this) = (ends(&kept.sources), ends(&kept.destinations), net.get());
         let (core, all) = py.enter_rust(|| -> netnum_core::Result<(Core, Self)> {
             let Kept { max_hops, avoid_links, avoid_nodes, .. } = &kept;
-            let paths =
-                NetworkPaths::within(&this.core, &sources, &destinations, *max_hops, avoid_links, avoid_nodes)?;
+            let paths = NetworkPaths::within(&this.core, &sources, &destinations, *max_hops, avoid_links, avoid_nodes)?;
             let first = paths.fewest_hops(this.core.links().len(), &Ranks::alone())?;
             let lists: Vec<Value> = first.iter().map(|links| links.to_vec().into()).collect();
             fields.insert("paths".into(), lists.into());

@@ -97,7 +97,7 @@ fn carried(
             flow.rates = kept.iter().map(|&path| flow.rates[path as usize]).collect();
             return Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds });
         }
-        problem = problem.with_more_paths(&found.flows, &found.paths, &vec![0.0; found.flows.len()])?;
+        problem = problem.with_more_paths(&found.flows, &found.paths, &[])?;
     }
 }
 

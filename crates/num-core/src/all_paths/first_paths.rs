@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! x ← loads, each flow on its first path with what it would use
-//! p_l = (x_l / c_l)⁴ + a little,  cheapest paths at p,  x ← x + (loads on these − x) / (k + 1)        k = 1, 2, …
+//! p_l = (x_l / c_l)⁸ + a little,  cheapest paths at p,  x ← x + (loads on these − x) / (k + 1)        k = 1, 2, …
 //! ```
 //!
 //! The method of successive averages for congestion costs that rise steeply, as for road traffic (Sheffi, *Urban
@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::problem::Problem;
 use crate::work::Workers;
 
-/// Steps of averaging.
+/// Steps of averaging, and the power of congestion costs.
 const STEPS: usize = 3;
+const POWER: i32 = 8;
 /// What a link costs beside its congestion, as a part of the congestion of the fullest: detours are not free.
 const LEAST: f64 = 1e-3;
 
@@ -37,10 +38,7 @@ pub(super) fn spread(
         }
     }
     let mut loads = vec![0.0; problem.links()];
-    let steps = std::env::var("STEPS").ok().and_then(|v| v.parse().ok()).unwrap_or(STEPS);
-    let power = std::env::var("POWER").ok().and_then(|v| v.parse().ok()).unwrap_or(4.0);
-    let little = std::env::var("LEASTP").ok().and_then(|v| v.parse().ok()).unwrap_or(LEAST);
-    for step in 0..steps {
+    for step in 0..STEPS {
         let mut now = vec![0.0; problem.links()];
         for (&path, &volume) in first.iter().zip(&volumes).filter(|(path, _)| **path != u32::MAX) {
             problem.paths().row(path as usize).add(volume, &mut now);
@@ -53,7 +51,7 @@ pub(super) fn spread(
         if !(fullest > 0.0 && fullest.is_finite()) {
             break;
         }
-        prices.iter_mut().for_each(|price| *price = (*price / fullest).powf(power) + little);
+        prices.iter_mut().for_each(|price| *price = (*price / fullest).powi(POWER) + LEAST);
         let missing = Missing::at(&problem, all, &prices, &[], &volumes, workers)?;
         let paths = problem.paths().len() as u32;
         // A flow without a cheaper path keeps to the cheapest that it has.
@@ -76,7 +74,8 @@ fn volumes(problem: &Problem) -> Vec<f64> {
     for path in 0..problem.paths().len() {
         problem.paths().row(path).add(1.0, &mut crossing);
     }
-    let shares: Vec<f64> = problem.capacities().iter().zip(&crossing).map(|(capacity, paths)| capacity / paths).collect();
+    let shares: Vec<f64> =
+        problem.capacities().iter().zip(&crossing).map(|(capacity, paths)| capacity / paths).collect();
     let mut volumes = vec![0.0f64; problem.flows()];
     for (path, &flow) in problem.group().iter().enumerate() {
         let share = problem.paths().row(path).narrowest(&shares);

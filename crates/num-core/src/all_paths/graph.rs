@@ -79,7 +79,8 @@ pub(super) fn usable(net: &Topology, may_use: impl Fn(u32) -> bool) -> Vec<(u32,
 /// way in, both of the same node; any other node itself.
 pub(super) fn meetings(forwards: &[bool], ends: usize, ways: &[(u32, Step)]) -> Vec<[Meeting; 2]> {
     let nodes = forwards.len();
-    let (mut out, mut into) = (vec![(0u32, Step { node: 0, link: 0 }); nodes], vec![(0u32, Step { node: 0, link: 0 }); nodes]);
+    let (mut out, mut into) =
+        (vec![(0u32, Step { node: 0, link: 0 }); nodes], vec![(0u32, Step { node: 0, link: 0 }); nodes]);
     for &(from, step) in ways {
         let Step { node, link } = step;
         out[from as usize] = (out[from as usize].0 + 1, step);

@@ -78,6 +78,11 @@ impl Missing {
         Ok(Self { found, costs, path_costs, least, gap })
     }
 
+    /// Whether no flow has a cheaper path.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.flows.is_empty()
+    }
+
     /// The problem with these paths as well, those that are cheaper by more than a part of what their flow pays.
     ///
     /// # Errors

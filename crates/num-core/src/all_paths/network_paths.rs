@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::cheapest_paths::{CheapestPaths, Cheaper};
+use super::cheapest_paths::{Cheaper, CheapestPaths};
 use super::graph::{ByRoot, Graph, Meeting, Step, meetings, pairs, usable};
 use super::search::Search;
 use crate::error::{Error, Result, check_length};
@@ -92,7 +92,8 @@ impl NetworkPaths {
         // Where all nodes are ends, all of them forward.
         let mut forwards: Vec<bool> = (0..nodes).map(|node| node >= ends || ends == nodes).collect();
         for &node in avoid_nodes {
-            let what = || Error::Topology(format!("node {node} of avoid_nodes does not exist, there are {nodes} nodes"));
+            let what =
+                || Error::Topology(format!("node {node} of avoid_nodes does not exist, there are {nodes} nodes"));
             *forwards.get_mut(node as usize).ok_or_else(what)? = false;
         }
         let pairs: Vec<[u32; 2]> = sources.into_iter().zip(destinations).map(|(from, to)| [from, to]).collect();
@@ -108,7 +109,8 @@ impl NetworkPaths {
             all.avoided_nodes = avoid_nodes.to_vec();
             return Ok(all);
         }
-        let mut this = Self::over(pairs, forwards, avoided, max_hops, net, |link| net.capacities()[link as usize] > 0.0)?;
+        let mut this =
+            Self::over(pairs, forwards, avoided, max_hops, net, |link| net.capacities()[link as usize] > 0.0)?;
         let working = this.cheaper(&prices, &any, &alone)?.flows;
         this.avoided_nodes = avoid_nodes.to_vec();
         this.failed = vec![Vec::new(); this.pairs.len()];
@@ -143,7 +145,19 @@ impl NetworkPaths {
         let by_root = ByRoot::new(nodes, &roots(usize::from(backwards)))?;
         let graph = Graph::new(nodes, &ways, forwards.clone(), backwards);
         let (avoided_nodes, failed) = (Vec::new(), Vec::new());
-        Ok(Self { pairs, meetings, ways, forwards, avoided, avoided_nodes, max_hops, backwards, graph, by_root, failed })
+        Ok(Self {
+            pairs,
+            meetings,
+            ways,
+            forwards,
+            avoided,
+            avoided_nodes,
+            max_hops,
+            backwards,
+            graph,
+            by_root,
+            failed,
+        })
     }
 
     /// The paths with the fewest links, one per pair: those that a problem begins with. Pairs that only failed links
@@ -224,7 +238,14 @@ impl NetworkPaths {
 
     /// The flows of one root whose cheapest paths cost less than asked for, with their links one after the other, and
     /// where each ends.
-    fn of_root(&self, place: usize, search: &mut Search, prices: &[f64], than: &[f64], found: &mut Found) -> Result<()> {
+    fn of_root(
+        &self,
+        place: usize,
+        search: &mut Search,
+        prices: &[f64],
+        than: &[f64],
+        found: &mut Found,
+    ) -> Result<()> {
         let (root, flows) = self.by_root.of(place);
         // The links of hanging ends count as well.
         let limit = self.max_hops.map(|hops| (hops as usize).min(self.graph.nodes() + 2) as u32);
@@ -280,9 +301,8 @@ impl CheapestPaths for NetworkPaths {
             places.into_iter().try_for_each(|place| self.of_root(place, &mut search, prices, than, &mut found))?;
             Ok(found)
         })?;
-        let (count, links) = parts.iter().fold((0, 0), |(count, links), found| {
-            (count + found.flows.len(), links + found.links.len())
-        });
+        let (count, links) =
+            parts.iter().fold((0, 0), |(count, links), found| (count + found.flows.len(), links + found.links.len()));
         let mut places = Vec::with_capacity(count);
         for (part, found) in (0u32..).zip(&parts) {
             let mut start = 0;

@@ -21,12 +21,21 @@ use crate::solve::{Ask, Cadence, Goal, Observer, Progress, Settings, Solution, S
 use crate::utility::Curvature;
 use crate::work::Workers;
 
-/// The first is solved to this.
+/// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
+/// and of what it has found missing: the nearer prices are, the fewer rounds follow.
 const FIRST: f64 = 0.01;
+const NEXT: f64 = 0.1;
+const NEXT_MISSING: f64 = 0.03;
 /// The last is solved to this part of the tolerance: the missing paths may add as much again.
 const LAST: f64 = 0.3;
-/// Rounds that bring nothing before it gives up.
-const PATIENCE: usize = 8;
+/// A path that is cheaper by no more than this part, or by the gap of the round if that is smaller, is left out.
+const MOST_LEFT_OUT: f64 = 0.1;
+/// A round wins something where it leaves no more than this part of the gap; it gives up after so many that do not.
+const WON: f64 = 0.9;
+const PATIENCE: usize = 20;
+/// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of the
+/// tolerance.
+const LEAST: f64 = 1e-3;
 
 /// The solution over all paths that flows may use.
 #[derive(Debug, Clone)]
@@ -79,10 +88,14 @@ pub fn solve_with_link_costs(
     ask.settings.check()?;
     check(problem, !link_costs.is_empty(), ask)?;
     check_length("the pairs of the paths", all.flows(), problem.flows(), "flow")?;
-    let problem = problem.with_reaches(all.most(problem.capacities()));
+    // Each unit takes a link, or is held by a cap.
+    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
     let mut rounds = Rounds {
         all,
         link_costs,
+        reaches,
         ask,
         workers: &*ask.workers,
         observer,
@@ -93,8 +106,8 @@ pub fn solve_with_link_costs(
         finishing: Duration::ZERO,
     };
     match problem.curvature() {
-        Curvature::MaxMin => rounds.run_max_min(problem),
-        _ => rounds.run(problem),
+        Curvature::MaxMin => rounds.run_max_min(problem.clone()),
+        _ => rounds.run(problem.clone()),
     }
 }
 
@@ -126,6 +139,8 @@ fn check(problem: &Problem, links_have_costs: bool, ask: &Ask) -> Result<()> {
 struct Rounds<'a> {
     all: &'a dyn CheapestPaths,
     link_costs: &'a [f64],
+    /// The most that each flow can carry over all of its paths.
+    reaches: Vec<f64>,
     ask: &'a Ask,
     workers: &'a dyn Workers,
     observer: &'a mut dyn Observer,
@@ -152,26 +167,19 @@ impl fmt::Display for OverAllPaths {
 }
 
 impl Rounds<'_> {
-    fn run(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
+    fn run(&mut self, problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let first = problem.paths().len();
-        if first == problem.flows() {
-            problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
-        }
-        if std::env::var_os("ROUNDS").is_some() { eprintln!("spread: {} paths {:.3} s", problem.paths().len(), self.began.elapsed().as_secs_f64()); }
-        let mut presolved = Arc::new(Presolved::by(&problem, Arc::clone(&self.ask.workers))?);
+        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
         let mut start = self.ask.start_prices().map(|prices| (prices.to_vec(), None));
-        let (mut aim, mut least, mut since) = (std::env::var("FIRST").ok().and_then(|v| v.parse().ok()).unwrap_or(FIRST).max(LAST * tol), f64::INFINITY, 0);
+        let (mut aim, mut least, mut since) = (FIRST.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
             self.rounds += 1;
             let is_last = aim <= LAST * tol;
-            let (aim_now, stop_now) = if is_last { (aim, stop) } else { (aim, Stop::Gap) };
-            let mut solution = self.solve(&problem, &presolved, start.take(), aim_now, stop_now)?;
-            let is_over = matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations);
+            let until = if is_last { stop } else { Stop::Gap };
+            let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
             if let Some(next) = self.more_for_floors(&problem, &solution)? {
-                presolved = Arc::new(Presolved::by(&next, Arc::clone(&self.ask.workers))?);
                 problem = next;
                 continue;
             }
@@ -179,98 +187,67 @@ impl Rounds<'_> {
                 return self.ended(problem, solution);
             }
             let finishing = Instant::now();
-            let missing = Missing::at(
-                &problem,
-                self.all,
-                &solution.prices,
-                self.link_costs,
-                &solution.flow_rates,
-                self.workers,
-            )?;
-            let own = solution.certificate;
+            let Solution { prices, flow_rates, certificate: own, .. } = &solution;
+            let missing = Missing::at(&problem, self.all, prices, self.link_costs, flow_rates, self.workers)?;
             let estimate = missing.gap + own.relative_gap;
-            let found = missing.found.flows.len();
-            let envf = |name: &str, or: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
-            let by = if is_last { 0.0 } else { (envf("THRESH", 0.1) * own.relative_gap.min(1.0)).min(0.1) };
-            let next = missing.added_to(&problem, self.link_costs, by)?;
-            let mut rates = solution.rates.clone();
-            rates.resize(next.paths().len(), 0.0);
-            if std::env::var_os("ROUNDS").is_some() {
-                eprintln!(
-                    "round {} paths {} new {} own gap {:.1e} missing {:.1e} aim {:.0e} steps {} {:.3} s",
-                    self.rounds, problem.paths().len(), found, own.relative_gap, missing.gap, aim, solution.iterations,
-                    self.began.elapsed().as_secs_f64()
-                );
-            }
-            let is_same = found == 0;
-            let drop = envf("DROP", 1e9);
-            let (mut next, mut start_rates) = (next, rates.clone());
-            let mut dropped = 0;
-            if drop < 1e8 && missing.gap > envf("DROPGAP", 1e-4) {
-                let keep: Vec<u32> = (0..next.paths().len() as u32).filter(|&p| {
-                    let p = p as usize;
-                    p >= missing.path_costs.len() || rates[p] > 0.0 || missing.path_costs[p] <= missing.least[next.group()[p] as usize] * (1.0 + drop)
-                }).collect();
-                dropped = next.paths().len() - keep.len();
-                if dropped > 0 {
-                    start_rates = keep.iter().map(|&p| rates[p as usize]).collect();
-                    next = next.with_paths_of(&keep, self.workers)?;
-                }
-            }
-            if std::env::var_os("ROUNDS").is_some() { eprintln!("   added {} dropped {}", next.paths().len() + dropped - problem.paths().len(), dropped); }
-            rates = start_rates;
-            if true {
-                presolved = Arc::new(Presolved::by(&next, Arc::clone(&self.ask.workers))?);
-            }
-            // The gap over all paths is at least the estimate.
-            if missing.gap <= tol || is_over {
-                let whole = missing.added_to(&problem, self.link_costs, 0.0)?;
-                let mut padded = solution.rates.clone();
-                padded.resize(whole.paths().len(), 0.0);
-                let certificate = match is_same {
-                    true => own,
-                    false => certify_presolved(&whole, &Presolved::by(&whole, Arc::clone(&self.ask.workers))?, &padded, &solution.prices, &[])?,
-                };
+            (least, since) = if estimate < WON * least { (estimate, 0) } else { (least, since + 1) };
+            let is_over = is_over(&solution);
+            // Nothing is missing and nothing is won: rounding, or a method that is done.
+            let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
+            let is_stuck = nothing || since > PATIENCE;
+            // The gap over all paths is at least what these paths miss.
+            if missing.gap <= tol || is_over || is_stuck {
+                let certificate = self.certificate(&problem, &missing, &solution)?;
                 let Certificate { relative_gap, kkt_residual, .. } = certificate;
                 self.gap = relative_gap;
                 let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
-                if is_met || is_over {
+                if is_met || is_over || is_stuck {
                     solution.certificate = certificate;
-                    solution.status = if is_met { Status::Optimal } else { solution.status };
+                    solution.status = match () {
+                        () if is_met => Status::Optimal,
+                        () if is_over => solution.status,
+                        () => Status::Stalled,
+                    };
                     return self.ended(problem, solution);
                 }
             }
             self.finishing = finishing.elapsed();
-            // Nothing is missing and nothing is won: rounding, or a method that is done.
-            (least, since) = if estimate < 0.9 * least { (estimate, 0) } else { (least, since + 1) };
-            let is_done = is_same && is_last && (solution.status == Status::Stalled || aim < 1e-3 * tol);
-            if is_done || since > PATIENCE + 100 {
-                solution.certificate = certify_presolved(&next, &presolved, &rates, &solution.prices, &[])?;
-                solution.status = Status::Stalled;
-                return self.ended(problem, solution);
-            }
-            aim = if is_last && is_same { 0.1 * aim } else { aim.min(envf("NEXT_EST", 0.1) * estimate).min(envf("NEXT_MISS", 0.001) * missing.gap).max(LAST * tol) };
+            // What prices of this accuracy cannot tell from rounding is left out, but at last.
+            let by = if is_last { 0.0 } else { own.relative_gap.min(MOST_LEFT_OUT) };
+            problem = missing.added_to(&problem, self.link_costs, by)?;
+            aim = match is_last && missing.is_empty() {
+                true => 0.1 * aim,
+                false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
+            };
+            let mut rates = solution.rates;
+            rates.resize(problem.paths().len(), 0.0);
             start = Some((solution.prices, Some(rates)));
-            problem = next;
         }
+    }
+
+    /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could
+    /// carry as much over others of their price.
+    fn certificate(&self, problem: &Problem, missing: &Missing, solution: &Solution) -> Result<Certificate> {
+        let whole = missing.added_to(problem, self.link_costs, 0.0)?.with_reaches(self.reaches.clone());
+        let mut rates = solution.rates.clone();
+        rates.resize(whole.paths().len(), 0.0);
+        let presolved = Presolved::by(&whole, Arc::clone(&self.ask.workers))?;
+        certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
     }
 
     /// Max-min: paths are missing under the cuts that hold flows back.
     fn run_max_min(&mut self, problem: Problem) -> Result<OverAllPaths> {
+        let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let mut problem = first_paths::spread(problem.without_reaches(), self.all, self.link_costs, self.workers)?;
+        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
         loop {
             interrupt::check()?;
             self.rounds += 1;
-            let given = &self.ask.settings;
-            let presolved = Arc::new(Presolved::by(&problem, Arc::clone(&self.ask.workers))?);
-            let (mut solution, mut witness) =
-                self.solve_by("max-min", &problem, &presolved, None, given.tol, given.stop)?;
+            let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
             if let Some(next) = self.more_for_floors(&problem, &solution)? {
                 problem = next;
                 continue;
             }
-            let is_over = matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations);
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -280,24 +257,25 @@ impl Rounds<'_> {
             }
             let (flows, paths) = cuts::missing(&problem, self.all, &witness, self.workers)?;
             self.finishing = finishing.elapsed();
+            let is_over = is_over(&solution);
             if flows.is_empty() || is_over {
                 let Certificate { relative_gap, kkt_residual, .. } = &mut solution.certificate;
-                if flows.is_empty() && !problem.is_single_path() {
-                    let residual = cuts::residual_over_all(&problem, &solution.rates, &witness, self.workers)?;
-                    (*relative_gap, *kkt_residual) = (relative_gap.max(residual), kkt_residual.max(residual));
-                } else if !flows.is_empty() {
+                let residual = match flows.is_empty() {
                     // Nothing is proven over paths that are missing.
-                    (*relative_gap, *kkt_residual) = (1.0, 1.0);
-                }
+                    false => 1.0,
+                    true if problem.is_single_path() => *relative_gap,
+                    true => cuts::residual_over_all(&problem, &solution.rates, &witness, self.workers)?,
+                };
+                (*relative_gap, *kkt_residual) = (relative_gap.max(residual), kkt_residual.max(residual));
                 let is_met = goal.is_met(*relative_gap, *kkt_residual);
-                solution.status = match (is_met, is_over) {
-                    (true, _) => Status::Optimal,
-                    (false, true) => solution.status,
-                    (false, false) => Status::Stalled,
+                solution.status = match () {
+                    () if is_met => Status::Optimal,
+                    () if is_over => solution.status,
+                    () => Status::Stalled,
                 };
                 return self.ended(problem, solution);
             }
-            problem = problem.with_more_paths(&flows, &paths, &vec![0.0; flows.len()])?;
+            problem = problem.with_more_paths(&flows, &paths, &[])?;
         }
     }
 
@@ -315,24 +293,11 @@ impl Rounds<'_> {
         problem.with_more_paths(&found.flows, &found.paths, &costs.collect::<Vec<_>>()).map(Some)
     }
 
-    /// Solves one round by the interior point.
+    /// Solves one round by a method, in the time and with the iterations that are left.
     fn solve(
-        &mut self,
-        problem: &Problem,
-        presolved: &Arc<Presolved>,
-        start: Option<(Vec<f64>, Option<Vec<f64>>)>,
-        tol: f64,
-        stop: Stop,
-    ) -> Result<Solution> {
-        self.solve_by("interior-point", problem, presolved, start, tol, stop).map(|(solution, _)| solution)
-    }
-
-    /// Solves one round, in the time and with the iterations that are left.
-    fn solve_by(
         &mut self,
         method: &str,
         problem: &Problem,
-        presolved: &Arc<Presolved>,
         start: Option<(Vec<f64>, Option<Vec<f64>>)>,
         tol: f64,
         stop: Stop,
@@ -340,15 +305,14 @@ impl Rounds<'_> {
         let given = &self.ask.settings;
         let mut settings = given.clone().with_tol(tol).with_stop(stop);
         settings.max_iterations = given.max_iterations.saturating_sub(self.iterations);
-        settings.time_limit =
-            given.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed() + self.finishing));
+        settings.time_limit = given.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed() + self.finishing));
         let ask = self.ask.clone().with_method(method).with_settings(settings.clone());
         let ask = match start {
             None => ask,
             Some((prices, None)) => ask.with_prices(prices),
             Some((prices, Some(rates))) => ask.with_point(prices, rates),
         };
-        let mut solver = Solver::of(problem, Arc::clone(presolved), &ask)?;
+        let mut solver = Solver::new(problem, &ask)?;
         let mut shown = OfRound { observer: self.observer, gap: self.gap, before: self.iterations, began: self.began };
         let solution = solver.run(&settings, &mut shown)?;
         self.iterations += solution.iterations;
@@ -357,7 +321,6 @@ impl Rounds<'_> {
 
     /// The answer: over the paths that are used.
     fn ended(&self, problem: Problem, solution: Solution) -> Result<OverAllPaths> {
-        let problem = problem.without_reaches();
         let kept = used(&problem, &solution.rates);
         let of = |values: &[f64]| kept.iter().map(|&path| values[path as usize]).collect::<Vec<f64>>();
         let bottlenecks = kept.iter().map(|&path| solution.bottlenecks[path as usize]).collect();
@@ -390,6 +353,11 @@ pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
     kept.retain(|&path| rates[path as usize] > 0.0 || !std::mem::replace(&mut has_one[flow_of(path)], true));
     kept.sort_by_key(|&path| flow_of(path));
     kept
+}
+
+/// Whether a limit or the observer has ended it.
+fn is_over(solution: &Solution) -> bool {
+    matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
 }
 
 /// What an observer sees of a round: iterations of all rounds, and the gap over all paths.

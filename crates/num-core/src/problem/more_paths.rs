@@ -9,7 +9,7 @@ use crate::paths::Paths;
 use crate::work::Workers;
 
 impl Problem {
-    /// This problem with more paths, after its own: of these flows, and with these costs, if paths have any.
+    /// This problem with more paths, after its own: of these flows, and with these costs, where paths have any.
     pub(crate) fn with_more_paths(&self, flows: &[u32], paths: &Paths, costs: &[f64]) -> Result<Self> {
         let mut all = Paths::clone(&self.paths);
         let mut pacer = Pacer::new();
@@ -36,7 +36,11 @@ impl Problem {
     /// This problem over some of its paths only, in the given order: at least one of every flow.
     pub(crate) fn with_paths_of(&self, paths: &[u32], workers: &dyn Workers) -> Result<Self> {
         let of = |values: &[f64]| -> Arc<Vec<f64>> {
-            Arc::new(if values.is_empty() { Vec::new() } else { paths.iter().map(|&path| values[path as usize]).collect() })
+            Arc::new(if values.is_empty() {
+                Vec::new()
+            } else {
+                paths.iter().map(|&path| values[path as usize]).collect()
+            })
         };
         Ok(Self {
             paths: Arc::new(self.paths.select(paths, None, workers)?),
@@ -52,11 +56,6 @@ impl Problem {
     /// Bounds that paths have by their own capacities are then none.
     pub(crate) fn with_reaches(&self, reaches: Vec<f64>) -> Self {
         Self { reaches: Arc::new(reaches), ..self.clone() }
-    }
-
-    /// This problem as one over its own paths.
-    pub(crate) fn without_reaches(&self) -> Self {
-        Self { reaches: Arc::default(), ..self.clone() }
     }
 
     /// The most that every flow could carry over other paths as well, where there are any.

@@ -216,10 +216,7 @@ fn hanging_ends_cost_their_links_and_other_ends_do_not_forward() {
     assert_eq!((found.links(0), found.links(1)), (&[0, 3][..], &[0, 5][..]));
     assert_eq!(paths.most(net.capacities()), [1.0, 1.0]);
     let limited = NetworkPaths::within(&net, &[0usize], &[1usize], Some(1), &[], &[]).unwrap_err();
-    assert_eq!(
-        limited.to_string(),
-        "1 pair has no path, n0 to n1: no path of at most 1 link joins it"
-    );
+    assert_eq!(limited.to_string(), "1 pair has no path, n0 to n1: no path of at most 1 link joins it");
     // Two switches that only an end joins.
     let joined = [both(0, 3), both(1, 4), both(2, 3), both(2, 4)].concat();
     let links = joined.into_iter().map(|(from, to)| Link { from, to, capacity: 1.0 }).collect();

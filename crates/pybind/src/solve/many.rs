@@ -210,7 +210,8 @@ impl<'a, 'py> How<'a, 'py> {
         let (ask, settings) = (&self.ask, &self.keywords.settings);
         match work {
             Work::Problems(held, starts) => {
-                let problems: Vec<&Core> = held.iter().map(|problem| problem.get().over_paths()).collect::<PyResult<_>>()?;
+                let problems: Vec<&Core> =
+                    held.iter().map(|problem| problem.get().over_paths()).collect::<PyResult<_>>()?;
                 let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
                 let batch = match &starts {
                     Some(starts) => Batch::with_starts(&problems, starts).map_err(raise)?,
