@@ -341,7 +341,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "tol": "netnum.solve(problem, tol=...) takes it",
         "sources": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
         "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
-        "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has up to k for each pair",
+        "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
     "from_edges": {
         **dict.fromkeys(

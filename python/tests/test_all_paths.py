@@ -49,9 +49,7 @@ def test_a_flow_takes_all_ways_of_a_triangle():
 def test_a_fixed_flow_still_makes_way_at_a_later_level():
     # A (cap 1) and B share L of 3; A may also go around over M. B gets all of L.
     one_way = netnum.topology.from_edges("x a 1\na b 3\na m 1\nm b 1\ny a 9", directed=True)
-    problem = netnum.Problem(
-        one_way, [("x", "b"), ("y", "b")], "max-min", flow_cap=[1.0, np.inf]
-    )
+    problem = netnum.Problem(one_way, [("x", "b"), ("y", "b")], "max-min", flow_cap=[1.0, np.inf])
     rates = netnum.solve(problem).flow_rates
     assert rates == pytest.approx([1.0, 3.0], rel=1e-9)
 
@@ -299,6 +297,9 @@ def test_what_takes_paths_says_so():
         lambda: netnum.max_min(problem),
         lambda: problem.with_rate_caps(1.0),
         lambda: problem.loads(solution.rates),
+        lambda: netnum.to_pandas(problem, solution),
+        lambda: netnum.failure_study(problem),
+        lambda: netnum.upgrade_study(problem),
     ):
         with pytest.raises(netnum.ProblemError, match="has pairs and no paths: solve"):
             call()
@@ -353,7 +354,7 @@ def test_a_stopped_solve_has_feasible_rates_and_a_bound_over_all_paths():
 
     def stop(progress):
         seen.append(progress)
-        return len(seen) < 12
+        return len(seen) < 4
 
     stopped = netnum.solve(problem, callback=stop)
     assert stopped.status == "stopped"
@@ -374,9 +375,7 @@ def test_pairs_that_the_network_does_not_join_are_listed():
     with pytest.raises(netnum.ProblemError, match=r"2 pairs have no path, a to c, d to b: there is no route"):
         netnum.Problem(net, [("a", "c"), ("a", "b"), ("d", "b")])
     with pytest.raises(netnum.ProblemError, match=r"1 pair has no path, Seattle to Houston: no path of at most 1 link"):
-        netnum.Problem(
-            TRIANGLE, [("Seattle", "Houston")], max_hops=1, avoid_links=[("Seattle", "Houston")]
-        )
+        netnum.Problem(TRIANGLE, [("Seattle", "Houston")], max_hops=1, avoid_links=[("Seattle", "Houston")])
 
 
 def test_pairs_that_only_failed_links_join_are_failed_flows():
@@ -409,9 +408,7 @@ def test_limits_of_paths_go_with_pairs_only():
         netnum.Problem(TRIANGLE, [["Seattle", "Houston"]], max_hops=2)
     with pytest.raises(netnum.NumError, match="max_hops"):
         netnum.Problem(TRIANGLE, [("Seattle", "Houston")], max_hops=0)
-    with pytest.raises(netnum.MethodError, match="use \"auto\""):
+    with pytest.raises(netnum.MethodError, match='use "auto"'):
         netnum.solve(netnum.Problem(TRIANGLE, [("Seattle", "Houston")]), "fast-ned")
     with pytest.raises(netnum.MethodError, match="priorities"):
-        netnum.solve(
-            netnum.Problem(TRIANGLE, [("Seattle", "Houston"), ("Denver", "Houston")], priority=[0, 1])
-        )
+        netnum.solve(netnum.Problem(TRIANGLE, [("Seattle", "Houston"), ("Denver", "Houston")], priority=[0, 1]))

@@ -483,6 +483,11 @@ impl Problem {
         self.core.has_priorities().then(array).transpose()
     }
 
+    /// Raises where it has pairs and no paths.
+    fn _need_paths(&self) -> PyResult<()> {
+        self.over_paths().map(drop)
+    }
+
     #[getter]
     fn _own_paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
         self.own_paths(py)

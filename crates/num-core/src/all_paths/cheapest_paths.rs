@@ -31,8 +31,8 @@ impl Cheaper {
 /// which is the cheapest?
 ///
 /// [`NetworkPaths`](super::NetworkPaths) answers it for the paths of a network. An implementation of your own has other
-/// sets of paths: over waypoints, valley-free ones, lists of segments. A proof over all paths is as good as the answers:
-/// it holds for the paths that are named here, of which none is cheaper than the one that is returned.
+/// sets of paths: over waypoints, valley-free ones, lists of segments. A proof over all paths is as good as the
+/// answers: it holds for the paths that are named here, of which none is cheaper than the one that is returned.
 pub trait CheapestPaths: fmt::Debug + Send + Sync {
     /// How many flows there are.
     fn flows(&self) -> usize;
@@ -57,11 +57,12 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
 /// What rounding of a sum of prices may add.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks what was returned: flows that exist, in order, and paths over links that exist, cheaper than asked for.
+/// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, cheaper
+/// than asked for.
 ///
 /// # Errors
 /// [`Error::CheapestPath`] naming the flow.
-pub(super) fn check(found: &Cheaper, prices: &[f64], than: &[f64]) -> Result<()> {
+pub(super) fn check(found: &Cheaper, capacities: &[f64], prices: &[f64], than: &[f64]) -> Result<()> {
     let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
     if let Some(pair) = found.flows.windows(2).find(|pair| pair[0] >= pair[1]) {
         return wrong(pair[1] as usize, format!("it follows flow {}, expected flows in increasing order", pair[0]));
@@ -76,6 +77,9 @@ pub(super) fn check(found: &Cheaper, prices: &[f64], than: &[f64]) -> Result<()>
         }
         if let Some(link) = links.iter().find(|&&link| link as usize >= prices.len()) {
             return wrong(flow, format!("its path names link {link} of {} links", prices.len()));
+        }
+        if let Some(link) = links.iter().find(|&&link| capacities[link as usize] == 0.0) {
+            return wrong(flow, format!("its path crosses link {link}, which has failed"));
         }
         let cost = found.paths.row(path).sum(prices);
         if cost > than[flow] * (1.0 + ROUNDING) {

@@ -39,7 +39,7 @@ pub(super) fn missing(
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, price)| prices[link as usize] = price);
         cut.factors().iter().for_each(|&(flow, factor)| than[flow as usize] = factor * (1.0 - CHEAPER));
         let found = all.cheaper(&prices, &than, workers)?;
-        check(&found, &prices, &than)?;
+        check(&found, problem.capacities(), &prices, &than)?;
         for (path, &flow) in found.flows.iter().enumerate() {
             let links = found.paths.links(path);
             if known.insert((flow, links.to_vec())) {

@@ -76,7 +76,7 @@ fn carried(
         let (prices, pays) = (&flow.prices, &flow.flow_prices);
         let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - CHEAPER)).collect();
         let found = all.cheaper(prices, &than, &workers)?;
-        check(&found, prices, &than)?;
+        check(&found, problem.capacities(), prices, &than)?;
         let (mut before, mut saved) = (0.0, 0.0);
         for (demand, price) in (0..problem.flows()).map(|flow| problem.flow_cap(flow)).zip(pays) {
             before += if *price > 0.0 { demand * price } else { 0.0 };
@@ -106,13 +106,13 @@ fn carried(
 /// # Errors
 /// Those of the oracle.
 pub(super) fn missing_for_floors(
+    problem: &Problem,
     all: &dyn CheapestPaths,
-    prices: &[f64],
-    flow_prices: &[f64],
+    [prices, flow_prices]: [&[f64]; 2],
     workers: &dyn Workers,
 ) -> Result<super::Cheaper> {
     let than: Vec<f64> = flow_prices.iter().map(|price| price * (1.0 - CHEAPER)).collect();
     let found = all.cheaper(prices, &than, workers)?;
-    check(&found, prices, &than)?;
+    check(&found, problem.capacities(), prices, &than)?;
     Ok(found)
 }

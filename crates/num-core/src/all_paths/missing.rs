@@ -65,7 +65,7 @@ impl Missing {
         };
         let than: Vec<f64> = least.iter().enumerate().map(than).collect();
         let found = all.cheaper(&prices, &than, workers)?;
-        check(&found, &prices, &than)?;
+        check(&found, problem.capacities(), &prices, &than)?;
         let (mut saved, mut paid) = (0.0, 0.0);
         let costs: Vec<f64> = (0..found.flows.len()).map(|path| found.paths.row(path).sum(&prices)).collect();
         for (&flow, cost) in found.flows.iter().zip(&costs) {

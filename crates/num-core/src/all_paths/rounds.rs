@@ -33,8 +33,8 @@ const MOST_LEFT_OUT: f64 = 0.1;
 /// A round wins something where it leaves no more than this part of the gap; it gives up after so many that do not.
 const WON: f64 = 0.9;
 const PATIENCE: usize = 20;
-/// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of the
-/// tolerance.
+/// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of
+/// the tolerance.
 const LEAST: f64 = 1e-3;
 
 /// The solution over all paths that flows may use.
@@ -282,7 +282,7 @@ impl Rounds<'_> {
     /// The problem with the paths that floors want which do not fit over its own; none where there are no such.
     fn more_for_floors(&self, problem: &Problem, solution: &Solution) -> Result<Option<Problem>> {
         let Some(proof) = &solution.infeasibility else { return Ok(None) };
-        let found = missing_for_floors(self.all, &proof.prices, &proof.flow_prices, self.workers)?;
+        let found = missing_for_floors(problem, self.all, [&proof.prices, &proof.flow_prices], self.workers)?;
         if found.flows.is_empty() {
             return Ok(None);
         }

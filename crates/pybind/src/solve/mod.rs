@@ -107,6 +107,10 @@ pub(crate) use trace::Trace;
 ///
 /// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
+/// A problem of pairs is solved in rounds over paths that are added at each, by ``"interior-point"``, or ``"max-min"``.
+/// The certificate is over all paths of the network, and so is the gap that a callback sees, that of the last round
+/// that was certified.
+///
 /// Examples
 /// --------
 /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0, weight=[1.0, 3.0]))
