@@ -50,6 +50,37 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             ("max_concurrent_flow", "maximum_concurrent_flow", "multicommodity_flow"),
             "the largest fraction of all demands is netnum.concurrent_flow(problem)",
         ),
+        **dict.fromkeys(
+            ("min_cost", "min_cost_flow", "mincost", "cheapest", "cost_flow"),
+            "the cheapest way to carry demands is netnum.Linear(0.0) with flow_floor= and flow_cap= of the demands and "
+            "path_cost= or link_cost=; netnum.solve(problem, tie_cost=...) takes the cheapest of the best splits",
+        ),
+        **dict.fromkeys(
+            ("drf", "DRF", "dominant_resource_fairness", "dominant_share"),
+            "dominant-resource fairness is netnum.max_min(problem) with weights of 1/max(coefficient/capacity): "
+            "netnum.Paths has coefficients",
+        ),
+        **dict.fromkeys(
+            (
+                "explain_infeasible",
+                "infeasible",
+                "infeasibility",
+                "feasible",
+                "is_feasible",
+                "check_feasible",
+                "conflicts",
+            ),
+            "netnum.solve(problem).infeasibility says why floors do not fit; without floors some rates always do",
+        ),
+        **dict.fromkeys(
+            ("guarantees", "guarantee", "min_rates", "floors", "slo"),
+            "guaranteed rates are flow_floor= of netnum.Problem",
+        ),
+        **dict.fromkeys(
+            ("priorities", "strict_priority", "classes", "lexicographic"),
+            "classes that are served one after the other are priority= of netnum.Problem",
+        ),
+        **dict.fromkeys(("wcmp", "split_evenly", "segment_routing"), "they are net.ecmp_split of a netnum.Topology"),
         "Throughput": 'it is the utility "throughput", netnum.Linear()',
         "FCT": "the utility of completion times is netnum.MinFct(size)",
         "Simulator": "netnum.sim.simulate(net, workload) runs a simulation",
@@ -114,6 +145,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "dual": "the prices of links are `prices`",
         "dual_value": "the prices of links are `prices`",
         "shadow_prices": "the prices of links are `prices`",
+        "infeasible": '`status == "infeasible"` says so, and `infeasibility` why',
+        "is_infeasible": '`status == "infeasible"` says so, and `infeasibility` why',
+        "is_feasible": '`status != "infeasible"` says so, and `infeasibility` why not',
+        "conflict": "`infeasibility` says why floors do not fit",
+        "cost": "it is `problem.path_cost @ rates`",
         "utilization": "it is `loads / problem.capacities`",
         "utilizations": "it is `loads / problem.capacities`",
         "success": "`is_optimal` says whether the rates are proven",
@@ -138,6 +174,13 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "solve": "it is netnum.solve(problem)",
         "max_min": "it is netnum.max_min(problem)",
         "demands": "the caps of flows are `flow_cap`",
+        "floors": "the floors of flows are `flow_floor`",
+        "guarantees": "the floors of flows are `flow_floor`",
+        "costs": "the costs of paths are `path_cost`, those of their links included",
+        "link_cost": "the costs of paths are `path_cost`, those of their links included",
+        "priorities": "they are `priority`",
+        "coefficients": "they are `paths.coefficients`",
+        "is_feasible": "netnum.solve(problem).infeasibility says why floors do not fit",
         "routes": "they are `paths`",
         "n_flows": "their number is `flows`",
         "num_flows": "their number is `flows`",
@@ -187,8 +230,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "graph": "it is `to_networkx()`",
         "n_nodes": "it is `len(node_names)`",
         "number_of_nodes": "it is `len(node_names)`",
+        "num_nodes": "it is `len(node_names)`",
         "n_links": "it is `len(capacities)`",
         "number_of_edges": "it is `len(capacities)`",
+        "num_links": "it is `len(capacities)`",
+        "num_edges": "it is `len(capacities)`",
         "hosts": "flows start and stop at `ends`, the nodes 0 to ends - 1",
         "servers": "flows start and stop at `ends`, the nodes 0 to ends - 1",
     },
@@ -462,6 +508,17 @@ ENTRIES: dict[str, str] = {
 }
 """What has the entries of objects that have none of their own."""
 
+ARRAYS: dict[str, str] = {
+    "Solution": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
+    "Solutions": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
+    "MaxMinRates": "`rates` (of paths) and `flow_rates` are its arrays",
+    "MulticommodityFlow": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
+    "Problem": "`capacities`, `group` and others are its arrays",
+    "Topology": "`capacities` and `links` are its arrays",
+    "Demands": "`volumes` is its array, and `to_matrix()` makes one",
+}
+"""The arrays of objects that NumPy would take for one entry of an array of objects."""
+
 PLACES = ("topology", "demands", "sim")
 """The modules whose names are also looked for at the top."""
 
@@ -526,8 +583,14 @@ def answer_for(classes: Iterable[type]) -> None:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object has no entry {key!r}: {ENTRIES[kind]}")
 
+    def __array__(self: Any, *_: Any, **__: Any) -> Any:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object is no array: {ARRAYS[kind]}")
+
     for one in classes:
         one.__getattr__ = __getattr__  # type: ignore[attr-defined]
+        if one.__name__ in ARRAYS:
+            one.__array__ = __array__  # type: ignore[attr-defined]
         if not _is_final(one):
             continue
         one.__setattr__ = __setattr__  # type: ignore[method-assign, assignment]

@@ -32,7 +32,13 @@ Result = TypeVar("Result")
 #: The parameters of utilities that are numbers, of which a flow has one.
 OF_UTILITIES = ("weight", "scale", "alpha", "size", "epsilon")
 #: Everything that a layer takes, and what there is one of for each of its values.
-PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(OF_UTILITIES, "flow")
+PARAMETERS = {
+    "capacities": "link",
+    "rate_cap": "path",
+    "flow_cap": "flow",
+    "flow_floor": "flow",
+    "path_cost": "path",
+} | dict.fromkeys(OF_UTILITIES, "flow")
 #: Everything that a layer gives, likewise; there is one objective.
 OUTCOMES = {"rates": "path", "flow_rates": "flow", "prices": "link", "objective": None}
 
@@ -68,8 +74,9 @@ class Layer:
         self._key = (problem, self.of, self.is_one, at_kink, self.threads, object() if remembers else None)
         # With capacities in place of a topology, which every problem would have a copy of.
         if isinstance(problem.network, Topology):
-            caps = {"rate_cap": problem.rate_cap, "flow_cap": problem.flow_cap}
-            problem = Problem(problem.capacities, problem.paths, problem.utility, **caps)
+            names = ("rate_cap", "flow_cap", "flow_floor", "path_cost", "priority")
+            others = {name: getattr(problem, name) for name in names}
+            problem = Problem(problem.capacities, problem.paths, problem.utility, **others)
         self.problem = problem
         self._remembers = remembers
         # Replaced as a whole and never changed, so that calls of several threads need no lock.
@@ -104,7 +111,7 @@ class Layer:
                 near = did_you_mean(name, list(PARAMETERS))
                 expected = near or f"expected one of {', '.join(PARAMETERS)}"
                 raise TypeError(f"there is no parameter {name!r}, {expected}")
-        own = [name for name in names if PARAMETERS[name] == "flow" and name != "flow_cap"]
+        own = [name for name in names if name in OF_UTILITIES]
         utility = self.problem.utility
         if own and isinstance(utility, tuple):
             raise TypeError(
@@ -194,7 +201,7 @@ class Layer:
         gradients: list[NDArray[np.float64]] = []
         for name in names:
             size = self.counts[PARAMETERS[name]]
-            # Caps that are all infinite have no derivative.
+            # Caps that are all infinite have no derivative, nor have floors that are all 0.
             each = np.array([one.get(name, np.zeros(size)) for one in found], dtype=np.float64)
             gradients.append(each.reshape(*batch, size))
         return gradients
@@ -206,8 +213,15 @@ class Layer:
             problem = problem.with_capacities(rows["capacities"][row])
         if "rate_cap" in rows:
             problem = problem.with_rate_caps(rows["rate_cap"][row])
+        if "flow_cap" in rows and "flow_floor" in rows:
+            # New caps need not be above old floors.
+            problem = problem.with_flow_floors(None)
         if "flow_cap" in rows:
             problem = problem.with_flow_caps(rows["flow_cap"][row])
+        if "flow_floor" in rows:
+            problem = problem.with_flow_floors(rows["flow_floor"][row])
+        if "path_cost" in rows:
+            problem = problem.with_path_costs(rows["path_cost"][row])
         known = self._of_utility()
         changed = {name: rows[name][row] for name in known if name in rows}
         if not changed:
@@ -248,6 +262,8 @@ def _rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _objective(optimum: Sensitivity) -> float:
-    """The sum of utilities over the flows that are served."""
+    """The sum of utilities over the flows that are served, less the costs."""
     values = optimum.problem.values(optimum.flow_rates)
-    return float(values[optimum.flow_rates > 0].sum())
+    cost = optimum.problem.path_cost
+    paid = 0.0 if cost is None else float(cost @ optimum.rates)
+    return float(values[optimum.flow_rates > 0].sum()) - paid

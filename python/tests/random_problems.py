@@ -35,6 +35,8 @@ GAP, RATES = 1e-6, 1e-3
 SLACK = 10
 #: Rounding: loads are summed in another order here.
 OVERLOAD = 1e-9
+#: What flows may lack that get nothing beside the classes before them, of what their paths could carry.
+STARVED = 1e-6
 TIME_LIMIT, LATE, WATCHDOG = 5.0, 1.0, 60.0
 #: Decades of capacities and weights up to which `auto` has to end as optimal.
 MILD = 8
@@ -91,6 +93,11 @@ class Draw:
             fields["flow_cap"] = [float(cap) if some else None for cap, some in zip(caps, capped, strict=True)]
         self.constrain(fields, share, "max-min" in kind)
         name = f"{kind}, {'several paths' if len(paths) > flows else 'one path'}"
+        # With costs the split of a class may have to become dearer for a later one.
+        takes = solve.get("method", "interior-point") == "interior-point"
+        if takes and rng.random() < 0.12 and not ("path_cost" in fields and len(paths) > flows):
+            fields["priority"] = rng.choice(int(rng.integers(2, 5)), flows).astype(float).tolist()
+            name += ", classes"
         return Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
 
     def constrain(self, fields: Fields, share, is_max_min: bool):
@@ -370,7 +377,7 @@ class Case:
             for name, field in [("rate_cap", "cap"), ("flow_cap", "flow_cap")]
             if self.fields.get(field)
         }
-        caps |= {name: self.fields[name] for name in ("flow_floor", "path_cost") if name in self.fields}
+        caps |= {name: self.fields[name] for name in ("flow_floor", "path_cost", "priority") if name in self.fields}
         lists = self.fields["paths"]
         indptr = np.cumsum([0, *(len(path) for path in lists)])
         uses = np.concatenate(self.fields["coefficient"]) if "coefficient" in self.fields else None
@@ -494,6 +501,8 @@ def judge(case: Case, problem: netnum.Problem, solution: netnum.Solution) -> Out
         outcome.false, outcome.detail = "not feasible", f"overload {overload:.1e}"
     elif not np.all(np.isfinite(solution.prices)):
         outcome.false, outcome.detail = "not finite", "a price is not a number"
+    elif solution.classes:
+        judge_classes(case, problem, solution, outcome)
     elif solution.is_optimal:
         outcome.judged = int(own.served.sum())
         by_kkt = case.solve.get("stop") == "kkt"
@@ -503,6 +512,42 @@ def judge(case: Case, problem: netnum.Problem, solution: netnum.Solution) -> Out
         else:
             judge_utility(case, own, problem, solution, outcome, accuracy)
     return outcome
+
+
+def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution, outcome: Outcome):
+    """Each class by itself: those before it keep their rates, those after it have their floors."""
+    expected = sorted(set(case.fields["priority"]))
+    found = [one.priority for one in solution.classes]
+    if found != expected[: len(found)] or (solution.is_optimal and found != expected):
+        outcome.false, outcome.detail = "false: classes", f"they are {found}, not {expected}"
+        return
+    accuracy = SLACK * (GAP if case.solve.get("stop") == "kkt" else RATES)
+    for one in solution.classes:
+        fields, rates = second_opinion.stage(case.fields, one.priority, solution.rates)
+        own = second_opinion.Own(fields)
+        starved = np.intersect1d(one.flows, solution.failed_flows)
+        starved = starved[own.served[starved]]
+        if len(starved):
+            more = second_opinion.most_of_starved(own, starved)
+            if not more <= STARVED * len(case.fields["group"]):
+                detail = f"flow {starved[0]} and {len(starved) - 1} others could have {more:.1e} in sum"
+                outcome.false, outcome.detail = "false: starved", detail
+                return
+            fields, rates = second_opinion.stage(case.fields, one.priority, solution.rates, starved)
+            own = second_opinion.Own(fields)
+        overload = own.overload(rates)
+        if overload > OVERLOAD:
+            outcome.false, outcome.detail = "not feasible", f"overload {overload:.1e} of priority {one.priority:g}"
+        elif one.status == "optimal":
+            outcome.judged += int(own.served[one.flows].sum())
+            answer = Answer(rates, one.prices, one.gap)
+            if own.worth.is_max_min:
+                judge_max_min(case, own, answer, outcome)
+            else:
+                judge_utility(case, own, None, answer, outcome, accuracy)
+        if outcome.false:
+            outcome.detail += f", priority {one.priority:g}"
+            return
 
 
 def judge_infeasible(own, solution, outcome: Outcome):
@@ -515,10 +560,19 @@ def judge_infeasible(own, solution, outcome: Outcome):
         outcome.false, outcome.detail = "false: part", f"{proof.fraction:.6g} is not {part:.6g}"
 
 
+@dataclass
+class Answer:
+    """What is judged of a class."""
+
+    rates: Any
+    prices: Any
+    gap: float
+
+
 def judge_max_min(case: Case, own, solution, outcome: Outcome):
     # The linear programs of several paths hold no more decades.
     if not own.is_single_path and case.decades > 4:
-        outcome.open = outcome.judged
+        outcome.open += int(own.served.sum())
         return
     wrong = second_opinion.not_max_min(own, solution.rates, SLACK * RATES, np.random.default_rng(case.number))
     if len(wrong):
@@ -538,14 +592,16 @@ def judge_utility(case: Case, own, problem, solution, outcome: Outcome, accuracy
     # Prices of any origin will do as a witness: the answer's, these made better here, those of a longer solve.
     witness = second_opinion.Witness(prices, prices.gap(rates))
     verdict = second_opinion.judge_rates(own, solution.rates, witness, accuracy)
-    for better in (lambda: solution, lambda: solve_longer(problem, solution)):
+    longer = [] if problem is None else [lambda: solve_longer(problem, solution)]
+    for better in (lambda: solution, *longer):
         if len(verdict.wrong) or not len(verdict.open):
             break
         other = second_opinion.witness(own, better())
         if other.gap < witness.gap:
             witness = other
             verdict = second_opinion.judge_rates(own, solution.rates, witness, accuracy)
-    outcome.open, outcome.soft = len(verdict.open), len(verdict.soft)
+    outcome.open += len(verdict.open)
+    outcome.soft += len(verdict.soft)
     if len(verdict.wrong):
         y, best = own.flow_rates(solution.rates.astype(np.longdouble)), witness.prices.best
         off = {flow: abs(float(np.log(max(y[flow], 1e-300) / max(best[flow], 1e-300)))) for flow in verdict.wrong}
@@ -625,7 +681,8 @@ class Study:
         """Kinds of which too many end in another status; a single one proves no rate."""
         by_kind: dict[str, Tally] = defaultdict(Tally)
         for (by, kind, decades), tally in self.tallies.items():
-            if by == "auto" and decades <= MILD:
+            # docs/limits.md: rates that are kept over several paths may leave the next class next to nothing.
+            if by == "auto" and decades <= MILD and not kind.endswith("several paths, classes"):
                 by_kind[kind].count += tally.count
                 by_kind[kind].words += tally.words
         return [kind for kind, tally in by_kind.items() if tally.others > max(1, tally.count / 1000)]

@@ -583,8 +583,9 @@ def has_bottleneck(problem: Own, y, accuracy):
     flow = problem.group[problem.cross_path]
     link = problem.cross_link
     idle = problem.capacity - problem.loads(y[problem.group])
-    # The largest share on a link, read a little low: where a curve is flat its share may be anything.
-    shares = problem.worth.shares(y * (1 - Real(accuracy)))
+    # The largest share on a link, read a little low: where a curve is flat its share may be anything. Who is at a floor
+    # may have a larger one.
+    shares = np.where(y > problem.floor * (1 + Real(accuracy)), problem.worth.shares(y * (1 - Real(accuracy))), 0)
     largest = np.zeros(len(problem.capacity), Real)
     np.maximum.at(largest, link, shares[flow])
     entitled = np.minimum(problem.worth.at_share(largest[link], flow), problem.most[flow])
@@ -597,25 +598,75 @@ def has_bottleneck(problem: Own, y, accuracy):
 
 def can_be_raised(problem: Own, y, flow, accuracy):
     """Several paths: a linear program for the most that a flow can have."""
-    unit = y[flow] if y[flow] > 0 else problem.most[flow]
+    unit = y[flow] if y[flow] > TINY * problem.most[flow] else problem.most[flow]
     # Read a little high, and others a little low: beside a flat piece a share may be anything.
     own_share = problem.worth.shares(y * (1 + Real(accuracy)), "share_above")[flow]
     shares = problem.worth.shares(y * (1 - Real(accuracy)))
-    keeps = np.flatnonzero((shares <= own_share) & problem.served)
-    keeps = keeps[keeps != flow]
+    keeps = np.where(shares <= own_share, y, np.minimum(problem.floor, y))
     count = len(problem.paths)
     routing = problem.routing.astype(float)
     total = np.zeros((problem.flows, count))
     total[problem.group, np.arange(count)] = 1
     limited = np.isfinite(problem.flow_cap)
+    others = np.flatnonzero(problem.served & (keeps > 0))
+    others = others[others != flow]
     answer = linprog(
         -total[flow],
-        A_ub=np.vstack([routing, -total[keeps], total[limited]]),
-        b_ub=np.concatenate([problem.capacity, -y[keeps], problem.flow_cap[limited]]).astype(float) / float(unit),
+        A_ub=np.vstack([routing, -total[others], total[limited]]),
+        b_ub=np.concatenate([problem.capacity, -keeps[others], problem.flow_cap[limited]]).astype(float) / float(unit),
         bounds=[(0, float(ceiling / unit)) for ceiling in problem.ceiling],
         method="highs",
     )
     return answer.status == 0 and -answer.fun > y[flow] / unit + accuracy
+
+
+def stage(fields: Fields, priority: float, rates, starved=()) -> tuple[Fields, Any]:
+    """The problem of the flows of one priority, and the point that rates of all are in it.
+
+    Flows before it keep their rates, those after it have their floors, and neither is worth anything. Starved flows get
+    nothing."""
+    own, of = Own(fields), np.asarray(fields["priority"])
+    rates = np.asarray(rates, Real)
+    y = own.flow_rates(rates)
+    others, later = of != priority, of > priority
+    kept = np.where(later, own.floor, y)
+    scale = np.where(later & (y > 0), own.floor / np.where(y > 0, y, 1), 1)
+    caps = np.where(others, kept, own.flow_cap)
+    caps[list(starved)] = 0
+    utility = {name: list(values) for name, values in fields["utility"].items()}
+    for flow in np.flatnonzero(others):
+        for values in utility.values():
+            values[flow] = None
+        utility["kind"][flow] = "max_min" if own.worth.is_max_min else "linear"
+        utility["weight"][flow] = 1.0 if own.worth.is_max_min else 0.0
+    changed = {
+        "flow_cap": [None if np.isinf(cap) else float(cap) for cap in caps],
+        "flow_floor": np.where(others, kept, own.floor).astype(float).tolist(),
+        "utility": utility,
+    }
+    return fields | changed, rates * scale[own.group]
+
+
+def most_of_starved(problem: Own, flows) -> float:
+    """The sum of the largest rates of some flows beside those that others have to have, each as a part of what it could
+    have alone: a linear program in the units of every row."""
+    links = np.flatnonzero(problem.capacity > 0)
+    open_paths = np.flatnonzero((problem.ceiling > 0) & (problem.most[problem.group] > 0))
+    group = problem.group[open_paths]
+    unit = problem.most[group]
+    own = (group[None, :] == np.arange(problem.flows)[:, None]) * 1.0
+    floors = np.flatnonzero(problem.floor > 0)
+    routing = problem.routing[np.ix_(links, open_paths)] * unit / problem.capacity[links, None]
+    least = problem.floor[floors] / problem.most[floors] * (1 - 1e-9)
+    program = {
+        "c": -own[flows].sum(axis=0),
+        "A_ub": np.vstack([routing, -own[floors], own]).astype(float),
+        "b_ub": np.concatenate([np.full(len(links), 1 + 1e-9), -least, np.ones(problem.flows)]).astype(float),
+        "bounds": [(0, float(ceiling)) for ceiling in problem.ceiling[open_paths] / unit],
+    }
+    # Floors fill links, which the presolve of HiGHS may take for infeasible.
+    answers = (linprog(**program, method="highs", options={"presolve": presolve}) for presolve in (True, False))
+    return next((-answer.fun for answer in answers if answer.status == 0), np.inf)
 
 
 def part_of_floors(problem: Own) -> float:

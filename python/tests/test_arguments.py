@@ -206,7 +206,10 @@ def test_asking_for_attributes_makes_no_text(monkeypatch):
     monkeypatch.setattr(_hints, "_meant", meant)
     assert not any(hasattr(thing, name) for thing in (NET, PROBLEM, solution, netnum) for name in ("tocsc", "nodez"))
     assert getattr(solution, "value", 3) == 3
-    assert np.asarray(solution).dtype == object
+    with pytest.raises(
+        TypeError, match="'Solution' object is no array: `rates` \\(of paths\\), `flow_rates`, `prices` and"
+    ):
+        np.asarray(solution)
 
 
 def test_an_error_about_an_attribute_is_an_attribute_error_that_pickles():

@@ -325,17 +325,17 @@ def test_what_is_given_in_place_of_arrays_is_named():
     solution = netnum.solve(one)
     mask = np.array([True, False])
     matrix = np.eye(3)[:, :2]
-    topology = "capacities must be an array of numbers, not of dtype object: a Topology has its capacities in "
+    topology = "capacities must be an array of numbers, not a Topology: `capacities` and `links` are its arrays"
     flat = "np.flatnonzero(mask) has the places where a mask is True"
     for make, message in [
-        (lambda: one.with_capacities(net), f"{topology}net.capacities"),
-        (lambda: netnum.Solver(one).update(capacities=net), f"{topology}net.capacities"),
-        (lambda: netnum.solve_many(one, capacities=net), f"{topology}net.capacities"),
-        (lambda: net.with_capacities(net), f"{topology}net.capacities"),
+        (lambda: one.with_capacities(net), topology),
+        (lambda: netnum.Solver(one).update(capacities=net), topology),
+        (lambda: netnum.solve_many(one, capacities=net), topology),
+        (lambda: net.with_capacities(net), topology),
         (
             lambda: netnum.certify(one, solution, solution.prices),
-            "rates must be an array of numbers, not of dtype object: a Solution has the arrays rates (per path), "
-            "flow_rates and prices",
+            "rates must be an array of numbers, not a Solution: `rates` (of paths), `flow_rates`, `prices` and `loads` "
+            "are its arrays",
         ),
         (
             lambda: problem(paths=matrix),

@@ -117,6 +117,60 @@ def test_the_repr_names_the_worst_scenario_of_each_kind():
     )
 
 
+@pytest.fixture
+def guaranteed():
+    """Three flows over two links and the first over either, with floors of 1.5 each."""
+    paths, group = [[0], [1], [0], [1]], [0, 0, 1, 2]
+    return netnum.Problem([4.0, 4.0], paths, netnum.AlphaFair(1.0), group=group, flow_floor=[1.5, 1.5, 0.5])
+
+
+def test_floors_that_a_failure_breaks_are_named_and_the_others_kept(guaranteed):
+    study = netnum.failure_study(guaranteed.with_capacities([2.0, 4.0]), [0, 1], tol=1e-8)
+    assert study.status == ["optimal", "infeasible"]
+    assert study.infeasible.tolist() == [1] and study.unsolved.tolist() == []
+    # Without link 0 the second flow is cut off and its floor with it; without link 1 the first two need 3 of 2.
+    assert [flows.tolist() for flows in study.cut_off] == [[1], [2]]
+    assert study.floor_fraction == pytest.approx([1.0, 2 / 3])
+    assert [flows.tolist() for flows in study.broken_floors] == [[], [0, 1]]
+    assert np.isnan(study.throughput).tolist() == np.isnan(study.after).tolist() == [False, True]
+    frame = study.to_pandas()
+    assert frame["broken_floors"].tolist() == [[], [0, 1]]
+    assert frame["floor_fraction"].tolist() == pytest.approx([1.0, 2 / 3])
+    assert repr(study).startswith("FailureStudy(2 scenarios, 1 optimal, 1 infeasible; ")
+    plain = netnum.failure_study(guaranteed.with_flow_floors(None), [0])
+    assert plain.floor_fraction is None and "floor_fraction" not in plain.to_pandas()
+
+
+def test_a_network_whose_floors_do_not_fit_is_an_error(guaranteed):
+    with pytest.raises(netnum.NumError) as caught:
+        netnum.failure_study(guaranteed.with_capacities([1.0, 1.0]), [0])
+    assert str(caught.value) == (
+        "the floors do not fit in the network as it is, a part of 0.5714 of them does: "
+        "netnum.solve(problem).infeasibility says why"
+    )
+
+
+def test_failures_are_compared_class_by_class(guaranteed):
+    problem = guaranteed.with_flow_floors(None).with_priorities([0, 0, 1]).with_flow_caps(3.0)
+    study = netnum.failure_study(problem, [0, 1], tol=1e-8)
+    assert study.priorities.tolist() == [0, 1]
+    # First the first two get 3 each, which leaves 2; without link 0 the first gets 3, and 1 is left for the third.
+    assert study.class_before == pytest.approx(np.log([[3.0, 2.0], [9.0, 1.0]]), abs=1e-5)
+    assert study.class_after == pytest.approx(np.log([[3.0, 1.0], [4.0, 1.0]]), abs=1e-5)
+    assert study.after == pytest.approx(study.class_after.sum(axis=1), abs=1e-9)
+    frame = study.to_pandas()
+    assert frame["after_priority_1"].tolist() == study.class_after[:, 1].tolist()
+    assert frame["before_priority_0"].tolist() == study.class_before[:, 0].tolist()
+
+
+def test_costs_count_in_what_is_compared():
+    carried = {"flow_cap": 1.5, "flow_floor": 1.5, "path_cost": [1.0, 3.0]}
+    cheap = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.Linear(0.0), group=[0, 0], **carried)
+    study = netnum.failure_study(cheap, [0, 1])
+    assert study.before == pytest.approx([-1.5, -1.5], abs=1e-6)
+    assert study.after == pytest.approx([-4.5, -1.5], abs=1e-6)
+
+
 class _Unsolved:
     """A solution whose time was up before there was a certificate."""
 

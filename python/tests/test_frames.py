@@ -154,6 +154,19 @@ def test_a_solution_makes_the_same_table_of_its_own_problem(solved, of):
     assert solution.to_pandas().index.name == "flow"
 
 
+def test_where_floors_do_not_fit_no_flow_is_served_and_the_proof_holds_back_its_flows():
+    net = netnum.topology.from_edges("A B 4\nB C 9")
+    given = {"flow_floor": [3.0, 2.0, 1.0], "flow_cap": 8.0}
+    problem = netnum.Problem(net, [["A", "B"], ["A", "B", "C"], ["B", "C"]], **given)
+    frame = netnum.solve(problem).to_pandas()
+    assert frame["floor"].tolist() == [3.0, 2.0, 1.0]
+    np.testing.assert_allclose(frame["rate"], [2.4, 1.6, 0.8])
+    assert frame["served"].tolist() == [False, False, False]
+    assert frame["held_back_by"].tolist() == ["A -> B", "A -> B", ""]
+    fits = netnum.solve(problem.with_flow_floors([2.0, 2.0, 1.0])).to_pandas()
+    assert fits["served"].tolist() == [True, True, True]
+
+
 def test_every_solve_knows_its_problem(solved):
     problem, _ = solved
     other = problem.with_flow_caps(2.0)

@@ -167,6 +167,24 @@ def test_linear_and_max_min_problems_start_warm():
         assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    "utility", [netnum.Linear(), netnum.AlphaFair(0.5), netnum.AlphaFair(1.0), netnum.AlphaFair(2.0)]
+)
+def test_the_interior_point_goes_on_in_fewer_steps_where_some_flows_are_at_their_caps(utility):
+    net = netnum.topology.backbone("b4")
+    volumes = np.random.default_rng(1).lognormal(0, 1, 132) * net.capacities.mean() / 10
+    problem = netnum.Problem(net, net.k_shortest_paths(net.all_pairs(), k=4), utility, flow_cap=volumes)
+    solver = netnum.Solver(problem, "interior-point")
+    cold = solver.solve()
+    assert 0.4 < np.isclose(cold.flow_rates, volumes).mean() < 0.7
+    for part in (0, 1):
+        volumes[:part] *= 1.2
+        solver.update(flow_caps=volumes)
+        warm = solver.solve()
+        assert warm.is_optimal
+        assert warm.iterations <= 0.7 * cold.iterations
+
+
 @pytest.mark.parametrize("method", ["auto", *takers(flows())])
 def test_bad_prices_to_start_from_are_named(method):
     good = netnum.solve(flows()).prices

@@ -155,6 +155,20 @@ def test_names_are_escaped_in_what_a_notebook_shows():
             "Problem(1 flow, 2 paths, 1 link, Linear(weight=1.0))",
         ),
         (
+            netnum.Problem(
+                [9.0, 9.0],
+                [[0], [1], [1]],
+                group=[0, 0, 1],
+                rate_cap=[3.0, np.inf, np.inf],
+                flow_cap=[5.0, 6.0],
+                flow_floor=[1.0, 0.0],
+                path_cost=[0.0, 0.1, 0.2],
+                priority=[0, 1],
+            ),
+            "Problem(2 flows, 3 paths, 2 links, AlphaFair(alpha=1.0, weight=1.0), 2 flow caps, 1 path cap, "
+            "1 flow floor, 2 path costs, 2 priorities)",
+        ),
+        (
             netnum.Certificate(1.5e-7, 0.0, 2e-3),
             "Certificate(relative_gap=1.5e-7, overload=0.0e0, kkt_residual=2.0e-3)",
         ),

@@ -3,6 +3,7 @@
 import gc
 import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_solutions_show_what_they_are(problem, demands):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, TypeError, "problems is a Problem, .* give several, or flow_caps or capacities beside it"),
+        ({}, TypeError, "problems is a Problem, .* give several, or some of flow_caps, .* beside it"),
         (
             {"flow_caps": np.ones(110)},
             netnum.ProblemError,
@@ -134,7 +135,7 @@ def test_rows_must_agree_and_be_of_one_problem(problem, demands):
     links = np.tile(problem.capacities, (3, 1))
     with pytest.raises(netnum.ProblemError, match="capacities has 3 entries, expected 20, one per row of flow_caps"):
         netnum.solve_many(problem, flow_caps=demands, capacities=links)
-    with pytest.raises(TypeError, match="flow_caps and capacities are for a single Problem"):
+    with pytest.raises(TypeError, match="flow_caps, flow_floors, path_costs and capacities are for a single Problem"):
         netnum.solve_many([problem], flow_caps=demands)
 
 
@@ -300,3 +301,54 @@ def test_several_places_are_solutions_again(key, picked):
 def test_what_picks_no_scenario_is_an_index_error(key, message):
     with pytest.raises(IndexError, match=message):
         scenarios()[2][key]
+
+
+def test_scenarios_have_floors_and_costs_and_say_which_are_infeasible():
+    problem = netnum.Problem([2.0, 2.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[0, 0, 1], flow_cap=1.0)
+    given = {
+        "flow_caps": np.full((3, 2), 5.0),
+        "flow_floors": [[3.0, 0.0], [0.0, 0.0], [2.5, 2.0]],
+        "path_costs": [[0.0, 0.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 0.0]],
+    }
+    with ThreadPoolExecutor(2) as pool:
+        for executor in (None, pool):
+            found = netnum.solve_many(problem, executor=executor, **given)
+            assert found.status.tolist() == ["optimal", "optimal", "infeasible"]
+            np.testing.assert_allclose(found.flow_rates, [[3.0, 1.0], [2.0, 2.0], [20 / 9, 16 / 9]], atol=1e-3)
+            assert repr(found).startswith("Solutions(3 scenarios, 2 optimal, 1 infeasible, 2 flows, 2 links, gap ")
+            assert "gap inf" not in repr(found) and "<td>in 1</td>" in found._repr_html_()
+            proof = found[2].infeasibility
+            assert proof.fraction == pytest.approx(8 / 9) and proof.flows.tolist() == [0, 1]
+            assert found[[0, 2]][1].infeasibility == pickle.loads(pickle.dumps(found))[2].infeasibility == proof
+            assert found[0].infeasibility is None
+    with pytest.raises(netnum.ProblemError, match="scenario 1: flow 0 has flow floor 7"):
+        netnum.solve_many(problem, flow_floors=[[0.0, 0.0], [7.0, 0.0]])
+    with pytest.raises(netnum.NumError, match="flow_floors has 1 entries, expected 2, one per row of flow_caps"):
+        netnum.solve_many(problem, flow_caps=np.ones((2, 2)), flow_floors=np.zeros((1, 2)))
+
+
+def test_scenarios_keep_their_classes():
+    problem = netnum.Problem([4.0], [[0], [0]], netnum.AlphaFair(1.0), priority=[1, 0])
+    found = netnum.solve_many(problem, flow_caps=[[3.0, 3.0], [3.0, 1.0]])
+    np.testing.assert_allclose(found.flow_rates, [[1.0, 3.0], [3.0, 1.0]], atol=1e-3)
+    assert [one.priority for one in found[1].classes] == [0.0, 1.0]
+
+
+def test_a_solver_goes_on_with_other_costs():
+    problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    solver = netnum.Solver(problem)
+    solver.solve()
+    solver.update(path_costs=[0.0, 0.4])
+    np.testing.assert_allclose(solver.solve(tol=1e-9, stop="kkt").rates, [2.0, 0.5], rtol=1e-6)
+    assert solver.problem.path_cost.tolist() == [0.0, 0.4]
+    with pytest.raises(netnum.ProblemError, match="path 1 has cost -1"):
+        solver.update(path_costs=[0.0, -1.0], capacities=[1.0, 1.0])
+    assert solver.problem.capacities.tolist() == [2.0, 2.0]
+    with pytest.raises(netnum.ProblemError, match="path_cost has 3 entries, expected 2, one per path"):
+        solver.update(path_costs=[1.0, 1.0, 1.0])
+
+
+def test_a_tie_cost_of_another_length_is_named():
+    problem = netnum.Problem([2.0, 2.0], [[0], [1]], "throughput", group=[0, 0])
+    with pytest.raises(netnum.ProblemError, match="tie_cost has 3 entries, expected 2, one per link"):
+        netnum.solve(problem, tie_cost=[1.0, 2.0, 3.0])

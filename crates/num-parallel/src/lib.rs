@@ -47,5 +47,5 @@ mod threads;
 
 pub use allocator::{Allocator, AllocatorSettings, FlowId};
 pub use flow_blocks::Precision;
-pub use many::{Batch, BatchObserver, reverse_many, solve_many};
+pub use many::{Batch, BatchObserver, Scenarios, reverse_many, solve_many};
 pub use threads::Threads;

@@ -5,7 +5,7 @@
 //! times as long as one. It gains nothing where the problems are fewer than the cores, or where one takes longer than
 //! all the others.
 //!
-//! Scenarios are one problem under other demands, other capacities, or both. Those next to each other are solved one
+//! Scenarios are one problem under other demands, floors, costs or capacities. Those next to each other are solved one
 //! after the other by one solver, which goes on from the answer before ([`Solver::update`]): after a small change of
 //! demands, or a few failed links, a warm start takes a fraction of the iterations. The number of scenarios alone
 //! decides which are solved by one solver.
@@ -101,12 +101,12 @@ fn collect<T>(count: usize, work: impl FnOnce(&Answers<T>)) -> Vec<Result<T>> {
 /// use std::sync::Mutex;
 ///
 /// use netnum_core::{AlphaFair, Ask, Paths, Problem};
-/// use netnum_parallel::Batch;
+/// use netnum_parallel::{Batch, Scenarios};
 ///
 /// // Two flows on one link. The first wants at most 1, 2, or any rate.
 /// let problem = Problem::new(vec![12.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
 /// let flow_caps = [1.0, f64::INFINITY, 2.0, f64::INFINITY, f64::INFINITY, f64::INFINITY];
-/// let batch = Batch::scenarios(&problem, Some(&flow_caps), None)?;
+/// let batch = Batch::scenarios(&problem, Scenarios { flow_caps: Some(&flow_caps), ..Scenarios::default() })?;
 /// let answers = Mutex::new(vec![None; batch.count()]);
 /// batch.solve(&Ask::default(), NonZeroUsize::new(2).unwrap(), &answers);
 /// for (answer, rate) in answers.into_inner().unwrap().into_iter().zip([1.0, 2.0, 6.0]) {
@@ -125,8 +125,22 @@ pub struct Batch<'a> {
 enum Problems<'a> {
     /// With prices to start from.
     Different(&'a [&'a Problem], Option<&'a [Option<&'a [f64]>]>),
-    /// Of one problem. Matrices have a row for each.
-    Scenarios { of: &'a Problem, flow_caps: Option<&'a [f64]>, capacities: Option<&'a [f64]> },
+    /// Of one problem.
+    Scenarios(&'a Problem, Scenarios<'a>),
+}
+
+/// What scenarios have in place of what is of their problem: matrices with one row for each scenario, the same number
+/// in all of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scenarios<'a> {
+    /// Caps of all flows; ∞ for a flow without one.
+    pub flow_caps: Option<&'a [f64]>,
+    /// Floors of all flows.
+    pub flow_floors: Option<&'a [f64]>,
+    /// Costs of all paths.
+    pub path_costs: Option<&'a [f64]>,
+    /// Capacities of all links; 0 for one that has failed.
+    pub capacities: Option<&'a [f64]>,
 }
 
 /// Receives the answers of a batch as they come, on the thread that found them, and may stop the remaining problems.
@@ -164,13 +178,12 @@ impl<'a> Batch<'a> {
         Ok(Self { problems: Problems::Different(problems, Some(starts)), ..Self::new(problems) })
     }
 
-    /// A problem with other caps of its flows, other capacities of its links, or both, row by row: one row for each
-    /// scenario, with ∞ for a flow without a cap and 0 for a link that has failed.
+    /// A problem with other caps and floors of its flows, costs of its paths and capacities of its links, row by row.
     ///
     /// # Errors
-    /// [`Error::Length`] for a matrix without whole rows, or with another number of rows than the other one;
+    /// [`Error::Length`] for a matrix without whole rows, or with another number of rows than the first one;
     /// [`Error::Setting`] where there is none.
-    pub fn scenarios(of: &'a Problem, flow_caps: Option<&'a [f64]>, capacities: Option<&'a [f64]>) -> Result<Self> {
+    pub fn scenarios(of: &'a Problem, given: Scenarios<'a>) -> Result<Self> {
         let rows = |what: &str, matrix: &[f64], columns: usize, per: &'static str| {
             let wrong = |found| Error::Length { what: what.into(), found, expected: columns, per };
             match (matrix.len().checked_div(columns), matrix.len().checked_rem(columns)) {
@@ -181,15 +194,25 @@ impl<'a> Batch<'a> {
                 _ => Err(wrong(matrix.len())),
             }
         };
-        if flow_caps.is_none() && capacities.is_none() {
-            return Err(Error::setting("scenarios", "none", "a matrix of flow caps or of capacities"));
+        let Scenarios { flow_caps, flow_floors, path_costs, capacities } = given;
+        let matrices = [
+            ("flow_caps", flow_caps, of.flows(), "flow", "row of flow_caps"),
+            ("flow_floors", flow_floors, of.flows(), "flow", "row of flow_floors"),
+            ("path_costs", path_costs, of.paths().len(), "path", "row of path_costs"),
+            ("capacities", capacities, of.links(), "link", "row of capacities"),
+        ];
+        if matrices.iter().all(|(_, matrix, ..)| matrix.is_none()) {
+            return Err(Error::setting("scenarios", "none", "a matrix of flow caps, floors, costs or capacities"));
         }
-        let of_caps = flow_caps.map_or(Ok(None), |matrix| rows("flow_caps", matrix, of.flows(), "flow"))?;
-        let of_capacities = capacities.map_or(Ok(None), |matrix| rows("capacities", matrix, of.links(), "link"))?;
-        let count = of_caps.or(of_capacities).unwrap_or(0);
-        check_length("capacities", of_capacities.unwrap_or(count), count, "row of flow_caps")?;
+        let mut first = None;
+        for (name, matrix, columns, per, per_row) in matrices {
+            let Some(found) = matrix.map_or(Ok(None), |matrix| rows(name, matrix, columns, per))? else { continue };
+            let (count, of_first) = *first.get_or_insert((found, per_row));
+            check_length(name, found, count, of_first)?;
+        }
+        let count = first.map_or(0, |(count, _)| count);
         let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
-        Ok(Self { problems: Problems::Scenarios { of, flow_caps, capacities }, count, together })
+        Ok(Self { problems: Problems::Scenarios(of, given), count, together })
     }
 
     /// All scenarios by one solver, as those of a larger batch that are next to each other there.
@@ -197,7 +220,7 @@ impl<'a> Batch<'a> {
     pub fn by_one_solver(self) -> Self {
         match self.problems {
             Problems::Different(..) => self,
-            Problems::Scenarios { .. } => Self { together: self.count.max(1), ..self },
+            Problems::Scenarios(..) => Self { together: self.count.max(1), ..self },
         }
     }
 
@@ -214,7 +237,7 @@ impl<'a> Batch<'a> {
     /// One of the problems.
     ///
     /// # Errors
-    /// [`Error::FlowCap`], [`Error::Capacity`].
+    /// [`Error::FlowCap`], [`Error::FlowFloor`], [`Error::Cost`], [`Error::Capacity`].
     ///
     /// # Panics
     /// If there is no such problem.
@@ -222,10 +245,20 @@ impl<'a> Batch<'a> {
         let row = |matrix: &[f64], columns: usize| matrix[number * columns..][..columns].to_vec();
         match self.problems {
             Problems::Different(problems, _) => Ok(Cow::Borrowed(problems[number])),
-            Problems::Scenarios { of, flow_caps, capacities } => {
+            Problems::Scenarios(of, Scenarios { flow_caps, flow_floors, path_costs, capacities }) => {
                 let mut problem = of.clone();
+                if flow_caps.is_some() && flow_floors.is_some() {
+                    // New caps need not be above old floors.
+                    problem = problem.with_flow_floors(vec![0.0; of.flows()])?;
+                }
                 if let Some(caps) = flow_caps {
                     problem = problem.with_flow_caps(row(caps, of.flows()))?;
+                }
+                if let Some(floors) = flow_floors {
+                    problem = problem.with_flow_floors(row(floors, of.flows()))?;
+                }
+                if let Some(costs) = path_costs {
+                    problem = problem.with_path_costs(row(costs, of.paths().len()))?;
                 }
                 if let Some(capacities) = capacities {
                     problem = problem.with_capacities(row(capacities, of.links()))?;
@@ -264,7 +297,7 @@ impl<'a> Batch<'a> {
     ) -> Result<(Solution, Option<Solver>)> {
         let start = match self.problems {
             Problems::Different(_, starts) => starts.and_then(|starts| starts[number]),
-            Problems::Scenarios { .. } => None,
+            Problems::Scenarios(..) => None,
         };
         let ask = start.map_or_else(|| ask.clone(), |prices| ask.clone().with_prices(prices.to_vec()));
         solve_on(&*self.problem(number)?, &ask, &mut StopObserver { problem: number, observer }, last)

@@ -445,7 +445,8 @@ impl Allocator {
     /// Parameters
     /// ----------
     /// ids : array of int, optional
-    ///     All, in the order of `ids`, unless given.
+    ///     What `start` has returned, in any order; the rates are in the same. By default all in the order of the
+    ///     attribute `ids`, which is not that of their starts.
     ///
     /// Returns
     /// -------
@@ -465,7 +466,8 @@ impl Allocator {
         Ok(PyArray1::from_vec(py, rates))
     }
 
-    /// Ids of all flowlets: array of int, in an order that starts and ends change.
+    /// Ids of all flowlets: array of int. The order is that of the memory of the allocator, which starts and ends
+    /// change, and which that of the starts is not.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let ids: Vec<FlowId> = self.core()?.rates().into_iter().map(|(id, _)| id).collect();

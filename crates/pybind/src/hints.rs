@@ -8,6 +8,11 @@ pub(crate) fn meant(py: Python<'_>, kind: &str, name: &str) -> PyResult<Option<S
     py.import("netnum._hints")?.call_method1("meant", (kind, name))?.extract()
 }
 
+/// The arrays of an object of some class that is none, if the table has it.
+pub(crate) fn arrays(py: Python<'_>, class: &str) -> PyResult<Option<String>> {
+    py.import("netnum._hints")?.getattr("ARRAYS")?.call_method1("get", (class,))?.extract()
+}
+
 /// Refuses keywords that a class does not have. Its constructor takes them as `**unknown`, which `help` does not show.
 pub(crate) fn refuse(class: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     let Some((name, _)) = unknown.and_then(|unknown| unknown.iter().next()) else { return Ok(()) };

@@ -13,6 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyRange, PySequence, PySlice, PyTuple};
 
 use crate::error::{ProblemError, setting, wrong_type};
+use crate::hints;
 
 /// Loads what arrays are made with, once and for all. At the first array it would be too late: a Ctrl-C that arrives
 /// there would come out of the middle of rust-numpy, as a panic.
@@ -75,6 +76,16 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
             kinds.word
         )));
     }
+    let class = value.get_type();
+    if class.module()?.to_str()?.starts_with("netnum")
+        && let Some(arrays) = hints::arrays(py, class.name()?.to_str()?)?
+    {
+        let class = class.name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{name} must be an array of {}, not a {class}: {arrays}",
+            kinds.word
+        )));
+    }
     let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| {
         // NumPy's word for nested lists of different lengths.
         if !error.is_instance_of::<PyValueError>(py) {
@@ -88,7 +99,11 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     if kinds.letters.contains(&array.dtype().kind()) || array.len() == 0 {
         return Ok(array);
     }
-    let (dtype, hint) = (array.dtype(), hint(value, &array)?);
+    let dtype = array.dtype();
+    let hint = match dtype.kind() {
+        b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
+        _ => "",
+    };
     Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}{hint}", kinds.word)))
 }
 
@@ -99,18 +114,6 @@ pub(crate) fn is_series_by_name(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     let range = value.py().import("pandas")?.getattr("RangeIndex")?.call1((value.len()?,))?;
     Ok(!value.getattr("index")?.call_method1("equals", (range,))?.is_truthy()?)
-}
-
-/// The right argument, for types that are often given in place of an array.
-fn hint(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> PyResult<&'static str> {
-    let class = value.get_type();
-    let name = if class.module()? == "netnum" { class.name()?.to_string() } else { String::new() };
-    Ok(match &*name {
-        "Topology" => ": a Topology has its capacities in net.capacities",
-        "Solution" => ": a Solution has the arrays rates (per path), flow_rates and prices",
-        _ if array.dtype().kind() == b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
-        _ => "",
-    })
 }
 
 /// All entries of something with one dimension.

@@ -88,6 +88,7 @@ use crate::{hints, path_forms, utility};
 /// priority : array of float, shape (flows,), or dict, optional
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
+///     Flows for which they leave nothing are among `Solution.failed_flows`.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
@@ -993,9 +994,32 @@ impl Problem {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (flows, paths, links) = (self.core.flows(), self.core.paths().len(), self.core.links());
         let utility = utility::repr(self.utility(py)?.bind(py))?;
+        let core = &self.core;
+        let floored = (0..flows).filter(|&flow| core.flow_floor(flow) > 0.0).count();
+        let capped = (0..flows).filter(|&flow| core.flow_cap(flow) < f64::INFINITY).count();
+        let path_caps = (0..paths).filter(|&path| core.rate_cap(path) < f64::INFINITY).count();
+        let costs = (0..paths).filter(|&path| core.path_cost(path) > 0.0 && self.all_paths.is_none()).count();
+        let of_links = self.all_paths.iter().flat_map(|all| all.link_costs.iter()).filter(|cost| **cost > 0.0).count();
+        let mut priorities: Vec<f64> = (0..flows).map(|flow| core.priority(flow)).collect();
+        priorities.sort_by(f64::total_cmp);
+        priorities.dedup();
+        let of = |count: usize, one: &str, more: &str| match count {
+            0 => String::new(),
+            1 => format!(", 1 {one}"),
+            count => format!(", {count} {more}"),
+        };
+        let others = [
+            of(capped, "flow cap", "flow caps"),
+            of(path_caps, "path cap", "path caps"),
+            of(floored, "flow floor", "flow floors"),
+            of(costs, "path cost", "path costs"),
+            of(of_links, "link cost", "link costs"),
+            of(if core.has_priorities() { priorities.len() } else { 0 }, "priority", "priorities"),
+        ];
         let paths = if paths == flows { String::new() } else { format!("{}, ", counted(paths, "path")) };
         let over = self.all_paths.as_ref().map_or_else(String::new, |all| format!(" over {}", all.paths));
-        Ok(format!("Problem({}{over}, {paths}{}, {utility})", counted(flows, "flow"), counted(links, "link")))
+        let size = format!("{}{over}, {paths}{}", counted(flows, "flow"), counted(links, "link"));
+        Ok(format!("Problem({size}, {utility}{})", others.concat()))
     }
 
     /// A small table, for notebooks.
@@ -1113,6 +1137,7 @@ impl Problem {
     /// The cost of every path, of costs of links.
     pub(crate) fn costs_of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let (costs, paths) = (self.of_links(py, what, value)?, self.core.paths().len());
+        check_length(what, costs.len(), self.core.links(), "link").map_err(raise)?;
         let of_paths = || -> netnum_core::Result<Vec<f64>> {
             let problem = self.core.clone().with_path_costs(vec![0.0; paths])?.with_link_costs(&costs)?;
             Ok((0..paths).map(|path| problem.path_cost(path)).collect())

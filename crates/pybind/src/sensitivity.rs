@@ -24,7 +24,8 @@ const DENSE: usize = 10_000_000;
 /// Right-hand sides of a dense derivative of which the outcomes are held at once.
 const AT_ONCE: usize = 64;
 
-/// The derivatives of the optimum: how rates, prices and objective move with capacities, caps and parameters.
+/// The derivatives of the optimum: how rates, prices and objective move with capacities, caps, floors, costs and
+/// parameters.
 ///
 /// `Solution.sensitivity` makes it. Its rates and prices are those of the solution, refined to rounding by Newton's
 /// method. `jvp` is the product with the Jacobian, "what moves if this changes", `vjp` that with its
@@ -77,7 +78,7 @@ const AT_ONCE: usize = 64;
 ///
 /// >>> gradient = sensitivity.vjp(flow_rates=[1.0, 0.0])
 /// >>> {name: values.round(6).tolist() for name, values in gradient.items()}
-/// {'capacities': [0.5], 'weight': [1.5, -1.5], 'alpha': [-1.647918, 1.647918]}
+/// {'capacities': [0.5], 'path_cost': [-4.5, 4.5], 'weight': [1.5, -1.5], 'alpha': [-1.647918, 1.647918]}
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Sensitivity {
     core: InTurn<Core>,
@@ -177,6 +178,10 @@ impl Sensitivity {
     ///     names, as in `Problem.with_capacities`, and 0 for all others.
     /// rate_cap : array of float, shape (paths,) or (rows, paths), or float, or dict, optional
     /// flow_cap : array of float, shape (flows,) or (rows, flows), or float, or dict, optional
+    /// flow_floor : array of float, shape (flows,) or (rows, flows), or float, or dict, optional
+    /// path_cost : array of float, shape (paths,) or (rows, paths), or float, or dict, optional
+    /// coefficients : array of float, shape (crossings,) or (rows, crossings), or float, optional
+    ///     Change of what every path uses of each of its links, in the order of `Paths.indices`.
     /// weight, scale, alpha, size, epsilon : array of float, (flows,) or (rows, flows), or float, or dict, optional
     ///     Changes of the parameters of utilities: `weight` or `scale`, and `alpha`, of `AlphaFair`, `size` and
     ///     `epsilon` of `MinFct`.
@@ -211,7 +216,8 @@ impl Sensitivity {
     /// array([[ 0.166667,  0.833333, -0.166667],
     ///        [ 0.166667, -0.166667,  0.833333]])
     #[pyo3(signature = (
-        *, capacities=None, rate_cap=None, flow_cap=None, weight=None, scale=None, alpha=None, size=None, epsilon=None
+        *, capacities=None, rate_cap=None, flow_cap=None, flow_floor=None, path_cost=None, coefficients=None,
+        weight=None, scale=None, alpha=None, size=None, epsilon=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "a keyword per parameter")]
     fn jvp<'py>(
@@ -220,6 +226,9 @@ impl Sensitivity {
         capacities: Option<&Bound<'py, PyAny>>,
         rate_cap: Option<&Bound<'py, PyAny>>,
         flow_cap: Option<&Bound<'py, PyAny>>,
+        flow_floor: Option<&Bound<'py, PyAny>>,
+        path_cost: Option<&Bound<'py, PyAny>>,
+        coefficients: Option<&Bound<'py, PyAny>>,
         weight: Option<&Bound<'py, PyAny>>,
         scale: Option<&Bound<'py, PyAny>>,
         alpha: Option<&Bound<'py, PyAny>>,
@@ -236,17 +245,27 @@ impl Sensitivity {
         let capacities = read("capacities", capacities, Each::Link)?;
         let rate_caps = read("rate_cap", rate_cap, Each::Path)?;
         let flow_caps = read("flow_cap", flow_cap, Each::Flow)?;
+        let flow_floors = read("flow_floor", flow_floor, Each::Flow)?;
+        let path_costs = read("path_cost", path_cost, Each::Path)?;
         let weight = read("weight", weight, Each::Flow)?;
         let scale = read("scale", scale, Each::Flow)?;
         let alpha = read("alpha", alpha, Each::Flow)?;
         let size = read("size", size, Each::Flow)?;
         let epsilon = read("epsilon", epsilon, Each::Flow)?;
-        rows.check("jvp needs a change: capacities, rate_cap, flow_cap, or a parameter of the utilities")?;
+        let crossings = self.problem.get().at_first().paths().indices().len();
+        let coefficients = rows.read("coefficients", coefficients, crossings, "link of every path")?;
+        rows.check(
+            "jvp needs a change: capacities, rate_cap, flow_cap, flow_floor, path_cost, coefficients, or a parameter \
+             of the utilities",
+        )?;
         rows.check_memory(flows + paths + links)?;
         let change = |row: usize| ParameterChange {
             capacities: capacities.row(row),
             rate_caps: rate_caps.row(row),
             flow_caps: flow_caps.row(row),
+            flow_floors: flow_floors.row(row),
+            path_costs: path_costs.row(row),
+            coefficients: coefficients.row(row),
             weight: weight.row(row),
             scale: scale.row(row),
             alpha: alpha.row(row),
@@ -287,9 +306,10 @@ impl Sensitivity {
     /// Returns
     /// -------
     /// dict
-    ///     ``capacities``, of shape (links,) or (rows, links), and likewise what the problem has: the parameters of the
-    ///     utilities, of which each flow has its own, ``rate_cap`` and ``flow_cap``. The derivative in a parameter that
-    ///     is the same for all flows is the sum over them.
+    ///     ``capacities``, of shape (links,) or (rows, links), and likewise ``path_cost``, which need not be there, and
+    ///     what the problem has: the parameters of the utilities, of which each flow has its own, ``rate_cap``,
+    ///     ``flow_cap``, ``flow_floor``, and ``coefficients``, of shape (crossings,) in the order of `Paths.indices`. The
+    ///     derivative in a parameter that is the same for all flows is the sum over them.
     ///
     /// Raises
     /// ------
@@ -335,7 +355,9 @@ impl Sensitivity {
         let prices = rows.read("prices", prices, links, "link")?;
         let objective = rows.read_numbers("objective", objective)?;
         rows.check("vjp needs a derivative: in rates, flow_rates, prices or objective")?;
-        rows.check_memory(links + 7 * flows + paths)?;
+        let core = self.problem.get().at_first();
+        let crossings = core.paths().coefficients().map_or(0, <[f64]>::len);
+        rows.check_memory(links + 8 * flows + 2 * paths + crossings)?;
         let outcome = |row: usize| OutcomeChange {
             rates: rates.row(row),
             flow_rates: flow_rates.row(row),
@@ -345,8 +367,9 @@ impl Sensitivity {
         let outcomes: Vec<_> = (0..rows.number()).map(outcome).collect();
         let (found, parameters) =
             self.on_core(py, |core| Ok((core.reverse(&outcomes, at_kink)?, core.parameters())))?;
-        let (problem, out) = (self.problem.get().at_first(), PyDict::new(py));
+        let (problem, out) = (core, PyDict::new(py));
         out.set_item("capacities", rows.stacked(py, found.iter().map(|one| &one.capacities), links)?)?;
+        out.set_item("path_cost", rows.stacked(py, found.iter().map(|one| &one.path_costs), paths)?)?;
         for name in parameters {
             out.set_item(name.name(), rows.stacked(py, found.iter().map(|one| one.of(name)), flows)?)?;
         }
@@ -355,6 +378,12 @@ impl Sensitivity {
         }
         if problem.has_flow_caps() {
             out.set_item("flow_cap", rows.stacked(py, found.iter().map(|one| &one.flow_caps), flows)?)?;
+        }
+        if problem.has_flow_floors() {
+            out.set_item("flow_floor", rows.stacked(py, found.iter().map(|one| &one.flow_floors), flows)?)?;
+        }
+        if problem.paths().coefficients().is_some() {
+            out.set_item("coefficients", rows.stacked(py, found.iter().map(|one| &one.coefficients), crossings)?)?;
         }
         Ok(out)
     }

@@ -51,16 +51,8 @@ class Batch:
         solutions = itertools.chain.from_iterable(self._solve("problem", None, chunks))
         return [_with_problem(*each) for each in zip(solutions, problems, strict=True)]
 
-    def scenarios(
-        self,
-        problem: Problem,
-        flow_caps: NDArray[np.float64] | None,
-        capacities: NDArray[np.float64] | None,
-        together: int,
-    ) -> Solutions:
+    def scenarios(self, problem: Problem, matrices: dict[str, NDArray[np.float64]], together: int) -> Solutions:
         """The scenarios of one problem, of which one solver goes through so many."""
-        given = {"flow_caps": flow_caps, "capacities": capacities}
-        matrices = {name: matrix for name, matrix in given.items() if matrix is not None}
         count = len(next(iter(matrices.values())))
         chunks = []
         for first in range(0, count, together):

@@ -44,7 +44,10 @@ def to_pandas(
     -------
     pandas.DataFrame
         Of flows: source and destination; demand (`Problem.flow_cap`) and the ratio of rate to demand, where there are
-        demands; rate; whether it is served (`Solution.failed_flows`); and the links that limit it, those of its paths.
+        demands; floor (`Problem.flow_floor`), where there are floors; rate; whether it is served; and the links that
+        limit it, those of its paths. Flows of `Solution.failed_flows` are not served, and where the status is
+        ``"infeasible"`` none is: its rates carry the same part of all floors, and the links in the proof
+        (`Solution.infeasibility`) limit the flows in it.
         Of paths: flow, links, rate, its share of the flow's rate, and the link that limits it (`Solution.bottlenecks`).
         Of links: nodes, capacity, load, utilization, price, and the number of flows that the link limits. Max-min
         flows with several paths are limited by all links of their cut (`Solution.cuts`).
@@ -78,20 +81,32 @@ def to_pandas(
     of_cuts = [
         np.column_stack([np.repeat(flows, len(links)), np.tile(links, len(flows))]) for _, links, flows in solution.cuts
     ]
+    if (proof := solution.infeasibility) is not None:
+        return _held_by(problem, solution, of, proof.links, proof.flows)
     pairs = np.unique(np.concatenate([of_paths, *of_cuts]), axis=0)
     return _rates(problem, solution, of, pairs, [[link] if link >= 0 else [] for link in held])
 
 
 def multicommodity_flow(flow: MulticommodityFlow, of: str) -> pandas.DataFrame:
     """The same of demands that are carried: the cut holds its flows back."""
-    problem, links, flows = flow.problem, flow.cut_links, flow.cut_flows
+    return _held_by(flow.problem, flow, of, flow.cut_links, flow.cut_flows)
+
+
+def _held_by(
+    problem: Problem,
+    found: Solution | MulticommodityFlow,
+    of: str,
+    links: NDArray[np.int64],
+    flows: NDArray[np.int64],
+) -> pandas.DataFrame:
+    """The same where some links together hold some flows back."""
     pairs = np.column_stack([np.repeat(flows, len(links)), np.tile(links, len(flows))])
     is_held, is_cut = np.isin(problem.group, flows), np.isin(np.arange(problem.links), links)
     held = [
         [link for link in path if is_cut[link]] if holds else []
         for path, holds in zip(problem.paths, is_held, strict=True)
     ]
-    return _rates(problem, flow, of, pairs, held)
+    return _rates(problem, found, of, pairs, held)
 
 
 def _rates(
@@ -134,11 +149,13 @@ def _rates(
         columns = dict(zip(("source", "destination"), _named(net, flow_ends(net, problem.paths)), strict=True))
     if problem.flow_cap is not None:
         columns["demand"] = problem.flow_cap
+    if problem.flow_floor is not None:
+        columns["floor"] = problem.flow_floor
     columns["rate"] = found.flow_rates
     if problem.flow_cap is not None:
         columns["ratio"] = ratio(found.flow_rates, problem.flow_cap)
     served = np.ones(problem.flows, dtype=bool)
-    served[found.failed_flows] = False
+    served[slice(None) if found.status == "infeasible" else found.failed_flows] = False
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
     columns |= {"served": served, "held_back_by": of_flows}

@@ -43,6 +43,13 @@ def problem(problem: Problem, utility: str) -> str:
         without = problem.flows - len(known)
         text = f"{_span(known)}, {known.sum():.4g} in sum" if len(known) else "none"
         rows.append(("demands", f"{text}; {counted(without, 'flow')} without" if without and len(known) else text))
+    if problem.flow_floor is not None:
+        kept = problem.flow_floor[problem.flow_floor > 0]
+        rows.append(("floors", f"{_span(kept)} of {counted(len(kept), 'flow')}, {kept.sum():.4g} in sum"))
+    if problem.path_cost is not None:
+        rows.append(("costs of paths", _span(problem.path_cost)))
+    if problem.priority is not None:
+        rows.append(("priorities", str(len(np.unique(problem.priority)))))
     return _table("Problem", rows + _failed(problem.capacities))
 
 
@@ -72,16 +79,19 @@ def solution(solution: Solution) -> str:
 
 def solutions(solutions: Solutions) -> str:
     """The table of the solutions of scenarios."""
-    count = len(solutions)
+    count, infeasible = len(solutions), solutions.status == "infeasible"
+    solved = ~infeasible
     flows, paths, links = (array.shape[1] for array in (solutions.flow_rates, solutions.rates, solutions.prices))
     rows = [
         ("scenarios", f"{count}, {solutions.is_optimal.sum()} optimal"),
-        ("largest gap", _power(np.max(solutions.gap, initial=0.0))),
-        ("rates to", _power(np.max(solutions.kkt_residual, initial=0.0))),
+        ("largest gap", _power(np.max(solutions.gap[solved], initial=0.0))),
+        ("rates to", _power(np.max(solutions.kkt_residual[solved], initial=0.0))),
         ("size", f"{flows} flows, {paths} paths, {links} links"),
         ("iterations each", f"{solutions.iterations.sum() / max(count, 1):.1f}"),
         ("time each", _seconds(solutions.seconds.sum() / max(count, 1))),
     ]
+    if infeasible.any():
+        rows.insert(1, ("floors do not fit", f"in {infeasible.sum()}"))
     return _table("Solutions", rows)
 
 

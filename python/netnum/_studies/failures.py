@@ -33,8 +33,8 @@ class FailureStudy(Study):
     ``after`` and ``before`` are sums over these, and the worst ratios are theirs. `common_flows` are served in every
     scenario.
 
-    A scenario whose time limit came before there was an answer is unsolved: its ``after``, ``throughput`` and
-    ``worst_ratio`` are nan.
+    A scenario whose time limit came before there was an answer is unsolved, and one in which the floors do not fit is
+    infeasible: their ``after``, ``throughput`` and ``worst_ratio`` are nan.
 
     Examples
     --------
@@ -57,9 +57,9 @@ class FailureStudy(Study):
     common_flows: NDArray[np.int64]
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
-    """Utility, in the network as it is, of the flows that it and the scenario both serve: shape (scenarios,). For
-    max-min problems the smallest fair share, nan where there are no such flows. With another `objective` the fraction
-    of all demands, or the utilization."""
+    """Utility less costs, in the network as it is, of the flows that it and the scenario both serve: shape
+    (scenarios,). For max-min problems the smallest fair share, nan where there are no such flows. With another
+    `objective` the fraction of all demands, or the utilization."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share. With
     another `objective` the fraction or the utilization of the demands that are served there."""
@@ -68,6 +68,18 @@ class FailureStudy(Study):
     scenario both serve: shape (scenarios,), nan where none of them has a demand."""
     worst_ratio: NDArray[np.float64]
     """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
+    floor_fraction: NDArray[np.float64] | None
+    """The largest part of all floors that fits at once, 1 where they fit: shape (scenarios,), nan where the time was
+    up. None for a problem without floors, and with another `objective`."""
+    broken_floors: tuple[NDArray[np.int64], ...]
+    """The flows whose floors do not fit together (`Infeasibility.flows`), per scenario, none where they fit. Empty for
+    a problem without floors, and with another `objective`."""
+    priorities: NDArray[np.float64] | None
+    """The priorities, smaller first. None for a problem without them, and with another `objective`."""
+    class_before: NDArray[np.float64] | None
+    """`before` of the flows of each priority: shape (scenarios, priorities), or None."""
+    class_after: NDArray[np.float64] | None
+    """`after` of the flows of each priority: shape (scenarios, priorities), or None."""
 
     @property
     def _before(self) -> Solution | MulticommodityFlow:
@@ -81,20 +93,27 @@ class FailureStudy(Study):
     @property
     def unsolved(self) -> NDArray[np.int64]:
         """The scenarios whose time limit came before there was an answer."""
-        return np.flatnonzero([not has_answer(solution) for solution in self.solutions])
+        return np.flatnonzero([not has_answer(one) and one.status != "infeasible" for one in self.solutions])
+
+    @property
+    def infeasible(self) -> NDArray[np.int64]:
+        """The scenarios in which the floors do not fit."""
+        return np.flatnonzero([status == "infeasible" for status in self.status])
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per scenario, in their order.
 
         Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
-        still served, the sum of all rates, and the worst ratios of rate to demand.
+        still served, the sum of all rates, and the worst ratios of rate to demand. Where there are floors, the part of
+        all of them that fits, and the flows whose floors do not fit together; where there are priorities, before and
+        after of each of them, as ``before_priority_0``.
 
         Raises
         ------
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        columns = {
+        columns: dict[str, Any] = {
             "failure": self.names,
             "links": self.failures,
             "status": self.status,
@@ -108,6 +127,13 @@ class FailureStudy(Study):
             "worst_ratio_before": self.worst_ratio_before,
             "worst_ratio": self.worst_ratio,
         }
+        if self.floor_fraction is not None:
+            columns["floor_fraction"] = self.floor_fraction
+            columns["broken_floors"] = [flows.tolist() for flows in self.broken_floors]
+        if self.priorities is not None and self.class_before is not None and self.class_after is not None:
+            for number, priority in enumerate(self.priorities):
+                columns[f"before_priority_{priority:g}"] = self.class_before[:, number]
+                columns[f"after_priority_{priority:g}"] = self.class_after[:, number]
         return frames.table(columns)
 
     def plot(
@@ -119,8 +145,8 @@ class FailureStudy(Study):
     ) -> Axes:
         """Draw the worst scenarios as bars, the worst at the top, with the number of flows that each cuts off.
 
-        Bars of scenarios whose solution is not optimal are hatched. Those that are unsolved come last, and the title
-        has their number.
+        Bars of scenarios whose solution is not optimal are hatched. Those that are unsolved, or in which the floors do
+        not fit, come last, and the title has their numbers.
 
         Parameters
         ----------
@@ -151,6 +177,8 @@ class FailureStudy(Study):
         counts = [counted(len(self.failures), "scenario"), f"{optimal} optimal"]
         if len(self.unsolved):
             counts.append(f"{len(self.unsolved)} unsolved")
+        if len(self.infeasible):
+            counts.append(f"{len(self.infeasible)} infeasible")
         parts = [", ".join(counts)]
         cut_off = [len(flows) for flows in self.cut_off]
         if any(cut_off):
@@ -216,8 +244,8 @@ def failure_study(
     ------
     NumError
         For a link or a node that does not exist, naming the scenario; when the time limit came before there was an
-        answer to the network as it is; for another `objective`, and one with a setting of `solve`; and the errors of
-        `solve_many`, `concurrent_flow` and `min_utilization`.
+        answer to the network as it is, and when the floors do not fit there; for another `objective`, and one with a
+        setting of `solve`; and the errors of `solve_many`, `concurrent_flow` and `min_utilization`.
 
     Notes
     -----
@@ -230,6 +258,10 @@ def failure_study(
     least rate of all, which the smallest demand bounds in every scenario. With the demands as weights it is the
     least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
     Losses show in `worst_ratio` and `throughput` in any case.
+
+    Floors stay, but for those of flows that are cut off. Where the others do not fit, ``status`` is ``"infeasible"``,
+    ``floor_fraction`` the largest part of all floors that fits, and ``broken_floors`` has the flows in the proof. With
+    priorities ``class_before`` and ``class_after`` compare each class.
 
     Examples
     --------
@@ -296,6 +328,25 @@ def failure_study(
     def known(values: list[float]) -> NDArray[np.float64]:
         return np.where(has_answers, values, np.nan)
 
+    more: dict[str, Any] = dict.fromkeys(("floor_fraction", "priorities", "class_before", "class_after"))
+    more["broken_floors"] = ()
+    if objective == "utility" and problem.flow_floor is not None:
+        proofs = [solution.infeasibility if solution.status == "infeasible" else None for solution in solutions]
+        more["floor_fraction"] = np.array(
+            [
+                proof.fraction if proof is not None else 1.0 if answered else np.nan
+                for proof, answered in zip(proofs, has_answers, strict=True)
+            ]
+        )
+        more["broken_floors"] = tuple(np.empty(0, int) if proof is None else proof.flows for proof in proofs)
+    if objective == "utility" and problem.priority is not None:
+        priorities = np.unique(problem.priority)
+        classes = [problem.priority == priority for priority in priorities]
+        more["priorities"] = priorities
+        more["class_before"] = np.array([[cases.value(cases.before, flows & own) for own in classes] for flows in both])
+        more["class_after"] = np.array(
+            [known([cases.value(solution, flows & own) for solution, flows in compared]) for own in classes]
+        ).T
     return FailureStudy(
         names=names,
         failures=scenarios,
@@ -309,4 +360,5 @@ def failure_study(
         throughput=known([float(np.sum(solution.flow_rates)) for solution in solutions]),
         worst_ratio_before=np.array([cases.worst_ratio(cases.before, flows) for flows in both]),
         worst_ratio=known([cases.worst_ratio(solution, flows) for solution, flows in compared]),
+        **more,
     )

@@ -24,7 +24,8 @@ class Study(ABC):
     names: tuple[str, ...]
     """The names of the cases: of their links, fibers or nodes, or the keys of the mapping."""
     throughput: NDArray[np.float64]
-    """Sum of all rates, per case; nan for one that was not solved, or not before its time was up."""
+    """Sum of all rates, per case; nan for one that was not solved, or not before its time was up, and where floors do
+    not fit."""
 
     @property
     @abstractmethod
@@ -78,6 +79,10 @@ class SolvedCases(Cases):
         super().__init__(problem)
         self._method, self._settings = method, settings
         self.before = solve(problem, method, warm_start=warm_start, **settings)
+        if self.before.status == "infeasible":
+            part = self.before.infeasibility.fraction  # type: ignore[union-attr]
+            what = f"the floors do not fit in the network as it is, a part of {part:.4g} of them does"
+            raise NumError(f"{what}: netnum.solve(problem).infeasibility says why")
         if not has_answer(self.before):
             what = "the time was up before there was an answer to the network as it is"
             raise NumError(f"{what}: give a longer time_limit")
@@ -88,11 +93,12 @@ class SolvedCases(Cases):
         return solve_many(self._problems(capacities), self._method, warm_start=self.before, **more, **self._settings)
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
-        """Utility of some flows; for max-min problems their smallest fair share, nan for no flows."""
-        values = self._problem.values(found.flow_rates)[flows]
+        """Utility of some flows less their costs; for max-min problems the smallest fair share, nan for no flows."""
+        values, cost = self._problem.values(found.flow_rates)[flows], self._problem.path_cost
         if found.method == "max-min":
             return float(values.min()) if len(values) else float("nan")
-        return float(values.sum())
+        paid = 0.0 if cost is None else (cost * found.rates)[flows[self._problem.group]].sum()
+        return float(values.sum() - paid)
 
 
 class CarriedCases(Cases):
@@ -130,10 +136,12 @@ class CarriedCases(Cases):
 
 
 def has_answer(solution: Solution | MulticommodityFlow) -> bool:
-    """Whether there were rates with a bound of their gap before the time was up."""
+    """Whether there were rates with a bound of their gap before the time was up, and floors fit."""
     if isinstance(solution, MulticommodityFlow):
         return True
-    return solution.method != "none" and not (solution.status == "time_limit" and np.isinf(solution.gap))
+    if solution.status == "infeasible" or solution.method == "none":
+        return False
+    return not (solution.status == "time_limit" and np.isinf(solution.gap))
 
 
 def is_finished(solution: Solution) -> bool:

@@ -16,6 +16,9 @@ use crate::work::Workers;
 /// The part of a floor that rounding of sums may miss.
 const MISSED: f64 = 1e-9;
 
+/// The part of a capacity by which the sum of the rates over a link may be off.
+const SUMMED: f64 = 1e-11;
+
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {
     pub(super) problem: &'a Presolved,
@@ -56,8 +59,10 @@ impl<'a> FeasiblePoint<'a> {
         )?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
-        // Rates that keep floors fit but for rounding, and are not scaled.
-        let fits = !problem.floor_rates.is_empty();
+        // Rates that keep floors fit but for rounding, and are not scaled. Nor are max-min rates over several paths (the
+        // utilities without blocks), whose search has summed loads beyond doubles.
+        let is_max_min = problem.blocks.is_empty() && !problem.is_single_path();
+        let fits = !problem.floor_rates.is_empty() || is_max_min && overload <= SUMMED;
         // [price, load/c] of every link, side by side: every path reads both.
         let quoted: Vec<[f64; 2]> = prices.iter().zip(&relative_loads).map(|(&price, &load)| [price, load]).collect();
         let mut path_prices = vec![0.0; rates.len()];

@@ -55,6 +55,16 @@ impl<'a> Demands<'a> {
         self.open.iter().enumerate().filter(has_demand)
     }
 
+    /// The rates of the demands where each has one path.
+    pub(super) fn only_split(&self) -> Option<Vec<f64>> {
+        let mut split = vec![0.0; self.problem.paths().len()];
+        for (flow, paths) in self.flows() {
+            let [path] = paths else { return None };
+            split[*path as usize] = self.volumes[flow];
+        }
+        Some(split)
+    }
+
     /// Whether a path crosses no link of finite capacity.
     pub(super) fn is_off_all_links(&self, path: usize) -> bool {
         self.problem.paths().row(path).narrowest(self.problem.capacities()) == f64::INFINITY

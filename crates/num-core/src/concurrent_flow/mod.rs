@@ -12,7 +12,8 @@
 //! (`max_min/first_level.rs`) finds rates and a cut. Its prices prove the value (`prices.rs`), whatever rounding did.
 //! Caps of paths count once a run has not kept them (`caps.rs`). Where caps of paths are below what the least
 //! utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction that fits under caps of r/μ, which is concave
-//! in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`).
+//! in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`). Where every demand has one path,
+//! λ is the least of c_l/load_l and r_p/d_f.
 //!
 //! Source: Shahrokhi and Matula, *Journal of the ACM* 1990, for the problem and its dual.
 
@@ -35,6 +36,7 @@ use caps::Caps;
 use demands::Demands;
 pub use min_utilization::min_utilization;
 use prices::Prices;
+pub(crate) use prices::{rent, worth};
 
 /// A gap that ends the search: rounding is far below it.
 const PROVEN: f64 = 1e-8;
@@ -131,6 +133,9 @@ pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
             None => demands.answer(f64::INFINITY, unlimited, Prices::none(problem, f64::INFINITY), 0.0, start),
         };
     }
+    if let Some(split) = demands.only_split() {
+        return over_one_path(&demands, split, start);
+    }
     let mut caps = Caps::new(&demands);
     let levels_under = |caps: &Caps<'_>| FirstLevels::new(&demands.weighted(&limited, |path| caps.cap(path, 1.0))?);
     let mut levels = levels_under(&caps)?;
@@ -158,6 +163,28 @@ pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
         }
     }
     let (fraction, mut rates) = best.expect("there is a run");
+    rates.iter_mut().for_each(|rate| *rate *= fraction);
+    let gap = prices.bound / fraction - 1.0;
+    demands.answer(fraction, rates, prices, gap, start)
+}
+
+/// The fraction where every demand has one path: the least of c_l/load_l and r_p/d_f, whose link or cap proves it.
+fn over_one_path(demands: &Demands<'_>, mut rates: Vec<f64>, start: Instant) -> Result<MulticommodityFlow> {
+    let problem = demands.problem;
+    let loads = problem.loads(&rates)?;
+    let least = |ratios: &mut dyn Iterator<Item = (usize, f64)>| {
+        ratios.fold((0, f64::INFINITY), |least, other| if other.1 < least.1 { other } else { least })
+    };
+    let loaded = loads.iter().zip(problem.capacities()).enumerate().filter(|(_, (load, _))| **load > 0.0);
+    let (link, of_link) = least(&mut loaded.map(|(link, (load, capacity))| (link, capacity / load)));
+    let (path, of_cap) = least(&mut demands.paths().map(|(_, path)| (path, problem.rate_cap(path) / rates[path])));
+    let (mut of_links, mut of_caps) = (vec![0.0; loads.len()], vec![0.0; rates.len()]);
+    match of_link <= of_cap {
+        true => of_links[link] = 1.0,
+        false => of_caps[path] = 1.0,
+    }
+    let prices = Prices::of_fraction(demands, of_links, &of_caps)?;
+    let fraction = of_link.min(of_cap);
     rates.iter_mut().for_each(|rate| *rate *= fraction);
     let gap = prices.bound / fraction - 1.0;
     demands.answer(fraction, rates, prices, gap, start)

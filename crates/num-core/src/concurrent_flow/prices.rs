@@ -35,7 +35,8 @@ impl Prices {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn of_fraction(demands: &Demands<'_>, mut of_links: Vec<f64>, of_caps: &[f64]) -> Result<Self> {
         let problem = demands.problem;
-        let mut worth = worth(problem, &mut of_links);
+        make_unlimited_free(problem, &mut of_links);
+        let mut worth = worth(problem, &of_links);
         let (mut of_flows, mut paid, mut pacer) = (vec![0.0; problem.flows()], 0.0, Pacer::new());
         for (flow, paths) in demands.flows() {
             let price = |path: u32| problem.paths().row(path as usize).sum(&of_links);
@@ -43,9 +44,7 @@ impl Prices {
             let of_flow = paths.iter().map(with_cap).fold(f64::INFINITY, f64::min);
             for &path in paths {
                 pacer.did(1 + problem.paths().links(path as usize).len())?;
-                // A path without a cap is not cheaper: 0 · ∞ would be NaN.
-                let rent = of_flow - price(path);
-                worth += if rent > 0.0 { rent * problem.rate_cap(path as usize) } else { 0.0 };
+                worth += rent(problem, path as usize, of_flow, price(path));
             }
             of_flows[flow] = of_flow;
             paid += of_flow * demands.volumes[flow];
@@ -59,7 +58,8 @@ impl Prices {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn of_utilization(demands: &Demands<'_>, mut of_links: Vec<f64>) -> Result<Self> {
         let problem = demands.problem;
-        let worth = worth(problem, &mut of_links);
+        make_unlimited_free(problem, &mut of_links);
+        let worth = worth(problem, &of_links);
         let (mut of_flows, mut cost, mut pacer) = (vec![0.0; problem.flows()], 0.0, Pacer::new());
         let mut priced: Vec<(f64, f64)> = Vec::new();
         for (flow, paths) in demands.flows() {
@@ -88,14 +88,24 @@ impl Prices {
     }
 }
 
-/// Σ c_l p_l. Links without a limit are made free.
-fn worth(problem: &Problem, of_links: &mut [f64]) -> f64 {
-    let mut worth = 0.0;
-    for (price, &capacity) in of_links.iter_mut().zip(problem.capacities()) {
-        match capacity.is_finite() {
-            true => worth += *price * capacity,
-            false => *price = 0.0,
-        }
+/// Links without a limit have no price.
+fn make_unlimited_free(problem: &Problem, of_links: &mut [f64]) {
+    for (price, _) in of_links.iter_mut().zip(problem.capacities()).filter(|(_, capacity)| capacity.is_infinite()) {
+        *price = 0.0;
     }
-    worth
+}
+
+/// Σ c_l p_l: what the links are worth.
+pub(crate) fn worth(problem: &Problem, of_links: &[f64]) -> f64 {
+    of_links.iter().zip(problem.capacities()).map(|(&price, &capacity)| paid(price, capacity)).sum()
+}
+
+/// r_p (v_f − q_p)₊: what the cap of a path is worth to its flow.
+pub(crate) fn rent(problem: &Problem, path: usize, of_flow: f64, of_path: f64) -> f64 {
+    paid(of_flow - of_path, problem.rate_cap(path))
+}
+
+/// A price times an amount that may be infinite where nothing is paid.
+fn paid(price: f64, amount: f64) -> f64 {
+    if price > 0.0 { price * amount } else { 0.0 }
 }

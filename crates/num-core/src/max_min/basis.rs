@@ -18,7 +18,7 @@ use faer::Mat;
 use faer::linalg::solvers::{DenseSolveCore, PartialPivLu};
 
 use super::network::Network;
-use super::tolerances::ROUNDING;
+use super::tolerances::{FAR, ROUNDING};
 
 /// In the place of a number: none.
 pub(super) const NONE: u32 = u32::MAX;
@@ -209,6 +209,51 @@ impl Basis {
     fn forget_extra(&mut self, network: &Network, path: u32) {
         self.column_of[path as usize] = NONE;
         self.extras[network.owners[path as usize] as usize].retain(|&other| other != path);
+    }
+
+    /// Brings the inverse to rounding: X ← X + X (I − W X), by Schulz 1933. What it has lost in many changes is gone
+    /// after one step, as the error is squared; computed afresh where it has lost too much. Returns whether there is an
+    /// inverse.
+    pub(super) fn refine(&mut self, network: &Network) -> bool {
+        let n = self.len();
+        let mut errors: Vec<Vec<Entry>> = vec![Vec::new(); n];
+        let mut merge = Merge::new(n);
+        let columns: Vec<Vec<Entry>> = self.paths.iter().map(|&path| self.column(network, path)).collect();
+        let mut of_rows: Vec<Vec<Entry>> = vec![Vec::new(); n];
+        for (column, entries) in (0u32..).zip(&columns) {
+            entries.iter().for_each(|&(row, entry)| of_rows[row as usize].push((column, entry)));
+        }
+        let (mut dense, mut listed) = (vec![0.0; n], Vec::new());
+        let mut largest = 0.0f64;
+        for (j, (error, of_row)) in errors.iter_mut().zip(&of_rows).enumerate() {
+            dense[j] = 1.0;
+            listed.push(j as u32);
+            for &(column, entry) in of_row {
+                for &(k, inverse) in self.row(column as usize) {
+                    dense[k as usize] -= entry * inverse;
+                    listed.push(k);
+                }
+            }
+            for k in listed.drain(..) {
+                let value = mem::take(&mut dense[k as usize]);
+                largest = largest.max(value.abs());
+                if value.abs() > f64::EPSILON {
+                    error.push((k, value));
+                }
+            }
+        }
+        // Not a number, or far from the inverse.
+        if !(largest < FAR) {
+            return self.refactor(network);
+        }
+        for row in &mut self.inverse {
+            for (j, inverse) in row.clone() {
+                if !errors[j as usize].is_empty() {
+                    merge.subtract(row, -inverse, &errors[j as usize]);
+                }
+            }
+        }
+        true
     }
 
     /// Computes the inverse afresh. Returns whether W has one.

@@ -22,7 +22,7 @@ pub(super) struct Crossings {
     /// All of them.
     pub(super) all: Arc<Paths>,
     /// Those by which flows differ.
-    pub(super) differences: Differences,
+    pub(super) differences: Arc<Differences>,
 }
 
 /// The paths by which flows differ on every link: d_lp ≠ 0.
@@ -101,7 +101,7 @@ impl Crossings {
                 crossed.clear();
             }
         }
-        Ok(Self { all, differences })
+        Ok(Self { all, differences: Arc::new(differences) })
     }
 }
 

@@ -19,7 +19,7 @@
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
-use super::tolerances::{ROUNDING, ZERO};
+use super::tolerances::ROUNDING;
 use super::witness::Inequality;
 use crate::error::Result;
 use crate::interrupt::Pacer;
@@ -75,28 +75,7 @@ impl CutPool {
     /// Adds the cut of some prices, of which those that are not positive count as 0. `through` lists the paths of every
     /// link.
     pub(super) fn add(&mut self, network: &Network, lowest: &RisingRates, through: &Paths, prices: &[(u32, f64)]) {
-        let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
-        let mut prices: Vec<(u32, f64)> =
-            prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
-        prices.sort_unstable_by_key(|&(link, _)| link);
-        let mut path_prices = vec![0.0; network.paths.len()];
-        let mut flows = Vec::new();
-        for &(link, price) in &prices {
-            for (path, a) in through.row(link as usize).entries() {
-                path_prices[path as usize] += a * price;
-                flows.push(network.owners[path as usize]);
-            }
-        }
-        let mut factors = Vec::new();
-        for flow in flows {
-            let factor = network.paths_of(flow as usize).map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
-            if factor > 0.0 {
-                factors.push((flow, factor));
-                // Once.
-                path_prices[network.paths_of(flow as usize).start] = 0.0;
-            }
-        }
-        self.push(network, lowest, Inequality { fair_share: 0.0, prices, factors });
+        self.push(network, lowest, Inequality::of_prices(network, through, prices));
     }
 
     /// Lowers the flows of the last cut, of those that are fixed above it, to the fair share at which it is full;

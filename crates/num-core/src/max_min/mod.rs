@@ -25,7 +25,7 @@
 //! | `first_level.rs` | a run up to its first cut: the fair share that all flows can have at once |
 //! | `warm_start.rs` | rates from the cuts and the basis of an earlier solution |
 //! | `cuts.rs` | max-min rates under cuts |
-//! | `witness_from_cuts.rs` | the witness of a run, from its cuts |
+//! | `cut_sums.rs` | inequalities that hold alone, from the cuts of a run |
 //! | `witness.rs` | the residual of rates over several paths, given a witness |
 //! | `levels.rs` | what holds each flow back, and the prices of links |
 //! | `fair_shares.rs` | the fair shares of a problem's flows |
@@ -57,6 +57,7 @@ mod basis;
 mod bottleneck;
 mod crossings;
 mod curves;
+mod cut_sums;
 mod cuts;
 mod double_double;
 mod fair_shares;
@@ -72,7 +73,6 @@ mod solution;
 mod tolerances;
 mod warm_start;
 mod witness;
-mod witness_from_cuts;
 
 use std::sync::Arc;
 

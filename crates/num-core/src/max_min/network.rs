@@ -5,9 +5,11 @@
 //! ends of their curves (`rising_rates.rs`).
 
 use super::curves::Curves;
+use super::double_double::DoubleDouble;
+use super::tolerances::ROUNDING;
 use crate::error::Result;
 use crate::interrupt::Pacer;
-use crate::normalize::{FNorm, Normalizer};
+use crate::normalize::{FNorm, relative};
 use crate::paths::Paths;
 use crate::presolve::{link_units, open_paths};
 use crate::problem::Problem;
@@ -107,8 +109,8 @@ impl Network {
         self.flow_paths[flow]..self.flow_paths[flow + 1]
     }
 
-    /// Feasible rates of the open paths, from any.
-    pub(super) fn feasible(&self, mut rates: Vec<f64>) -> Vec<f64> {
+    /// Feasible rates of the open paths, from any. `through` lists the paths of every link.
+    pub(super) fn feasible(&self, through: &Paths, mut rates: Vec<f64>) -> Vec<f64> {
         let cut = |rates: &mut [f64]| {
             for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {
                 // Not clamp, which lets NaN pass.
@@ -116,7 +118,31 @@ impl Network {
             }
         };
         cut(&mut rates);
-        FNorm::default().normalize(&self.capacities, &self.paths, &mut rates);
+        // What thousands of flows are scaled by for rounding is more than what proves the levels of small ones: loads are
+        // summed beyond doubles, and the path of the largest rate gives way to rounding alone.
+        let mut loads = vec![DoubleDouble::default(); self.capacities.len()];
+        for (path, &rate) in rates.iter().enumerate() {
+            self.paths.row(path).entries().for_each(|(link, a)| loads[link as usize].add_product(a, rate));
+        }
+        for (link, &capacity) in self.capacities.iter().enumerate() {
+            let mut over = loads[link];
+            over.add(-capacity);
+            let over = over.value();
+            if over <= 0.0 || over > ROUNDING * capacity {
+                continue;
+            }
+            let larger =
+                |one: &(u32, f64), other: &(u32, f64)| rates[one.0 as usize].total_cmp(&rates[other.0 as usize]);
+            let Some((path, a)) = through.row(link as usize).entries().max_by(larger) else { continue };
+            let before = rates[path as usize];
+            rates[path as usize] = (before - over / a).max(0.0);
+            let less = rates[path as usize] - before;
+            self.paths.row(path as usize).entries().for_each(|(link, a)| loads[link as usize].add_product(a, less));
+        }
+        let loads = relative(loads.into_iter().map(DoubleDouble::value).collect(), &self.capacities);
+        for (path, rate) in rates.iter_mut().enumerate() {
+            *rate = FNorm::default().divided(*rate, self.paths.row(path).largest(&loads));
+        }
         cut(&mut rates);
         rates
     }

@@ -13,7 +13,6 @@ use super::rising_rates::RisingRates;
 use super::tolerances::{PROVEN, RUNS, SLICE};
 use super::warm_start::{Found, Frame, WarmStart};
 use super::witness::{Inequality, network_residual};
-use super::witness_from_cuts::witness_from_cuts;
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -94,9 +93,8 @@ impl SeveralPaths {
             if how == Run::Rising {
                 continue;
             }
-            let rates = network.feasible(run.path_rates(network));
-            let Parametric { path_ban, link_ban, .. } = &*run;
-            let witness = witness_from_cuts(network, &frame.crossings.all, run.cuts(), path_ban, link_ban)?;
+            let rates = network.feasible(&frame.crossings.all, run.path_rates(network));
+            let witness = run.witness().to_vec();
             let basis = self.run.take().expect("there is a run").basis;
             if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
@@ -118,7 +116,7 @@ impl SeveralPaths {
     fn so_far(&mut self) -> Vec<f64> {
         match (&self.best, &mut self.run) {
             (Some((best, _)), _) => best.rates.clone(),
-            (None, Some(run)) => self.network.feasible(run.path_rates(&self.network)),
+            (None, Some(run)) => self.network.feasible(&self.frame.crossings.all, run.path_rates(&self.network)),
             (None, None) => vec![0.0; self.network.paths.len()],
         }
     }

@@ -10,6 +10,8 @@ pub(super) const ROUNDING: f64 = 1e-12;
 pub(super) const ZERO: f64 = 1e-11;
 /// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
 pub(super) const DRIFT: f64 = 1e-10;
+/// Entry of I − W W⁻¹ above which W⁻¹ is computed afresh, and not brought to rounding.
+pub(super) const FAR: f64 = 1e-3;
 /// Reduced cost that a column may have below 0 in the ratio test.
 pub(super) const REDUCED_COST: f64 = 1e-9;
 /// Part of a cut's terms by which its slack at the present fair share may be off.
@@ -22,6 +24,9 @@ pub(super) const BROKEN: f64 = 1e-7;
 pub(super) const RELIABLE: f64 = 1e-5;
 /// Part of what the paths of a flow could carry: residuals are relative to the rate and at least to that.
 pub(super) const NEGLIGIBLE: f64 = 1e-6;
+/// Part of a full inequality that a flow must have in it to be held by it: where it has less, what is left of the
+/// inequality by rounding (`FULL`) is more than a millionth of the flow.
+pub(super) const SMALL: f64 = 4e-9;
 /// Residual of rates that ends a search over several paths.
 pub(super) const PROVEN: f64 = 1e-8;
 /// Residual up to which the best rates of such a search are an answer.
@@ -33,6 +38,10 @@ pub(super) const RUNS: u64 = 4;
 pub(super) const ITERATIONS: usize = 20;
 /// Pivots and cuts after which lists are shortened and sums computed afresh.
 pub(super) const REFRESH: usize = 200;
+/// Pivots of a proof of a level before it is given up.
+pub(super) const PROOF_PIVOTS: usize = 300;
+/// Pivots of a proof after which W⁻¹ is brought to rounding: its pivots are small where much is tied.
+pub(super) const OFTEN: usize = 16;
 /// Pivots from an earlier basis, and as many more per 1000 flows, after which a run from the beginning is quicker.
 pub(super) const PIVOTS: usize = 60;
 /// Elementary operations between two checks for a stop: about a millisecond.

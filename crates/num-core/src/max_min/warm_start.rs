@@ -94,7 +94,7 @@ impl WarmStart {
             let known = pool.len();
             match run.reroute(network, &mut pool, lowest, &self.frame.crossings.all, &mut pivots)? {
                 Rerouted::Fits if pool.len() == known => {
-                    let rates = network.feasible(run.path_rates(network));
+                    let rates = network.feasible(&self.frame.crossings.all, run.path_rates(network));
                     return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
                 // The pivots bound the rounds.

@@ -22,9 +22,10 @@
 //!
 //! Cost: O(inequalities · (flows + crossings of their links)) after a transpose.
 
+use super::double_double::DoubleDouble;
 use super::fair_shares::{CERTIFICATE, flow_shares};
 use super::network::Network;
-use super::tolerances::{NEGLIGIBLE, ROUNDING};
+use super::tolerances::{NEGLIGIBLE, ROUNDING, ZERO};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -65,6 +66,38 @@ impl Inequality {
     pub(crate) fn lowered(&self, by: f64) -> Self {
         let factors = self.factors.iter().map(|&(flow, factor)| (flow, by * factor)).collect();
         Self { factors, ..self.clone() }
+    }
+
+    /// The one of some prices, of which those that are not positive count as 0: λ_f is the least price of an open path
+    /// of f. `through` lists the paths of every link. It holds for all feasible rates, by weak duality.
+    pub(super) fn of_prices(network: &Network, through: &Paths, prices: &[(u32, f64)]) -> Self {
+        let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
+        let mut prices: Vec<(u32, f64)> =
+            prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
+        prices.sort_unstable_by_key(|&(link, _)| link);
+        let mut path_prices = vec![0.0; network.paths.len()];
+        let mut flows = Vec::new();
+        for &(link, price) in &prices {
+            for (path, a) in through.row(link as usize).entries() {
+                path_prices[path as usize] += a * price;
+                flows.push(network.owners[path as usize]);
+            }
+        }
+        let mut factors = Vec::new();
+        for flow in flows {
+            let factor = network.paths_of(flow as usize).map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
+            if factor > 0.0 {
+                factors.push((flow, factor));
+                // Once.
+                path_prices[network.paths_of(flow as usize).start] = 0.0;
+            }
+        }
+        Self { fair_share: 0.0, prices, factors }
+    }
+
+    /// Σ p_l c_l.
+    pub(super) fn worth(&self, network: &Network) -> f64 {
+        self.prices.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum()
     }
 }
 
@@ -114,13 +147,20 @@ pub(super) fn nearest_inequalities(
         // On a steep curve the rounding of t is a large change of the rate.
         let above = fair_share * (1.0 + ROUNDING);
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
-        let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
+        // Compensated, as a flow may be a small part of thousands.
+        let mut slack = DoubleDouble::default();
+        factors.iter().for_each(|&(flow, factor)| slack.add_product(-factor, kept(flow)));
         for &(link, price) in priced {
             let paths = through.row(link as usize);
             pacer.did(paths.links().len())?;
             paths.add(price, &mut path_prices);
         }
-        let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
+        let mut bound = 0.0;
+        for &(link, price) in priced {
+            let capacity = network.capacities[link as usize];
+            slack.add_product(price, capacity);
+            bound += price * capacity;
+        }
         let mut rents = 0.0;
         for &(flow, factor) in factors {
             for path in network.paths_of(flow as usize) {
@@ -133,8 +173,8 @@ pub(super) fn nearest_inequalities(
         for &(link, _) in priced {
             through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
-        let bound = worth + rents;
-        let slack = bound - taken - FULL * bound;
+        let bound = bound + rents;
+        let slack = slack.value() + rents - FULL * bound;
         for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
             let (rate, most) = (rates[flow as usize], curves.bandwidth(flow as usize, *fair_share));
             let slack = slack - factor * (rate - kept(flow));

@@ -10,8 +10,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Presolved;
-use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow};
+use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, rent, worth};
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 use crate::problem::Problem;
 
 /// A floor missed by this part of it is not missed: rounding.
@@ -87,31 +88,32 @@ impl Presolved {
         if flow.bound < 1.0 - MISSED - self.paths.len() as f64 * f64::EPSILON {
             // Methods get floors that fit.
             self.bounds.floors.scale(flow.fraction);
-            self.infeasibility = Some(infeasibility(problem, flow));
+            self.infeasibility = Some(infeasibility(problem, flow)?);
         }
         Ok(())
     }
 }
 
 /// The inequality of prices that prove it, with as few flows as it takes.
-fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Infeasibility {
+fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Result<Infeasibility> {
     let MulticommodityFlow { prices, mut flow_prices, fraction, rates, .. } = flow;
-    let paid = |price: f64, amount: f64| if price > 0.0 { price * amount } else { 0.0 };
-    let worth: f64 = prices.iter().zip(problem.capacities()).map(|(&price, &capacity)| paid(price, capacity)).sum();
-    // Of the open paths: flow, price and cap.
-    let open = problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path));
-    let open: Vec<(usize, f64, f64)> = open
-        .map(|(path, &flow)| (flow as usize, problem.paths().row(path).sum(&prices), problem.rate_cap(path)))
-        .collect();
+    let worth = worth(problem, &prices);
+    // Of the open paths: number, flow and price.
+    let (mut open, mut pacer) = (Vec::new(), Pacer::new());
+    for (path, &flow) in problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path)) {
+        let row = problem.paths().row(path);
+        pacer.did(row.links().len())?;
+        open.push((path, flow as usize, row.sum(&prices)));
+    }
     // Paths without a cap are not cheaper, whatever rounding did.
-    for &(flow, price, _) in open.iter().filter(|(_, _, cap)| *cap == f64::INFINITY) {
+    for &(_, flow, price) in open.iter().filter(|(path, ..)| problem.rate_cap(*path) == f64::INFINITY) {
         flow_prices[flow] = flow_prices[flow].min(price);
     }
     // What every flow adds to the left side, less its part of the right one.
     let mut excess: Vec<f64> =
         flow_prices.iter().enumerate().map(|(flow, price)| price * problem.flow_floor(flow)).collect();
-    for (flow, price, cap) in open {
-        excess[flow] -= paid(flow_prices[flow] - price, cap);
+    for (path, flow, price) in open {
+        excess[flow] -= rent(problem, path, flow_prices[flow], price);
     }
     let mut flows: Vec<u32> =
         (0u32..).zip(&excess).filter(|(_, excess)| **excess > 0.0).map(|(flow, _)| flow).collect();
@@ -127,5 +129,5 @@ fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Infeasibility {
         *price = if flows.binary_search(&flow).is_ok() { *price } else { 0.0 };
     }
     let links = (0u32..).zip(&prices).filter(|(_, price)| **price > 0.0).map(|(link, _)| link).collect();
-    Infeasibility { links, flows, prices, flow_prices, fraction, rates }
+    Ok(Infeasibility { links, flows, prices, flow_prices, fraction, rates })
 }

@@ -15,7 +15,7 @@ pub(super) enum PathState {
 pub(super) struct ActiveSet {
     pub(super) links: Vec<bool>,
     pub(super) paths: Vec<PathState>,
-    /// The rate at which a flow is held: its cap, its saturation or a breakpoint of U; ∞ where it is not.
+    /// The rate at which a flow is held: its floor, its cap, its saturation or a breakpoint of U; ∞ where it is not.
     pub(super) flows: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Constraint {
         flow: usize,
         bound: f64,
     },
-    /// A flow at a breakpoint of its utility, above which it would rise.
+    /// A flow at its floor or a breakpoint of its utility, above which it would rise.
     Above {
         flow: usize,
         bound: f64,

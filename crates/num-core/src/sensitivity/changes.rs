@@ -14,6 +14,12 @@ pub struct ParameterChange {
     pub rate_caps: Vec<f64>,
     /// Per flow.
     pub flow_caps: Vec<f64>,
+    /// Per flow.
+    pub flow_floors: Vec<f64>,
+    /// Per path.
+    pub path_costs: Vec<f64>,
+    /// Of every link of every path, in the order of [`Paths::indices`](crate::Paths::indices).
+    pub coefficients: Vec<f64>,
     /// Weight of every flow.
     pub weight: Vec<f64>,
     /// Scale of every flow.
@@ -35,7 +41,7 @@ pub struct OutcomeChange {
     pub flow_rates: Vec<f64>,
     /// Per link.
     pub prices: Vec<f64>,
-    /// The change of Σ U. NaN in `alpha` where a flow has α = 1: there U, as a function of α, has a pole.
+    /// The change of Σ U − Σ k x. NaN in `alpha` where a flow has α = 1: there U, as a function of α, has a pole.
     pub objective: f64,
 }
 
@@ -67,6 +73,9 @@ impl ParameterChange {
         check_list("capacities", &self.capacities, links, "link")?;
         check_list("rate_cap", &self.rate_caps, paths, "path")?;
         check_list("flow_cap", &self.flow_caps, flows, "flow")?;
+        check_list("flow_floor", &self.flow_floors, flows, "flow")?;
+        check_list("path_cost", &self.path_costs, paths, "path")?;
+        check_list("coefficients", &self.coefficients, problem.paths().indices().len(), "crossing")?;
         ParameterName::ALL.into_iter().try_for_each(|name| check_list(name.name(), self.of(name), flows, "flow"))?;
         let has_none = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
         let failed =

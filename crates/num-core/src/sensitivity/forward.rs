@@ -7,21 +7,31 @@ use super::changes::entry;
 use super::equations::{Forces, Given, Solved};
 use super::point::held_level;
 use super::tied_prices::TiedPrices;
-use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS};
+use super::tolerances::{MANY, NOISE, ROUNDING, SOLVED, STEPS, WEAK};
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
+
+/// What holds the rate of a flow: its floor, its cap, or a saturation or breakpoint of its utility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeldBy {
+    Floor,
+    Cap,
+    Utility,
+}
 
 /// A change of parameters, in natural units and the presolved numbering.
 struct Right {
     /// Per flow: the change of U'.
     forces: Vec<f64>,
-    /// Per link.
+    /// Per link: what loads may rise by, dc_l − Σ x_p da_lp.
     capacities: Vec<f64>,
+    /// Per path: by how much its price rises at the same prices of links, dk_p + Σ p_l da_lp.
+    rises: Vec<f64>,
     /// Per path and per flow: of the bounds that hold them.
     caps: Vec<f64>,
     bounds: Vec<f64>,
-    /// Σ (∂U/∂θ) dθ and Σ v dr + Σ t dd, in the caller's units.
+    /// Σ (∂U/∂θ) dθ, Σ v dr + Σ t dd, and − Σ x (dk + Σ p da), in the caller's units.
     objective: f64,
 }
 
@@ -40,6 +50,7 @@ impl Sensitivity {
 
     fn forward_one(&mut self, change: &ParameterChange) -> Result<OutcomeChange> {
         interrupt::check()?;
+        self.check_floors(change)?;
         let mut right = self.right(change);
         let (mut active, mut tied) = (self.point.active.clone(), TiedPrices::new(&self.point));
         let solved = self.find_side(&mut right, &mut active, &mut tied);
@@ -116,6 +127,18 @@ impl Sensitivity {
         Ok(())
     }
 
+    /// Refuses a floor for a flow that gets nothing, which would have to rise at once.
+    fn check_floors(&self, change: &ParameterChange) -> Result<()> {
+        let floored = |&flow: &usize| entry(&change.flow_floors, self.presolved.caller.flows[flow] as usize) != 0.0;
+        match (0..self.presolved.flows()).filter(floored).find(|&flow| self.point.flow_rates[flow] <= 0.0) {
+            Some(flow) => {
+                let what = format!("flow {} has rate 0 and no floor", self.presolved.caller.flows[flow]);
+                Err(Error::NotDifferentiable { what })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a change after which another of a flow's equal bounds would hold it.
     fn check_equal_bounds(&self, change: &ParameterChange, right: &Right, solved: &Solved) -> Result<()> {
         let (presolved, point) = (&self.presolved, &self.point);
@@ -133,7 +156,19 @@ impl Sensitivity {
             let is_saturated = point.is_saturated(presolved, flow);
             let least = SOLVED * (terms + cap.abs());
             let is_bent = is_saturated || point.is_at_jump(presolved, flow);
-            if total > cap + least || is_saturated && cap > least || is_bent && total > least {
+            let (at, rate) = (presolved.bounds.floors[flow], point.flow_rates[flow]);
+            let is_refused = match (at - rate).abs() <= WEAK * rate {
+                true => {
+                    let floor = entry(&change.flow_floors, caller) / presolved.units.rate;
+                    let (level, marginal) = (point.level(presolved, flow), point.marginals[flow]);
+                    let is_fixed = kink::is_fixed_by_cap(&self.problem, presolved, flow);
+                    let is_weak = (level - marginal).abs() <= WEAK * marginal.max(level);
+                    is_bent && (floor.abs() > least || total.abs() > least)
+                        || is_fixed && (cap < floor - least || is_weak && cap > floor + least)
+                }
+                false => total > cap + least || is_saturated && cap > least || is_bent && total > least,
+            };
+            if is_refused {
                 let what = kink::describe(&[super::Kink::TwiceBoundFlow(caller)]);
                 return Err(Error::NotDifferentiable { what });
             }
@@ -147,9 +182,10 @@ impl Sensitivity {
         let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
         let names = names.join(", ");
         match all.len() {
-            1 => format!("the price of link {names} is not unique: it is full by flows at caps"),
+            1 => format!("the price of link {names} is not unique: it is full by flows at caps or floors"),
             _ => format!(
-                "the prices of links {names}{more} are not unique: they are full by the same flows, or by flows at caps"
+                "the prices of links {names}{more} are not unique: they are full by the same flows, or by flows at \
+                 caps or floors"
             ),
         }
     }
@@ -165,6 +201,7 @@ impl Sensitivity {
         let mut right = Right {
             forces: vec![0.0; point.flow_rates.len()],
             capacities,
+            rises: vec![0.0; point.rates.len()],
             caps: vec![0.0; point.rates.len()],
             bounds: vec![0.0; point.flow_rates.len()],
             objective: 0.0,
@@ -184,10 +221,6 @@ impl Sensitivity {
             right.forces[flow] = point.marginals[flow] * log_marginal;
             let flow_cap = entry(&change.flow_caps, caller) / unit;
             let level = point.level(presolved, flow);
-            if self.is_cap(flow, point.active.flows[flow]) {
-                right.bounds[flow] = flow_cap;
-                right.objective += (point.marginals[flow] - level) * price_unit * flow_cap * unit;
-            }
             for path in own.clone() {
                 let caller_path = presolved.caller.paths[path] as usize;
                 let own_cap = entry(&change.rate_caps, caller_path) / unit;
@@ -203,22 +236,54 @@ impl Sensitivity {
                 if point.active.is_at_cap(path) {
                     right.objective += (level - point.path_prices[path]) * price_unit * right.caps[path] * unit;
                 }
+                right.rises[path] = entry(&change.path_costs, caller_path) / price_unit;
+                if !change.coefficients.is_empty() {
+                    let by = &change.coefficients[problem.paths().indptr()[caller_path]..];
+                    for ((link, _), by) in presolved.paths.row(path).entries().zip(by) {
+                        let (link, by) = (link as usize, by / presolved.caller.link_unit(link as usize));
+                        right.rises[path] += point.prices[link] * by;
+                        right.capacities[link] -= point.rates[path] * by;
+                    }
+                }
+                right.objective -= right.rises[path] * price_unit * point.rates[path] * unit;
+            }
+            let of_bound = |by: HeldBy| match by {
+                HeldBy::Floor => entry(&change.flow_floors, caller) / unit,
+                HeldBy::Cap if own.len() == 1 => right.caps[own.start],
+                HeldBy::Cap => flow_cap,
+                HeldBy::Utility => 0.0,
+            };
+            if point.active.holds(flow) {
+                right.bounds[flow] = of_bound(self.held_by(flow, point.active.flows[flow]));
+                right.objective += (point.marginals[flow] - level) * price_unit * right.bounds[flow] * unit;
             }
         }
         for weak in &self.weak {
-            if let Constraint::Flow { flow, bound } = *weak
-                && self.is_cap(flow, bound)
-            {
-                right.bounds[flow] = entry(&change.flow_caps, presolved.caller.flows[flow] as usize) / unit;
+            let caller = |flow: usize| presolved.caller.flows[flow] as usize;
+            match *weak {
+                Constraint::Flow { flow, bound } if self.held_by(flow, bound) == HeldBy::Cap => {
+                    right.bounds[flow] = entry(&change.flow_caps, caller(flow)) / unit;
+                }
+                Constraint::Above { flow, bound } if self.held_by(flow, bound) == HeldBy::Floor => {
+                    right.bounds[flow] = entry(&change.flow_floors, caller(flow)) / unit;
+                }
+                _ => {}
             }
         }
         right
     }
 
-    /// Whether a bound of the rate of a flow with several paths is its cap, and no saturation or breakpoint of its
-    /// utility.
-    pub(super) fn is_cap(&self, flow: usize, bound: f64) -> bool {
-        bound.is_finite() && self.presolved.bounds.flow_cap(flow) == Some(bound)
+    /// What a bound of the rate of a flow is. Where floor and cap are one, the price says which of them holds it.
+    pub(super) fn held_by(&self, flow: usize, bound: f64) -> HeldBy {
+        let (presolved, point) = (&self.presolved, &self.point);
+        let is_floor = bound == presolved.bounds.floors[flow];
+        let is_fixed = is_floor && kink::is_fixed_by_cap(&self.problem, presolved, flow);
+        match () {
+            () if is_fixed && point.level(presolved, flow) < point.marginals[flow] => HeldBy::Cap,
+            () if is_floor => HeldBy::Floor,
+            () if bound.is_finite() && presolved.bounds.flow_cap(flow) == Some(bound) => HeldBy::Cap,
+            () => HeldBy::Utility,
+        }
     }
 
     fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Result<Solved> {
@@ -229,14 +294,14 @@ impl Sensitivity {
             for path in own.clone().filter(|&path| active.is_at_cap(path)) {
                 start[path] = right.caps[path];
             }
-            if active.holds(flow) && own.len() > 1 {
+            if active.holds(flow) {
                 let moving: Vec<usize> = active.free_paths(presolved, flow).collect();
                 let lacking = right.bounds[flow] - start[own].iter().sum::<f64>();
                 moving.iter().for_each(|&path| start[path] = lacking / moving.len() as f64);
             }
         }
-        let none = vec![0.0; start.len()];
-        let forces = Forces { flows: &right.forces, paths: &none };
+        let of_paths: Vec<f64> = right.rises.iter().map(|rise| -rise).collect();
+        let forces = Forces { flows: &right.forces, paths: &of_paths };
         let given = Given { forces, targets: &right.capacities };
         self.equations.solve(presolved, &self.scales, given, start)
     }
@@ -250,6 +315,7 @@ impl Sensitivity {
         let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
         pass.scatter(&solved.rates, &mut loads);
         pass.gather(&solved.prices, &mut prices);
+        prices.iter_mut().zip(&right.rises).for_each(|(price, rise)| *price += rise);
         let flow_rate = |flow: usize| self.equations.flow_rate(presolved, solved, flow);
         let marginal = |flow: usize| right.forces[flow] - point.curvatures[flow] * flow_rate(flow);
         // The change of what a flow pays per rate: U' where no path that moves has a price.
@@ -269,7 +335,7 @@ impl Sensitivity {
             let (rate, force) = (point.flow_rates[flow], right.forces[flow].abs());
             for path in presolved.paths_of(flow) {
                 let change = solved.rates[path].abs().max(right.caps[path].abs()).max(right.bounds[flow].abs());
-                most = most.max(change / rate);
+                most = most.max(change / rate).max(right.rises[path].abs() / point.marginals[flow]);
             }
             most = most.max(force / point.marginals[flow]);
         }
@@ -289,7 +355,7 @@ impl Sensitivity {
             (Constraint::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
             (Constraint::Flow { flow, .. }, false) => flow_rate(flow) > right.bounds[flow] + in_flow(flow),
             (Constraint::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
-            (Constraint::Above { flow, .. }, false) => flow_rate(flow) < -in_flow(flow),
+            (Constraint::Above { flow, .. }, false) => flow_rate(flow) < right.bounds[flow] - in_flow(flow),
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }

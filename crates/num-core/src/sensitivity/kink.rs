@@ -26,7 +26,7 @@ pub enum Kink {
     UnusedPath(usize),
     /// A path with a cap of 0.
     ClosedPath(usize),
-    /// A flow at a cap or a breakpoint of its utility that costs nothing.
+    /// A flow at a floor, a cap or a breakpoint of its utility that costs nothing.
     Flow(usize),
     /// A flow at two equal bounds.
     TwiceBoundFlow(usize),
@@ -86,7 +86,7 @@ impl fmt::Display for Kink {
             Self::Path(path) => write!(f, "path {path} is at its cap with a multiplier of 0"),
             Self::UnusedPath(path) => write!(f, "path {path} is unused, at nearly the price of those that are used"),
             Self::ClosedPath(path) => write!(f, "path {path} has a cap of 0"),
-            Self::Flow(flow) => write!(f, "flow {flow} is at a cap or a breakpoint with a multiplier of 0"),
+            Self::Flow(flow) => write!(f, "flow {flow} is at a floor, a cap or a breakpoint with a multiplier of 0"),
             Self::TwiceBoundFlow(flow) => write!(f, "flow {flow} is at two bounds"),
             Self::ClosedFlow(flow) => write!(f, "flow {flow} has a cap of 0"),
         }
@@ -151,18 +151,31 @@ pub(super) fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: 
 }
 
 /// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, its saturation, or a
-/// breakpoint of its utility.
+/// breakpoint of its utility; or at its floor, which is one of these.
 pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: &Point, flow: usize) -> bool {
     let (caller, rate) = (presolved.caller.flows[flow] as usize, point.flow_rates[flow]);
     let own = presolved.paths_of(flow);
     let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
     let is_bent = || point.is_saturated(presolved, flow) || point.is_at_jump(presolved, flow);
+    if is_near(presolved.bounds.floors[flow]) {
+        return is_fixed_by_cap(problem, presolved, flow) || is_bent();
+    }
     if own.len() == 1 {
         return is_near(presolved.bounds.caps[own.start]) && is_bent();
     }
     // Presolve leaves out a cap that the paths cannot exceed.
     let is_left_out = || presolved.bounds.flow_cap(flow).is_none();
     is_near(problem.flow_cap(caller) / presolved.units.rate) && (is_left_out() || is_bent())
+}
+
+/// Whether the cap of a flow is its floor.
+pub(super) fn is_fixed_by_cap(problem: &Problem, presolved: &Presolved, flow: usize) -> bool {
+    let (floor, own) = (presolved.bounds.floors[flow], presolved.paths_of(flow));
+    let cap = match own.len() {
+        1 => presolved.bounds.caps[own.start],
+        _ => problem.flow_cap(presolved.caller.flows[flow] as usize) / presolved.units.rate,
+    };
+    floor > 0.0 && cap <= floor * (1.0 + WEAK)
 }
 
 /// Whether the cap of a path is less than the cap of its flow, or greater.

@@ -1,13 +1,16 @@
-//! Derivatives of the optimum: how rates, prices and objective change with capacities, caps and parameters of
-//! utilities.
+//! Derivatives of the optimum: how rates, prices and objective change with capacities, caps, floors, costs,
+//! coefficients and parameters of utilities.
 //!
 //! ```text
-//! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U'', dq_p = Σ_l a_lp dp_l
-//! Σ_{p ∋ l} a_lp dx_p = dc_l                                active links: full, with a price
-//! Σ_{p ∈ f} dx_p = dd_f                                     flows at their cap; dη = 0 for the others
+//! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U''
+//! dq_p = Σ_l a_lp dp_l + dk_p + Σ_l p_l da_lp
+//! Σ_{p ∋ l} a_lp dx_p = dc_l − Σ_{p ∋ l} x_p da_lp          active links: full, with a price
+//! Σ_{p ∈ f} dx_p = dd_f or dm_f                             flows at their cap or floor; dη = 0 for the others
 //! dx_p = dr_p or 0                                          paths at their cap, or without a rate
-//! dobjective = Σ p dc + Σ v dr + Σ t dd + Σ (∂U/∂θ) dθ      v, t: multipliers of the caps
+//! dobjective = Σ p dc + Σ v dr + Σ t dd + Σ t dm + Σ (∂U/∂θ) dθ − Σ x (dk + Σ p da)
 //! ```
+//!
+//! v and t are the multipliers of caps and floors, t = U' − q < 0 at a floor.
 //!
 //! The matrix is symmetric, so that Jᵀ w is a solve with the same one. It is that of Newton's method and the interior
 //! point, reduced to one unknown per link (`solve/system`).
@@ -131,9 +134,6 @@ impl Sensitivity {
                 return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.5, is smooth");
             }
             Curvature::Strict => {}
-        }
-        if problem.has_flow_floors() {
-            return refuse("a problem with floors".into(), "leave the floors away, or compare two solutions");
         }
         if problem.has_priorities() {
             return refuse("a problem with priorities".into(), "take each class as a problem of its own");

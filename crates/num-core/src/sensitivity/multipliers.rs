@@ -1,7 +1,7 @@
 //! What the prices say of constraints: which multipliers are 0, which have the wrong sign, which are lost in rounding.
 
 use super::active_set::{ActiveSet, Constraint, PathState};
-use super::point::{Point, block_of, jumps};
+use super::point::{Point, block_of, is_fixed, jumps};
 use super::tolerances::{MULTIPLIER, ROUNDING, WEAK};
 use crate::certificate::BESIDE;
 use crate::error::Result;
@@ -26,7 +26,8 @@ impl Point {
                 level = if lowest < marginal - 0.5 * fall { marginal - fall } else { marginal };
             }
             if self.active.holds(flow) {
-                is_optimal &= marginal - level >= least && level - self.marginal_beyond(problem, flow) >= least;
+                let [low, high] = self.holding_prices(problem, flow);
+                is_optimal &= high - level >= least && level - low >= least;
             }
             for path in problem.paths_of(flow) {
                 let excess = self.path_prices[path] - level;
@@ -79,10 +80,16 @@ impl Point {
         for flow in 0..problem.flows() {
             let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
             let level = self.level(problem, flow);
-            let bound = self.bound_near(problem, flow);
-            if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
+            let (bound, floor) = (self.bound_near(problem, flow), problem.bounds.floors[flow]);
+            let is_at = |bound: f64| (rate - bound).abs() <= WEAK * rate;
+            let may_rise = self.active.holds(flow) && level - self.holding_prices(problem, flow)[0] <= WEAK * marginal;
+            if is_fixed(problem, flow) {
+                // Held at any price.
+            } else if is_at(floor) && !self.active.holds(flow) {
+                weak.push(Constraint::Above { flow, bound: floor });
+            } else if !is_at(floor) && is_at(bound) && marginal - level <= WEAK * marginal {
                 weak.push(Constraint::Flow { flow, bound });
-            } else if self.active.holds(flow) && level - self.marginal_beyond(problem, flow) <= WEAK * marginal {
+            } else if may_rise {
                 let bound = self.active.flows[flow];
                 weak.push(Constraint::Above { flow, bound });
                 // If it leaves, it rises.
@@ -97,6 +104,8 @@ impl Point {
                 let scale = self.excess_scale(problem, &scales, (flow, path), level);
                 if own.len() > 1 && x <= WEAK * rate && excess <= self.no_excess * scale {
                     weak.push(Constraint::Zero { flow, path });
+                } else if own.len() == 1 && is_fixed(problem, flow) {
+                    // Its floor holds it.
                 } else if x >= problem.bounds.caps[path] * (1.0 - WEAK) && -excess <= WEAK * scale {
                     weak.push(Constraint::Cap { flow, path });
                 }

@@ -6,7 +6,7 @@
 
 use super::active_set::{ActiveSet, PathState};
 use super::equations::{Equations, Forces};
-use super::point::{Point, jumps, marginal_below};
+use super::point::{Point, is_fixed, jumps, marginal_below};
 use super::tolerances::{FALL, MOST_SETTLED, NEAR, PROXIMAL, ROUNDING, SOLVED, STEPS, UNSETTLED, WEAK};
 use crate::certificate::BESIDE;
 use crate::error::Result;
@@ -44,6 +44,7 @@ impl Point {
             let room = |path: usize| point.rates[path].min(problem.bounds.caps[path] - point.rates[path]);
             let inner = own.clone().fold(own.start, |best, path| if room(path) > room(best) { path } else { best });
             let (bound, price) = (problem.bounds.saturations[flow], point.path_prices[inner]);
+            let floor = problem.bounds.floors[flow];
             let slack = 1.0 - rate / bound;
             if 1.0 - price / marginal > slack && room(inner) / rate > slack {
                 point.active.flows[flow] = bound;
@@ -55,12 +56,16 @@ impl Point {
                     (point.active.flows[flow], point.marginals[flow]) = (at, below);
                 }
             }
+            if is_fixed(problem, flow) || floor > 0.0 && price / marginal - 1.0 > rate / floor - 1.0 {
+                point.active.flows[flow] = floor;
+            }
             let level = if point.active.holds(flow) { point.path_prices[inner] } else { point.marginals[flow] };
+            let is_held_by_itself = own.len() == 1 && is_fixed(problem, flow);
             for path in own {
                 let (x, cap, price) = (point.rates[path], problem.bounds.caps[path], point.path_prices[path]);
                 let scale = point.excess_scale(problem, &scales, (flow, path), level);
                 let excess = if scale > 0.0 { (price - level) / scale } else { 0.0 };
-                if -excess > 1.0 - x / cap {
+                if -excess > 1.0 - x / cap && !is_held_by_itself {
                     point.active.paths[path] = PathState::Cap;
                 } else if excess > x / rate || x == 0.0 {
                     point.active.paths[path] = PathState::Zero;
@@ -160,26 +165,28 @@ impl Point {
             let any_free = self.active.free_paths(problem, flow).next().is_some();
             if self.active.holds(flow) && !any_free && own.len() > 1 {
                 // Its bound and those of its paths hold it twice: one of them is not active.
-                let most = self.active.flows[flow];
-                if rate < most * (1.0 - ROUNDING) {
+                let bound = self.active.flows[flow];
+                let (lacks, exceeds) = (rate < bound * (1.0 - ROUNDING), rate > bound * (1.0 + ROUNDING));
+                let is_floor = bound == problem.bounds.floors[flow];
+                if lacks && !is_floor || exceeds && is_floor && !is_fixed(problem, flow) {
                     self.active.flows[flow] = f64::INFINITY;
                 } else {
-                    let places = &mut self.active.paths[own.clone()];
-                    places
-                        .iter_mut()
-                        .filter(|place| **place == PathState::Cap)
-                        .for_each(|place| *place = PathState::Free);
+                    let left = if lacks { PathState::Zero } else { PathState::Cap };
+                    let places = self.active.paths[own.clone()].iter_mut().filter(|place| **place == left);
+                    places.for_each(|place| *place = PathState::Free);
                 }
                 continue;
             }
             if self.active.holds(flow) {
-                let (low, high) = (self.marginal_beyond(problem, flow), marginal);
+                let [low, high] = self.holding_prices(problem, flow);
                 if level > high + ROUNDING * marginal || level < low - ROUNDING * marginal {
                     self.active.flows[flow] = f64::INFINITY;
                     // To the side where it goes: U' is another on either.
                     let side = if level > high { 1.0 - 2.0 * BESIDE } else { 1.0 + 2.0 * BESIDE };
                     self.rates[own.clone()].iter_mut().for_each(|rate| *rate *= side);
                 }
+            } else if rate < problem.bounds.floors[flow] * (1.0 - ROUNDING) {
+                self.active.flows[flow] = problem.bounds.floors[flow];
             } else if rate > problem.bounds.saturations[flow] * (1.0 + ROUNDING) {
                 self.active.flows[flow] = problem.bounds.saturations[flow];
             } else if let Some((at, _)) =

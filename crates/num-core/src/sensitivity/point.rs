@@ -76,7 +76,11 @@ impl Point {
     /// With what changes are compared.
     pub(super) fn scales(&self, problem: &Presolved) -> Result<Scales> {
         let rates = problem.per_path(&self.flow_rates).into_owned();
-        Ok(Scales { marginals: self.marginals.clone(), rates, prices: self.price_scales(problem)? })
+        let pays = |flow: usize| match self.active.flows[flow] == problem.bounds.floors[flow] {
+            true => self.marginals[flow].max(self.level(problem, flow)),
+            false => self.marginals[flow],
+        };
+        Ok(Scales { marginals: (0..problem.flows()).map(pays).collect(), rates, prices: self.price_scales(problem)? })
     }
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
@@ -104,13 +108,22 @@ impl Point {
         }
         let links = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
         let priced = links.filter(|&(link, _)| self.active.links[link]).map(|(link, a)| a * scales[link]);
-        priced.fold(level, f64::max).min(marginal)
+        // At a floor it pays more than U'.
+        priced.fold(level, f64::max).min(marginal.max(level))
     }
 
-    /// U' of a held flow just above the bound; −∞ at a cap, which nothing passes.
-    pub(super) fn marginal_beyond(&self, problem: &Presolved, flow: usize) -> f64 {
-        let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
-        fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
+    /// The least and the largest price at which a held flow stays where it is: U' just above and just below the bound,
+    /// or −∞ at a cap, which nothing passes, and ∞ at a floor.
+    pub(super) fn holding_prices(&self, problem: &Presolved, flow: usize) -> [f64; 2] {
+        let (bound, marginal) = (self.active.flows[flow], self.marginals[flow]);
+        let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == bound).map(|(_, fall)| fall);
+        let is_floor = bound == problem.bounds.floors[flow];
+        let least = match fall {
+            Some(fall) => marginal - fall,
+            None if is_floor && !is_fixed(problem, flow) => marginal,
+            None => f64::NEG_INFINITY,
+        };
+        [least, if is_floor { f64::INFINITY } else { marginal }]
     }
 
     /// Whether a flow is at a breakpoint of its utility.
@@ -141,6 +154,13 @@ pub(super) fn held_level(problem: &Presolved, active: &ActiveSet, flow: usize, p
     let (count, sum) =
         active.free_paths(problem, flow).fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
     Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
+}
+
+/// Whether the cap of a flow is its floor, or what it can use is.
+pub(super) fn is_fixed(problem: &Presolved, flow: usize) -> bool {
+    let (floor, own) = (problem.bounds.floors[flow], problem.paths_of(flow));
+    let most = if own.len() == 1 { problem.bounds.caps[own.start] } else { f64::INFINITY };
+    floor > 0.0 && most.min(problem.bounds.saturations[flow]) <= floor * (1.0 + WEAK)
 }
 
 /// U' of a flow just below a rate.

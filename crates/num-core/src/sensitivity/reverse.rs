@@ -2,6 +2,7 @@
 
 use super::changes::entry;
 use super::equations::{Forces, Given};
+use super::forward::HeldBy;
 use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -22,7 +23,7 @@ enum ValueBy {
 
 impl Sensitivity {
     /// The derivative in every parameter of functions of rates, prices and objective, each given by its own derivatives
-    /// in those. Lists of caps and of parameters that the problem does not have stay empty.
+    /// in those. Lists of caps, floors, coefficients and parameters that the problem does not have stay empty.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
@@ -112,6 +113,9 @@ impl Sensitivity {
             capacities: vec![0.0; problem.links()],
             rate_caps: vec![0.0; if problem.has_rate_caps() { problem.paths().len() } else { 0 }],
             flow_caps: vec![0.0; if problem.has_flow_caps() { problem.flows() } else { 0 }],
+            flow_floors: vec![0.0; if problem.has_flow_floors() { problem.flows() } else { 0 }],
+            path_costs: vec![0.0; problem.paths().len()],
+            coefficients: vec![0.0; problem.paths().coefficients().map_or(0, <[f64]>::len)],
             ..ParameterChange::default()
         };
         for (place, &link) in presolved.caller.links.iter().enumerate() {
@@ -145,9 +149,16 @@ impl Sensitivity {
                 let (count, sum) =
                     free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + force(path) - price(path)));
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
-                if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
-                    let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
-                    found.flow_caps[caller] = resisted / unit + by_multipliers * multiplier;
+                let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
+                let slope = resisted / unit + by_multipliers * multiplier;
+                match self.held_by(flow, point.active.flows[flow]) {
+                    _ if count == 0 => {}
+                    HeldBy::Floor => found.flow_floors[caller] = slope,
+                    HeldBy::Cap if own.len() > 1 || kink::own_cap_is_larger(problem, presolved, flow, own.start) => {
+                        found.flow_caps[caller] = slope;
+                    }
+                    HeldBy::Cap => found.rate_caps[presolved.caller.paths[own.start] as usize] = slope,
+                    HeldBy::Utility => {}
                 }
             }
             for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
@@ -157,6 +168,19 @@ impl Sensitivity {
                 match kink::own_cap_is_larger(problem, presolved, flow, path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,
+                }
+            }
+            for path in own {
+                let caller_path = presolved.caller.paths[path] as usize;
+                let (moved, rate) = (solved.rates[path] / price_unit, point.rates[path] * unit);
+                found.path_costs[caller_path] = -moved - outcome.objective * rate;
+                if !found.coefficients.is_empty() {
+                    let slopes = &mut found.coefficients[problem.paths().indptr()[caller_path]..];
+                    for ((link, _), slope) in presolved.paths.row(path).entries().zip(slopes) {
+                        let (link, price) = (link as usize, point.prices[link as usize] * price_unit);
+                        let slope_here = price * (moved + by_multipliers * rate) + solved.prices[link] * rate / unit;
+                        *slope = -slope_here / presolved.caller.link_unit(link);
+                    }
                 }
             }
         }

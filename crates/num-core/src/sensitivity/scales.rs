@@ -3,7 +3,7 @@
 /// The point of linearization, with which changes are compared: a change of 1 in a price may be nothing for one link
 /// and all for another.
 pub(super) struct Scales {
-    /// U' of every flow.
+    /// U' of every flow; what it pays, where it is at its floor and pays more.
     pub(super) marginals: Vec<f64>,
     /// Per path: the rate of its flow.
     pub(super) rates: Vec<f64>,

@@ -54,9 +54,9 @@ impl TiedPrices {
             let level = held_level(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
             let level_by = held_level(presolved, active, flow, &by).unwrap_or(0.0);
             if bound.is_finite() {
-                look(Constraint::Flow { flow, bound }, marginal, marginal - level, -level_by);
-                let beyond = level - point.marginal_beyond(presolved, flow);
-                look(Constraint::Above { flow, bound }, marginal, beyond, level_by);
+                let [low, high] = point.holding_prices(presolved, flow);
+                look(Constraint::Flow { flow, bound }, marginal, high - level, -level_by);
+                look(Constraint::Above { flow, bound }, marginal, level - low, level_by);
             }
             for path in presolved.paths_of(flow) {
                 let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);

@@ -18,6 +18,7 @@ mod settings;
 mod solution;
 mod solver;
 mod stages;
+mod starved;
 pub(crate) mod system;
 mod takes;
 mod xwi;

@@ -11,7 +11,7 @@
 use std::time::Instant;
 
 use super::ask::Start;
-use super::{Ask, Observer, PriorityClass, Solution, Status, solve_on};
+use super::{Ask, Observer, PriorityClass, Solution, Status, solve_on, starved};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::problem::Problem;
@@ -102,7 +102,11 @@ impl Stages<'_> {
             })
             .collect();
         let carrying = self.last.as_ref().map_or_else(Vec::new, |last| last.rates.clone());
-        let stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
+        let mut stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
+        if let Some(last) = self.last.as_ref().filter(|_| !self.is_over && problem.curvature() != Curvature::MaxMin) {
+            let closed = starved::paths(&stage, &is_in, &last.rates, &self.ask_in_time())?;
+            stage = stage.with_paths_closed(&closed)?;
+        }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };
         found.failed_flows.retain(|&flow| is_in(flow as usize));
         let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
@@ -135,9 +139,7 @@ impl Stages<'_> {
         if self.is_over {
             return Ok(None);
         }
-        let mut settings = self.ask.settings.clone();
-        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
-        let mut ask = self.ask.clone().with_settings(settings).with_tie_costs(Vec::new());
+        let mut ask = self.ask_in_time();
         if self.last.is_some() {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
@@ -145,6 +147,13 @@ impl Stages<'_> {
         let (solution, _) = solve_on(stage, &ask, self.observer, None)?;
         self.is_over = [Status::TimeLimit, Status::Stopped, Status::Infeasible].contains(&solution.status);
         Ok(Some(solution))
+    }
+
+    /// What is asked of a stage, in the time that is left.
+    fn ask_in_time(&self) -> Ask {
+        let mut settings = self.ask.settings.clone();
+        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
+        self.ask.clone().with_settings(settings).with_tie_costs(Vec::new())
     }
 
     /// Takes over what a stage has found: its rates, and of the flows in it what concerns them.

@@ -201,10 +201,7 @@ fn a_path_that_cannot_be_the_cheapest_is_an_error_that_names_the_flow() {
     let failed = Problem::new(vec![3.0, 0.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
     let all = Given { ways: vec![vec![0], vec![1]], answer: cheapest };
     let error = solve_over_all_paths(&failed, &all, &Ask::default(), &mut ()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the cheapest path of flow 0 is wrong: its path crosses link 1, which has failed"
-    );
+    assert_eq!(error.to_string(), "the cheapest path of flow 0 is wrong: its path crosses link 1, which has failed");
     let two = Problem::new(vec![3.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
     let all = Given { ways: vec![vec![0]], answer: cheapest };
     let error = solve_over_all_paths(&two, &all, &Ask::default(), &mut ()).unwrap_err();

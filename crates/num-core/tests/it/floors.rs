@@ -53,6 +53,23 @@ fn floors_that_do_not_fit_end_as_infeasible_with_a_minimal_proof() {
 }
 
 #[test]
+fn of_floors_over_one_path_each_the_tightest_link_or_cap_is_named() {
+    // Loads of the floors: 9 of 8 and 7 of 5, with the coefficient 2; the second link is tighter.
+    let paths = Paths::with_coefficients(vec![0, 1, 3, 4, 5], vec![0, 0, 1, 1, 1], vec![1.0, 2.0, 2.0, 1.0, 1.0]);
+    let problem = Problem::new(vec![8.0, 5.0], paths.unwrap(), AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![3.0, 3.0, 0.4, 0.6]).unwrap();
+    let proof = |problem: &Problem| solve(problem, &Ask::default()).unwrap().infeasibility.unwrap();
+    let found = proof(&problem);
+    assert!((found.fraction - 5.0 / 7.0).abs() < 1e-15);
+    // 2 · 3 > 5 is enough.
+    assert_eq!((found.links, found.flows), (vec![1], vec![1]));
+    assert_eq!(found.rates, [3.0, 3.0, 0.4, 0.6].map(|floor| floor * (5.0 / 7.0)));
+    let capped = proof(&problem.with_rate_caps(vec![2.0, 9.0, 9.0, 9.0]).unwrap());
+    assert!((capped.fraction - 2.0 / 3.0).abs() < 1e-15);
+    assert_eq!((capped.links, capped.flows), (vec![], vec![0]));
+}
+
+#[test]
 fn a_floor_that_is_none_is_refused_by_its_flow() {
     let problem = || one_link(0.0).with_flow_caps(vec![2.0, f64::INFINITY]).unwrap();
     let of = |floors: Vec<f64>| problem().with_flow_floors(floors).unwrap_err().to_string();

@@ -123,7 +123,8 @@ fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     // In the mean of both sides each link counts half.
     let rates = [OutcomeChange { rates: vec![1.0, 1.0], ..OutcomeChange::default() }];
     let expected = "the optimum is not differentiable here: \
-                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps; \
+                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps or \
+                    floors; \
                     at_kink takes a side, hold or release";
     assert_eq!(sensitivity.reverse(&rates, AtKink::Refuse).unwrap_err().to_string(), expected);
     assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
@@ -643,6 +644,7 @@ impl Case {
             scale: list(&p.scale, family == 2),
             size: list(&p.size, family == 3),
             epsilon: list(&p.epsilon, family == 3),
+            ..ParameterChange::default()
         }
     }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use netnum_core::{AlphaFair, Ask, KShortest, Paths, Problem, Result, Solution, Status, StopToken, Topology, solve};
-use netnum_parallel::{Batch, BatchObserver};
+use netnum_parallel::{Batch, BatchObserver, Scenarios};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -44,7 +44,8 @@ fn scenarios_have_the_answers_of_problems_built_one_by_one() {
     for (flow_caps, capacities) in
         [(Some(&*caps), None), (None, Some(&*capacities)), (Some(&*caps), Some(&*capacities))]
     {
-        let scenarios = Batch::scenarios(&problem, flow_caps, capacities).unwrap();
+        let scenarios =
+            Batch::scenarios(&problem, Scenarios { flow_caps, capacities, ..Scenarios::default() }).unwrap();
         for (scenario, found) in answers(&scenarios, &ask, 2).into_iter().enumerate() {
             let (found, alone) = (found.unwrap(), solve(&scenarios.problem(scenario).unwrap(), &ask).unwrap());
             assert_eq!(found.status, Status::Optimal, "scenario {scenario}: {found}");
@@ -62,7 +63,7 @@ fn the_bits_do_not_depend_on_the_threads() {
     for method in ["auto", "fast-ned"] {
         let ask = Ask::by(method);
         let flow_caps = Some(&*caps);
-        let scenarios = Batch::scenarios(&problem, flow_caps, None).unwrap();
+        let scenarios = Batch::scenarios(&problem, Scenarios { flow_caps, ..Scenarios::default() }).unwrap();
         let bits = |count| -> Vec<(Vec<u64>, usize)> {
             let bits = |solution: Solution| {
                 let all = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
@@ -79,7 +80,8 @@ fn groups_by_themselves_have_the_bits_of_all_scenarios() {
     let ask = Ask::by("fast-ned");
     for count in [7, 50] {
         let (problem, caps) = network(count);
-        let of = |caps| Batch::scenarios(&problem, Some(caps), None).unwrap();
+        let given = |caps| Scenarios { flow_caps: Some(caps), ..Scenarios::default() };
+        let of = |caps| Batch::scenarios(&problem, given(caps)).unwrap();
         let mut in_groups = Vec::new();
         for rows in caps.chunks(of(&caps).together() * problem.flows()) {
             in_groups.extend(answers(&of(rows).by_one_solver(), &ask, 1));
@@ -98,7 +100,8 @@ fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     let paths = Paths::from_lists([[0], [0]]);
     let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
     let ask = Ask::default();
-    let of = |flow_caps, capacities| Batch::scenarios(&problem, flow_caps, capacities);
+    let of =
+        |flow_caps, capacities| Batch::scenarios(&problem, Scenarios { flow_caps, capacities, ..Scenarios::default() });
     let count =
         |flow_caps, capacities| of(flow_caps, capacities).map(|of| of.count()).map_err(|error| error.to_string());
     assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 3][..])), Ok(3));
@@ -106,13 +109,33 @@ fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     assert_eq!(count(Some(&[1.0; 5][..]), None).unwrap_err(), "flow_caps has 1 entries, expected 2, one per flow");
     let rows = "capacities has 2 entries, expected 3, one per row of flow_caps";
     assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 2][..])).unwrap_err(), rows);
-    let none = "scenarios is none, expected a matrix of flow caps or of capacities";
+    let none = "scenarios is none, expected a matrix of flow caps, floors, costs or capacities";
     assert_eq!(count(None, None).unwrap_err(), none);
     let caps = [1.0, 1.0, 1.0, -1.0];
     let wrong = answers(&of(Some(&caps), None).unwrap(), &ask, 1);
     assert!(wrong[0].is_ok());
     let message = wrong[1].as_ref().unwrap_err().to_string();
     assert_eq!(message, "flow 1 has flow cap -1, expected a number >= 0 (inf for none)");
+}
+
+#[test]
+fn scenarios_have_floors_and_costs_of_their_own() {
+    let paths = Paths::from_lists([[0], [1], [1]]);
+    let problem = Problem::grouped(vec![2.0, 2.0], paths, vec![0, 0, 1], AlphaFair::proportional()).unwrap();
+    // The first floor is above the old cap.
+    let problem = problem.with_flow_caps(vec![1.0, 1.0]).unwrap();
+    let (caps, floors, costs) = ([4.0; 4], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 10.0, 0.0]);
+    let given = Scenarios {
+        flow_caps: Some(&caps),
+        flow_floors: Some(&floors),
+        path_costs: Some(&costs),
+        ..Scenarios::default()
+    };
+    let found = answers(&Batch::scenarios(&problem, given).unwrap(), &Ask::default(), 1);
+    for (found, expected) in found.into_iter().zip([[3.0, 1.0], [2.0, 2.0]]) {
+        let found = found.unwrap().flow_rates;
+        assert!(found.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-3), "{found:?}");
+    }
 }
 
 /// Wants the first few, and stops the next one.
@@ -133,7 +156,7 @@ fn scenarios_that_are_not_wanted_do_not_begin_and_a_token_stops_all() {
     let (problem, caps) = network(40);
     let ask = Ask::default();
     let flow_caps = Some(&*caps);
-    let scenarios = Batch::scenarios(&problem, flow_caps, None).unwrap();
+    let scenarios = Batch::scenarios(&problem, Scenarios { flow_caps, ..Scenarios::default() }).unwrap();
     let few = Few(Mutex::new(vec![]));
     scenarios.solve(&ask, threads(1), &few);
     assert_eq!(few.0.into_inner().unwrap(), [0, 1, 2]);

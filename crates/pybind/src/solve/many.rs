@@ -11,7 +11,7 @@ use netnum_core::Tokens;
 use netnum_core::internal::check_length;
 use netnum_core::internal::interrupt;
 use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
-use netnum_parallel::{Batch, BatchObserver};
+use netnum_parallel::{Batch, BatchObserver, Scenarios};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ use pyo3::types::PyDict;
 
 use super::solutions::{self, Solutions};
 use super::{Keywords, Solution, prices_of};
+use crate::by_name::Each;
 use crate::detach::{self, EnterRust, PAUSE};
 use crate::error::{about, raise, setting, wrong_type};
 use crate::numbers;
@@ -34,11 +35,15 @@ use crate::progress_bar::ProgressBar;
 /// Parameters
 /// ----------
 /// problems : sequence of Problem, or Problem
-///     A single one with `flow_caps`, `capacities` or both.
+///     A single one with one or more of `flow_caps`, `flow_floors`, `path_costs` and `capacities`.
 /// method, tol, stop, max_iterations
 ///     As in `solve`, for all of them.
 /// flow_caps : array of float, shape (scenarios, flows), optional
 ///     Demands in place of those of a single problem, one row for each scenario: >= 0, inf for none.
+/// flow_floors : array of float, shape (scenarios, flows), optional
+///     Its floors likewise: finite, >= 0 and at most the caps.
+/// path_costs : array of float, shape (scenarios, paths), optional
+///     Its costs of paths likewise: finite and >= 0.
 /// capacities : array of float, shape (scenarios, links), optional
 ///     Its capacities likewise: finite and >= 0, 0 for a link that has failed.
 /// time_limit : float, optional
@@ -97,22 +102,26 @@ use crate::progress_bar::ProgressBar;
 /// [12.0, 6.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (
-    problems, method="auto", *, flow_caps=None, capacities=None, executor=None, **keywords
+    problems, method="auto", *, flow_caps=None, flow_floors=None, path_costs=None, capacities=None, executor=None,
+    **keywords
 ))]
-#[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
-                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, \
-                         executor=None, **options)")]
+#[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, flow_floors=None, path_costs=None, \
+                         capacities=None, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
+                         warm_start=None, progress=False, threads=None, executor=None, **options)")]
+#[expect(clippy::too_many_arguments, reason = "the keywords")]
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
     problems: &Bound<'py, PyAny>,
     method: &str,
     flow_caps: Option<&Bound<'_, PyAny>>,
+    flow_floors: Option<&Bound<'_, PyAny>>,
+    path_costs: Option<&Bound<'_, PyAny>>,
     capacities: Option<&Bound<'_, PyAny>>,
     executor: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
     let mut how = How::of(method, keywords)?;
-    let work = Work::of(problems, flow_caps, capacities, how.keywords.warm_start.as_ref())?;
+    let work = Work::of(problems, [flow_caps, flow_floors, path_costs, capacities], how.keywords.warm_start.as_ref())?;
     let progress = how.keywords.progress;
     let Some(executor) = executor else {
         let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -132,55 +141,64 @@ pub(crate) fn solve_many<'py>(
 /// Some of the problems of `solve_many`, from number `first` on, which messages count from; or, of a single problem,
 /// scenarios that one solver goes through.
 #[pyfunction]
-#[pyo3(signature = (problems, method, first, *, flow_caps=None, capacities=None, **keywords))]
+#[pyo3(signature = (
+    problems, method, first, *, flow_caps=None, flow_floors=None, path_costs=None, capacities=None, **keywords
+))]
+#[expect(clippy::too_many_arguments, reason = "the keywords")]
 pub(crate) fn solve_chunk<'py>(
     py: Python<'py>,
     problems: &Bound<'py, PyAny>,
     method: &str,
     first: usize,
     flow_caps: Option<&Bound<'_, PyAny>>,
+    flow_floors: Option<&Bound<'_, PyAny>>,
+    path_costs: Option<&Bound<'_, PyAny>>,
     capacities: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
     let how = How::of(method, keywords)?;
-    let work = Work::of(problems, flow_caps, capacities, how.keywords.warm_start.as_ref())?;
+    let work = Work::of(problems, [flow_caps, flow_floors, path_costs, capacities], how.keywords.warm_start.as_ref())?;
     how.solve(py, &work, false, Some(first))
 }
+
+/// What scenarios may have of their own, and what there is one of for each value.
+const OF_SCENARIOS: [(&str, Each); 4] =
+    [("flow_caps", Each::Flow), ("flow_floors", Each::Flow), ("path_costs", Each::Path), ("capacities", Each::Link)];
 
 /// The problems of one call.
 enum Work<'py> {
     Problems(Vec<Bound<'py, Problem>>, Option<Starts>),
-    /// Of one problem, with their flow caps and capacities.
-    Scenarios(Bound<'py, Problem>, [Option<Vec<f64>>; 2]),
+    /// Of one problem, with their `OF_SCENARIOS`.
+    Scenarios(Bound<'py, Problem>, [Option<Vec<f64>>; 4]),
 }
 
 impl<'py> Work<'py> {
     fn of(
         problems: &Bound<'py, PyAny>,
-        flow_caps: Option<&Bound<'_, PyAny>>,
-        capacities: Option<&Bound<'_, PyAny>>,
+        given: [Option<&Bound<'_, PyAny>>; 4],
         warm_start: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let names = "flow_caps, flow_floors, path_costs and capacities";
         if let Ok(problem) = problems.cast::<Problem>() {
-            if flow_caps.is_none() && capacities.is_none() {
-                let message =
-                    "problems is a Problem, which is not iterable: give several, or flow_caps or capacities beside it";
-                return Err(PyTypeError::new_err(message));
+            if given.iter().all(Option::is_none) {
+                return Err(PyTypeError::new_err(format!(
+                    "problems is a Problem, which is not iterable: give several, or some of {names} beside it"
+                )));
             }
             if warm_start.is_some() {
                 let expected = "none beside scenarios, which start from each other's answers";
                 return Err(setting("warm_start", "given", expected));
             }
             let core = problem.get().over_paths()?;
-            let [flow_caps, capacities] =
-                [("flow_caps", flow_caps, core.flows(), "flow"), ("capacities", capacities, core.links(), "link")]
-                    .map(|(name, matrix, columns, per)| matrix.map(|matrix| numbers::rows(name, matrix, columns, per)));
-            return Ok(Self::Scenarios(problem.clone(), [flow_caps.transpose()?, capacities.transpose()?]));
+            let mut matrices = [const { None }; 4];
+            for ((matrix, given), (name, each)) in matrices.iter_mut().zip(given).zip(OF_SCENARIOS) {
+                let columns = [core.links(), core.flows(), core.paths().len()][each as usize];
+                *matrix = given.map(|given| numbers::rows(name, given, columns, each.word())).transpose()?;
+            }
+            return Ok(Self::Scenarios(problem.clone(), matrices));
         }
-        if flow_caps.is_some() || capacities.is_some() {
-            return Err(PyTypeError::new_err(
-                "flow_caps and capacities are for a single Problem, not for a sequence of them",
-            ));
+        if given.iter().any(Option::is_some) {
+            return Err(PyTypeError::new_err(format!("{names} are for a single Problem, not for a sequence of them")));
         }
         let held = problems.try_iter()?.enumerate().map(problem).collect::<PyResult<_>>()?;
         Ok(Self::Problems(held, warm_start.map(Starts::of).transpose()?))
@@ -268,8 +286,13 @@ impl<'a, 'py> How<'a, 'py> {
                         |matrix: &Vec<f64>| PyArray1::from_slice(py, matrix).reshape([count, matrix.len() / count]);
                     matrix.as_ref().map(rows).transpose()
                 };
-                let [flow_caps, capacities] = matrices;
-                batch.call_method1("scenarios", (problem, rows(flow_caps)?, rows(capacities)?, scenarios.together()))
+                let given = PyDict::new(py);
+                for (matrix, (name, _)) in matrices.iter().zip(OF_SCENARIOS) {
+                    if let Some(rows) = rows(matrix)? {
+                        given.set_item(name, rows)?;
+                    }
+                }
+                batch.call_method1("scenarios", (problem, given, scenarios.together()))
             }
         };
         Ok(solutions?.unbind())
@@ -280,10 +303,12 @@ impl<'a, 'py> How<'a, 'py> {
 fn scenarios<'a>(
     py: Python<'_>,
     problem: &'a Core,
-    [flow_caps, capacities]: &'a [Option<Vec<f64>>; 2],
+    matrices: &'a [Option<Vec<f64>>; 4],
     first: usize,
 ) -> PyResult<Batch<'a>> {
-    let scenarios = Batch::scenarios(problem, flow_caps.as_deref(), capacities.as_deref()).map_err(raise)?;
+    let [flow_caps, flow_floors, path_costs, capacities] = matrices.each_ref().map(Option::as_deref);
+    let given = Scenarios { flow_caps, flow_floors, path_costs, capacities };
+    let scenarios = Batch::scenarios(problem, given).map_err(raise)?;
     solutions::check_memory(problem, scenarios.count())?;
     let wrong = py.enter_rust(|| -> Result<_> {
         for scenario in 0..scenarios.count() {

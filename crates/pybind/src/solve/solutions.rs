@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyType};
 
 use super::Solution;
+use super::solution::text;
 use crate::certificate::Certificate;
 use crate::error::raise;
 use crate::numbers::{self, counted};
@@ -84,6 +85,9 @@ struct Others {
     overload: f64,
     failed_flows: Vec<u32>,
     cuts: Vec<(f64, Vec<u32>, Vec<u32>)>,
+    /// As texts of JSON.
+    classes: Vec<String>,
+    infeasibility: Option<String>,
     summary: String,
 }
 
@@ -92,7 +96,8 @@ struct Others {
 struct Summary {
     scenarios: usize,
     optimal: usize,
-    /// The largest of all.
+    infeasible: usize,
+    /// The largest of all that are not infeasible.
     gap: f64,
     kkt_residual: f64,
     /// Per scenario.
@@ -130,7 +135,10 @@ impl Solutions {
             iterations.push(solution.iterations as i64);
             let (method, failed_flows) = (solution.method.into(), solution.failed_flows);
             let cuts = solution.cuts.into_iter().map(|cut| (cut.fair_share, cut.links, cut.flows)).collect();
-            others.push(Others { method, overload: certificate.overload, failed_flows, cuts, summary });
+            let classes = solution.classes.iter().map(text).collect::<PyResult<_>>()?;
+            let infeasibility = solution.infeasibility.as_ref().map(text).transpose()?;
+            let overload = certificate.overload;
+            others.push(Others { method, overload, failed_flows, cuts, classes, infeasibility, summary });
         }
         let names: Vec<&str> = status.iter().map(|status| status.name()).collect();
         let arrays = PyDict::new(py);
@@ -201,6 +209,8 @@ impl Solutions {
         state.set_item("method", &others.method)?;
         state.set_item("failed_flows", numbers::indices(py, &others.failed_flows))?;
         state.set_item("cuts", &others.cuts)?;
+        state.set_item("classes", &others.classes)?;
+        state.set_item("infeasibility", &others.infeasibility)?;
         state.set_item("trace", py.None())?;
         state.set_item("summary", &others.summary)?;
         py.get_type::<Solution>().call_method1("_restore", (state,))
@@ -216,11 +226,17 @@ impl Summary {
     fn of(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
         let optimal: Vec<bool> = field(arrays, "is_optimal")?.extract()?;
         let numbers = |name: &str| field(arrays, name)?.extract::<Vec<f64>>();
-        let largest = |name: &str| PyResult::Ok(numbers(name)?.into_iter().fold(0.0, f64::max));
+        let status: Vec<String> = field(arrays, "status")?.call_method0("tolist")?.extract()?;
+        let is_infeasible: Vec<bool> = status.iter().map(|name| name == Status::Infeasible.name()).collect();
+        let largest = |name: &str| -> PyResult<f64> {
+            let solved = numbers(name)?.into_iter().zip(&is_infeasible).filter(|(_, infeasible)| !**infeasible);
+            Ok(solved.fold(0.0, |largest, (value, _)| largest.max(value)))
+        };
         let each = |name: &str| PyResult::Ok(numbers(name)?.iter().sum::<f64>() / optimal.len().max(1) as f64);
         Ok(Self {
             scenarios: optimal.len(),
             optimal: optimal.iter().filter(|&&optimal| optimal).count(),
+            infeasible: is_infeasible.iter().filter(|&&infeasible| infeasible).count(),
             gap: largest("gap")?,
             kkt_residual: largest("kkt_residual")?,
             iterations: each("iterations")?,
@@ -285,12 +301,16 @@ impl Solutions {
     }
 
     fn __repr__(&self) -> String {
-        let Summary { scenarios, optimal, gap, kkt_residual, iterations, .. } = self.summary;
+        let Summary { scenarios, optimal, infeasible, gap, kkt_residual, iterations, .. } = self.summary;
         let [flows, _, links] = self.size;
         if scenarios == 0 {
             return format!("Solutions(0 scenarios, {}, {})", counted(flows, "flow"), counted(links, "link"));
         }
-        let optimal = if optimal == scenarios { "all optimal".into() } else { format!("{optimal} optimal") };
+        let mut optimal: String =
+            if optimal == scenarios { "all optimal".into() } else { format!("{optimal} optimal") };
+        if infeasible > 0 {
+            optimal += &format!(", {infeasible} infeasible");
+        }
         format!(
             "Solutions({}, {optimal}, {}, {}, gap {gap:.1e}, rates to {kkt_residual:.1e}, {iterations:.1} iterations \
              and {} each)",

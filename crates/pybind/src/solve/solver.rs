@@ -144,7 +144,7 @@ impl Solver {
         Solution::new(problem.bind(py), solution, settings)
     }
 
-    /// Change demands, capacities or utilities, and continue from the present state.
+    /// Change demands, floors, costs, capacities or utilities, and continue from the present state.
     ///
     /// Prices are kept, and rates by the interior point: the next `solve` takes fewer iterations where little has
     /// changed. After a change of five percent of the demands of a wide-area network, the interior point takes about
@@ -156,6 +156,8 @@ impl Solver {
     ///     The demand of every flow, or the same for all: >= 0, inf for none.
     /// flow_floors : array of float, shape (flows,), or float, optional
     ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap.
+    /// path_costs : array of float, shape (paths,), or float, optional
+    ///     Utility lost per unit of rate on every path, or the same for all: finite and >= 0.
     /// capacities : array of float, shape (links,), or float, optional
     ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
     /// utility : utility, or sequence of utilities, optional
@@ -164,7 +166,7 @@ impl Solver {
     /// Raises
     /// ------
     /// ProblemError, UtilityError
-    ///     As `Problem.with_flow_caps`, `with_flow_floors`, `with_capacities` and `with_utility` do.
+    ///     As `Problem.with_flow_caps`, `with_flow_floors`, `with_path_costs`, `with_capacities` and `with_utility` do.
     /// MethodError
     ///     For utilities that the method cannot take.
     ///
@@ -177,12 +179,13 @@ impl Solver {
     /// >>> solver.update(flow_caps=[4.0, np.inf])
     /// >>> solver.solve().rates.round(3)
     /// array([4., 6.])
-    #[pyo3(signature = (*, flow_caps=None, flow_floors=None, capacities=None, utility=None))]
+    #[pyo3(signature = (*, flow_caps=None, flow_floors=None, path_costs=None, capacities=None, utility=None))]
     fn update(
         &self,
         py: Python<'_>,
         flow_caps: Option<&Bound<'_, PyAny>>,
         flow_floors: Option<&Bound<'_, PyAny>>,
+        path_costs: Option<&Bound<'_, PyAny>>,
         capacities: Option<&Bound<'_, PyAny>>,
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
@@ -200,6 +203,9 @@ impl Solver {
         }
         if flow_floors.is_some() {
             problem = Py::new(py, problem.get().with_flow_floors(py, flow_floors)?)?;
+        }
+        if path_costs.is_some() {
+            problem = Py::new(py, problem.get().with_path_costs(py, path_costs)?)?;
         }
         if let Some(utility) = utility {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;

@@ -158,6 +158,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
     order = np.argsort(-values if is_worse_above else values, kind="stable")[: _at_least_1("most", most)]
     cut_off = np.array([len(flows) for flows in study.cut_off], dtype=int)
     is_unsolved = np.isnan(study.throughput)
+    is_infeasible = np.isin(np.arange(len(study.names)), study.infeasible)
     is_open = np.array([not solution.is_optimal for solution in study.solutions], dtype=bool) & ~is_unsolved
     ax = _bars(ax, [study.names[scenario] for scenario in order], "no scenarios")
     bars = ax.barh(
@@ -169,7 +170,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
         if is_open[scenario]:
             _hatch(ax, bar)
         if is_unsolved[scenario]:
-            _after(ax, 0.0, row, "unsolved")
+            _after(ax, 0.0, row, "floors do not fit" if is_infeasible[scenario] else "unsolved")
         elif np.isnan(values[scenario]):
             _after(ax, 0.0, row, "no flow to compare")
         elif cut_off[scenario]:
@@ -183,7 +184,8 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
     if is_open[order].any():
         keys.append(_key("not optimal", facecolor="none", edgecolor=style.ink(ax), hatch="////"))
     which = _shown(len(order), len(values), "scenario", "worst")
-    unsolved = f", {is_unsolved.sum()} unsolved" if is_unsolved.any() else ""
+    counts = {"unsolved": (is_unsolved & ~is_infeasible).sum(), "infeasible": is_infeasible.sum()}
+    unsolved = "".join(f", {count} {what}" for what, count in counts.items() if count)
     style.heading(ax, f"Failures: {which}{unsolved}{effect}", keys)
     _make_room(ax)
     return ax

@@ -34,6 +34,7 @@
 //! Slyke, 1967. Their use for max-min is new here.
 
 mod direction;
+mod proof;
 mod reroute;
 mod row;
 mod values;
@@ -46,12 +47,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
 use super::crossings::{Crossings, Differences};
+use super::cut_sums::CutSums;
 use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
 use super::tolerances::{BROKEN, FULL_CUT, ITERATIONS, REFRESH};
-use super::witness_from_cuts::Cut;
+use super::witness::{Inequality, Witness};
 use crate::paths::Paths;
+use crate::water_fill::FULL;
 use direction::{Direction, Leaving};
 pub(super) use reroute::Rerouted;
 use row::{Column, Entering, Row};
@@ -67,6 +70,17 @@ pub(super) enum Run {
     Broken,
 }
 
+/// What an iteration has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    /// A breakpoint or a pivot.
+    Went,
+    /// A row that is to leave, in which flows pay, and for which nothing can enter.
+    Full(Leaving),
+    /// Rounding does not let it go on.
+    Broken,
+}
+
 #[derive(Debug)]
 pub(super) struct Parametric {
     pub(super) flow_rates: RisingRates,
@@ -77,7 +91,9 @@ pub(super) struct Parametric {
     pub(super) crossing: Arc<Paths>,
     /// Those by which flows differ, see [`Crossings`]; without those that never carry anything again and those of flows
     /// whose rates are fixed.
-    pub(super) differences: Differences,
+    pub(super) differences: Arc<Differences>,
+    /// Those of all paths.
+    all_differences: Arc<Differences>,
     /// The capacity of every link that flows whose rates are not fixed may use.
     left: Vec<DoubleDouble>,
     /// By how much the load of key paths on every link rises with the fair share.
@@ -95,7 +111,11 @@ pub(super) struct Parametric {
     pub(super) fixed_rows: FixedRows,
     /// Flows that have one path left and are fixed: they count as a part of the load of links.
     pub(super) fixed_flows: Vec<bool>,
-    cuts: Vec<Cut>,
+    /// Inequalities that hold for all feasible rates, for every level.
+    witness: Witness,
+    /// Whether the fair share stays where it is, whatever the steps: only the basis changes.
+    stands: bool,
+    cuts: CutSums,
     direction: Direction,
     row: Row,
     iterations: usize,
@@ -172,6 +192,7 @@ impl Parametric {
         Self {
             basis,
             crossing: all,
+            all_differences: Arc::clone(&differences),
             differences,
             left: network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect(),
             rise: vec![DoubleDouble::default(); links],
@@ -183,7 +204,9 @@ impl Parametric {
             link_ban: vec![NONE; links],
             fixed_rows: FixedRows { links: vec![false; links], paths: vec![false; paths] },
             fixed_flows: vec![false; network.flows()],
-            cuts: Vec::new(),
+            witness: Vec::new(),
+            cuts: CutSums::new(network),
+            stands: false,
             direction: Direction::new(links, network.flows()),
             row: Row::new(links, paths, network.flows()),
             iterations: 0,
@@ -207,8 +230,13 @@ impl Parametric {
             }
             self.iterations += 1;
             let basis_changes = self.basis_changes;
-            if self.iterations > self.most_iterations || !self.iterate(network) {
+            if self.iterations > self.most_iterations {
                 return Run::Broken;
+            }
+            match self.iterate(network) {
+                Event::Went => {}
+                Event::Full(leaving) => self.cut(network, leaving),
+                Event::Broken => return Run::Broken,
             }
             if self.basis_changes > basis_changes
                 && self.basis_changes.is_multiple_of(REFRESH)
@@ -225,13 +253,13 @@ impl Parametric {
         self.work
     }
 
-    /// The cuts so far.
-    pub(super) fn cuts(&self) -> &[Cut] {
-        &self.cuts
+    /// Why the flows that are fixed have no more.
+    pub(super) fn witness(&self) -> &[Inequality] {
+        &self.witness
     }
 
-    /// A breakpoint, a pivot or a cut. Returns whether there was one.
-    fn iterate(&mut self, network: &Network) -> bool {
+    /// A breakpoint or a pivot, or up to a cut.
+    fn iterate(&mut self, network: &Network) -> Event {
         let mut direction = mem::take(&mut self.direction);
         let mut row = mem::take(&mut self.row);
         self.work += direction.find(self, network);
@@ -242,12 +270,12 @@ impl Parametric {
                 (Some((_, step)), Some(breakpoint)) if breakpoint <= step => (None, breakpoint),
                 (Some((leaving, step)), _) => (Some(leaving), step),
                 (None, Some(breakpoint)) => (None, breakpoint),
-                (None, None) => break false,
+                (None, None) => break Event::Broken,
             };
             let Some(leaving) = leaving else {
                 self.rise_by(&direction, step);
                 self.pass_breakpoint(network);
-                break true;
+                break Event::Went;
             };
             let before = leaving;
             let leaving = self.key_to_extra(network, before);
@@ -276,11 +304,11 @@ impl Parametric {
                 Some(entering) => self.pivot(network, &row, leaving, entering),
                 // Floors that fill a link, to rounding.
                 None if self.leave_floors(network) => {}
-                None if row.holds(self) => self.cut(network, &row, leaving),
+                None if row.holds(self) => break Event::Full(leaving),
                 // Of a row that is below 0 by rounding and falls no more.
                 None => self.fix_row(leaving),
             }
-            break true;
+            break Event::Went;
         };
         (self.direction, self.row) = (direction, row);
         went
@@ -288,7 +316,7 @@ impl Parametric {
 
     /// Raises the fair share.
     fn rise_by(&mut self, direction: &Direction, step: f64) {
-        if step > 0.0 {
+        if step > 0.0 && !self.stands {
             self.flow_rates.set_above(self.flow_rates.above() + step);
             for (&path, change) in self.basis.paths.iter().zip(&direction.extras) {
                 self.rates[path as usize] += change.by * step;
@@ -379,19 +407,29 @@ impl Parametric {
     }
 
     /// No column can enter: the flows that pay in this row are fixed, and columns with a positive coefficient excluded.
-    fn cut(&mut self, network: &Network, row: &Row, leaving: Leaving) {
+    fn cut(&mut self, network: &Network, leaving: Leaving) {
+        let row = mem::take(&mut self.row);
+        let paying: Vec<u32> =
+            row.paying().map(|(flow, _)| flow).filter(|&flow| !self.flow_rates.is_fixed(flow as usize)).collect();
         // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
-        let above = self.level_of(row).unwrap_or(self.flow_rates.above());
-        let fair_share = self.flow_rates.fair_share(above);
-        for (flow, _) in row.paying() {
-            let flow = flow as usize;
-            if !self.flow_rates.is_fixed(flow) {
-                let slope = self.flow_rates.slope(flow);
-                self.flow_rates.hold(flow, above);
-                self.add_slope(network, flow, -slope);
-            }
+        let above = self.level_of(&row).unwrap_or(self.flow_rates.above());
+        let fair_share = self.flow_rates.fair_share(above) * (1.0 - FULL);
+        let prices: Vec<(u32, f64)> = row.priced().collect();
+        let number = self.cuts.len();
+        let Self { cuts, crossing, path_ban, link_ban, .. } = &mut *self;
+        let (proof, work) = cuts.push(network, crossing, &prices, path_ban, link_ban);
+        let proof = proof.clone();
+        self.work += work;
+        let held = self.held_by(network, &proof);
+        let left: Vec<u32> = paying.iter().copied().filter(|flow| !held.contains(flow)).collect();
+        let mut proofs = vec![proof];
+        if !left.is_empty() {
+            let (more, work) = self.prove(network, &left);
+            self.work += work;
+            proofs.extend(more);
         }
-        let number = self.cuts.len() as u32;
+        self.witness.extend(proofs.into_iter().map(|proof| Inequality { fair_share, ..proof }));
+        paying.into_iter().for_each(|flow| self.stop(network, flow, above));
         for (link, price) in row.priced().filter(|(_, price)| *price > 0.0) {
             if price > row.tolerance() && self.link_ban[link as usize] == NONE {
                 self.link_ban[link as usize] = number;
@@ -401,8 +439,16 @@ impl Parametric {
             self.path_ban[path as usize] = number;
         }
         self.fix_row(leaving);
-        self.cuts.push(Cut { fair_share, prices: row.priced().collect() });
+        self.row = row;
         self.refresh_values(network);
+    }
+
+    /// Leaves a flow for good at the rate that it has so far above the last breakpoint.
+    fn stop(&mut self, network: &Network, flow: u32, above: f64) {
+        let flow = flow as usize;
+        let slope = self.flow_rates.slope(flow);
+        self.flow_rates.hold(flow, above);
+        self.add_slope(network, flow, -slope);
     }
 
     /// Whether a row is so far below 0 that it must leave.

@@ -1,15 +1,19 @@
 //! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed
 //! afresh.
 
+use std::sync::Arc;
+
 use super::Parametric;
 use crate::max_min::basis::NONE;
+use crate::max_min::double_double::DoubleDouble;
 use crate::max_min::network::Network;
-use crate::max_min::tolerances::{DRIFT, REFRESH};
+use crate::max_min::tolerances::DRIFT;
 
 impl Parametric {
     /// Rates of the open paths at the present fair share.
     pub(in crate::max_min) fn path_rates(&mut self, network: &Network) -> Vec<f64> {
         self.refresh_values(network);
+        self.refine_splits(network);
         let mut rates = vec![0.0; network.paths.len()];
         for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
             let wanted = self.flow_rates.rate(flow);
@@ -24,6 +28,24 @@ impl Parametric {
             }
         }
         rates
+    }
+
+    /// Splits flows so that full links are full beyond the rounding of the sums of thousands of rates.
+    fn refine_splits(&mut self, network: &Network) {
+        let mut left: Vec<DoubleDouble> =
+            network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect();
+        let mut take = |path: u32, rate: f64| {
+            let entries = network.paths.row(path as usize).entries();
+            entries.for_each(|(link, a)| left[link as usize].add_product(-a, rate));
+        };
+        for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
+            self.basis.extras[flow].iter().for_each(|&path| take(path, self.rates[path as usize]));
+            take(key, self.key_rate(flow));
+        }
+        let off: Vec<f64> = self.basis.links.iter().map(|&link| left[link as usize].value()).collect();
+        for (column, more) in self.basis.solve_dense(&off).into_iter().enumerate() {
+            self.rates[self.basis.paths[column] as usize] += more;
+        }
     }
 
     /// x of a flow's key path.
@@ -49,16 +71,13 @@ impl Parametric {
             }
         }
         let Self { differences, path_ban, fixed_flows, .. } = self;
-        differences
+        Arc::make_mut(differences)
             .retain(|path| path_ban[path as usize] == NONE && !fixed_flows[network.owners[path as usize] as usize]);
         self.work += 2 * network.paths.len();
         let n = self.basis.len();
-        // At most n² operations per change of the basis.
-        if n > 0 && n < REFRESH {
-            self.work += n * n * n;
-            if !self.basis.refactor(network) {
-                return false;
-            }
+        self.work += 200 * n;
+        if !self.basis.refine(network) {
+            return false;
         }
         self.refresh_values(network);
         true

@@ -14,24 +14,13 @@
 //!
 //! Cost: for every cut the paths of the flows that cross its links, and the inequalities added to it.
 
-use super::basis::NONE;
 use super::network::Network;
 use super::tolerances::ZERO;
 use super::witness::{Inequality, Witness};
-use crate::error::Result;
-use crate::interrupt::Pacer;
 use crate::paths::Paths;
-use crate::water_fill::FULL;
-
-/// A cut, and the fair share at which it has fixed flows.
-#[derive(Debug, Clone)]
-pub(super) struct Cut {
-    pub(super) fair_share: f64,
-    /// π_l of some links, of either sign.
-    pub(super) prices: Vec<(u32, f64)>,
-}
 
 /// A sparse vector.
+#[derive(Debug)]
 struct Sparse {
     values: Vec<f64>,
     is_listed: Vec<bool>,
@@ -62,13 +51,6 @@ impl Sparse {
         self.clear();
         entries.iter().for_each(|&(place, value)| self.add(place, value));
     }
-
-    /// The positive ones in units of the largest price, in order.
-    fn positive(&mut self, unit: f64) -> Vec<(u32, f64)> {
-        self.listed.sort_unstable();
-        let scaled = self.listed.iter().map(|&place| (place, self.values[place as usize] / unit));
-        scaled.filter(|(_, value)| *value > ZERO).collect()
-    }
 }
 
 /// A violation that an earlier inequality removes: a link with π < 0, or a path with π(p) < λ_f.
@@ -78,36 +60,60 @@ enum Violation {
     Path(u32),
 }
 
-/// The witness: an inequality per cut. `path_ban` and `link_ban` give the cut that has fixed a path or a link;
-/// `through` lists the paths of every link.
-///
-/// # Errors
-/// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn witness_from_cuts(
-    network: &Network,
-    through: &Paths,
-    cuts: &[Cut],
-    path_ban: &[u32],
-    link_ban: &[u32],
-) -> Result<Witness> {
-    let (links, flows) = (network.capacities.len(), network.flows());
-    let (mut prices, mut factors) = (Sparse::new(links), Sparse::new(flows));
-    let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
-    let mut witness: Witness = Vec::with_capacity(cuts.len());
-    let mut path_prices = vec![0.0; network.paths.len()];
-    let (mut violations, mut pacer): (Vec<(u32, Violation)>, _) = (Vec::new(), Pacer::new());
-    for (number, cut) in (0u32..).zip(cuts) {
-        prices.set(&cut.prices);
+/// The inequalities of the cuts so far.
+#[derive(Debug)]
+pub(super) struct CutSums {
+    of_cuts: Witness,
+    prices: Sparse,
+    factors: Sparse,
+    earlier_prices: Sparse,
+    earlier_factors: Sparse,
+    path_prices: Vec<f64>,
+    violations: Vec<(u32, Violation)>,
+}
+
+impl CutSums {
+    pub(super) fn new(network: &Network) -> Self {
+        let (links, flows) = (network.capacities.len(), network.flows());
+        Self {
+            of_cuts: Vec::new(),
+            prices: Sparse::new(links),
+            factors: Sparse::new(flows),
+            earlier_prices: Sparse::new(links),
+            earlier_factors: Sparse::new(flows),
+            path_prices: vec![0.0; network.paths.len()],
+            violations: Vec::new(),
+        }
+    }
+
+    /// Number of cuts.
+    pub(super) fn len(&self) -> u32 {
+        self.of_cuts.len() as u32
+    }
+
+    /// The inequality of the next cut, by its prices. `path_ban` and `link_ban` give the cut that has fixed a path or a
+    /// link; `through` lists the paths of every link. Returns the operations done, too.
+    pub(super) fn push(
+        &mut self,
+        network: &Network,
+        through: &Paths,
+        cut: &[(u32, f64)],
+        path_ban: &[u32],
+        link_ban: &[u32],
+    ) -> (&Inequality, usize) {
+        let Self { of_cuts, prices, factors, earlier_prices, earlier_factors, path_prices, violations } = self;
+        let (number, mut work) = (of_cuts.len() as u32, 0);
+        prices.set(cut);
         factors.clear();
         violations.clear();
-        for &(link, price) in &cut.prices {
+        for &(link, price) in cut {
             if price < 0.0 && link_ban[link as usize] < number {
                 violations.push((link_ban[link as usize], Violation::Link(link)));
             }
             let paths = through.row(link as usize);
-            pacer.did(paths.links().len())?;
+            work += 4 * paths.links().len();
             paths.links().iter().for_each(|&path| factors.add(network.owners[path as usize], 0.0));
-            paths.add(price, &mut path_prices);
+            paths.add(price, path_prices);
         }
         for &flow in &factors.listed {
             let of_flow = network.paths_of(flow as usize);
@@ -121,13 +127,13 @@ pub(super) fn witness_from_cuts(
                 }
             }
         }
-        for &(link, _) in &cut.prices {
+        for &(link, _) in cut {
             through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
         violations.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
-        let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
+        let mut unit = cut.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
         for of_one in violations.chunk_by(|one, other| one.0 == other.0) {
-            let earlier = &witness[of_one[0].0 as usize];
+            let earlier = &of_cuts[of_one[0].0 as usize];
             earlier_prices.set(&earlier.prices);
             earlier_factors.set(&earlier.factors);
             let mut times = 0.0f64;
@@ -136,33 +142,26 @@ pub(super) fn witness_from_cuts(
                     Violation::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
                     Violation::Path(path) => {
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
-                        pacer.did(2 * network.paths.links(path).len())?;
+                        work += 4 * network.paths.links(path).len();
                         let above = |prices: &Sparse, factors: &Sparse| {
                             network.paths.row(path).sum(&prices.values) - factors.values[flow]
                         };
-                        (-above(&prices, &factors), above(&earlier_prices, &earlier_factors))
+                        (-above(prices, factors), above(earlier_prices, earlier_factors))
                     }
                 };
                 if missing > ZERO * unit && gives > ZERO {
                     times = times.max(missing / gives);
                 }
             }
+            work += 2 * (earlier.prices.len() + earlier.factors.len());
             if times > 0.0 {
-                pacer.did(earlier.prices.len() + earlier.factors.len())?;
                 earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
                 earlier.factors.iter().for_each(|&(flow, factor)| factors.add(flow, times * factor));
                 unit = unit.max(times);
             }
         }
-        let largest = prices.listed.iter().map(|&link| prices.values[link as usize]).fold(0.0, f64::max);
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        witness.push(Inequality {
-            // Lower, so that the rounding of exact rates does not violate it.
-            fair_share: cut.fair_share * (1.0 - FULL),
-            prices: prices.positive(unit),
-            factors: factors.positive(unit),
-        });
+        let sum: Vec<(u32, f64)> = prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect();
+        of_cuts.push(Inequality::of_prices(network, through, &sum));
+        (of_cuts.last().expect("just pushed"), work)
     }
-    debug_assert!(path_ban.iter().chain(link_ban).all(|&ban| ban == NONE || (ban as usize) < cuts.len()));
-    Ok(witness)
 }

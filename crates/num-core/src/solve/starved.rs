@@ -1,0 +1,79 @@
+//! Flows of a class for which the classes before it leave nothing.
+//!
+//! Rates that are kept fill links to the tolerance of the stage that found them. What is left there is no room: a utility
+//! that is worth −∞ at rate 0 would share it out over more decades than floats have. Such flows are closed, as those
+//! whose links have failed.
+//!
+//! A flow is starved where each of its open paths has room for no more than that part of what it could carry alone, and
+//! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a rate
+//! has one there.
+
+use super::{Ask, Status, solve};
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::problem::Problem;
+use crate::utility::families::AlphaFair;
+
+/// The least part of what a path could carry that counts as room, beside the tolerance of the stages before.
+const ROOM: f64 = 1e-9;
+
+/// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
+/// that carry these.
+///
+/// # Errors
+/// Those of [`solve`].
+pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[f64], ask: &Ask) -> Result<Vec<u32>> {
+    let loads = stage.loads(carrying)?;
+    let idle: Vec<f64> = loads.iter().zip(stage.capacities()).map(|(load, capacity)| capacity - load).collect();
+    let least = ask.settings.tol.max(ROOM);
+    let (mut has_room, mut open) = (vec![false; stage.flows()], vec![0u32; stage.flows()]);
+    let (mut is_full, mut pacer) = (vec![false; stage.links()], Pacer::new());
+    let paths = || stage.group().iter().map(|&flow| flow as usize).enumerate();
+    for (path, flow) in paths().filter(|(path, _)| !stage.is_closed(*path)) {
+        let row = stage.paths().row(path);
+        pacer.did(row.links().len())?;
+        open[flow] += 1;
+        let least = least * most(stage, path);
+        has_room[flow] |= row.narrowest(&idle) > least;
+        if is_in(flow) {
+            row.entries().for_each(|(link, a)| is_full[link as usize] |= idle[link as usize] <= a * least);
+        }
+    }
+    // Whoever has a floor has something.
+    let mut is_starved: Vec<bool> = (0..stage.flows())
+        .map(|flow| is_in(flow) && open[flow] > 0 && !has_room[flow] && stage.flow_floor(flow) == 0.0)
+        .collect();
+    let moves = |(path, flow): (usize, usize)| {
+        let links = stage.paths().links(path);
+        carrying[path] > 0.0 && open[flow] > 1 && links.iter().any(|&link| is_full[link as usize])
+    };
+    if is_starved.contains(&true) && paths().any(moves) {
+        let weights = weights(stage);
+        let rates = stage.flow_rates(carrying)?;
+        let level = stage.stage(|flow| is_starved[flow], |flow| rates[flow], carrying.to_vec())?;
+        let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
+        let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.clone())?)?;
+        let found = solve(&level, &Ask::by("max-min").with_settings(ask.settings.clone()))?;
+        for (flow, is_starved) in is_starved.iter_mut().enumerate() {
+            *is_starved &= found.status == Status::Optimal && found.flow_rates[flow] <= least * weights[flow];
+        }
+    }
+    Ok(paths().filter(|(_, flow)| is_starved[*flow]).map(|(path, _)| path as u32).collect())
+}
+
+/// The most that a path could carry alone and its flow could use.
+fn most(stage: &Problem, path: usize) -> f64 {
+    let (utility, place) = stage.utility(stage.group()[path] as usize);
+    let narrowest = stage.paths().row(path).narrowest(stage.capacities());
+    narrowest.min(stage.limit(path)).min(utility.saturation(place))
+}
+
+/// The most of an open path of every flow; 1 for those without.
+fn weights(stage: &Problem) -> Vec<f64> {
+    let mut weights = vec![0.0f64; stage.flows()];
+    for (path, &flow) in stage.group().iter().enumerate().filter(|(path, _)| !stage.is_closed(*path)) {
+        weights[flow as usize] = weights[flow as usize].max(most(stage, path).min(f64::MAX));
+    }
+    weights.iter_mut().for_each(|weight| *weight = if *weight > 0.0 { *weight } else { 1.0 });
+    weights
+}
