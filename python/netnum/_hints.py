@@ -511,7 +511,6 @@ ENTRIES: dict[str, str] = {
 ARRAYS: dict[str, str] = {
     "Solution": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "Solutions": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
-    "MaxMinRates": "`rates` (of paths) and `flow_rates` are its arrays",
     "MulticommodityFlow": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "Problem": "`capacities`, `group` and others are its arrays",
     "Topology": "`capacities` and `links` are its arrays",

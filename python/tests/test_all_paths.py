@@ -248,6 +248,8 @@ def test_servers_of_a_fabric_do_not_forward():
     assert solution.is_optimal
     assert all(len(path) <= 4 for path in solution.paths)
     assert solution.flow_rates == pytest.approx([5.0, 5.0, 10.0], rel=1e-3)
+    with pytest.raises(netnum.ProblemError, match="no path of at most 1 link joins it"):
+        netnum.Problem(net, [(0, 1)], max_hops=1)
 
 
 def test_costs_of_links_are_weighed_against_utility():

@@ -6,6 +6,7 @@ import pickle
 import re
 import warnings
 
+import numpy as np
 import pytest
 
 import netnum
@@ -45,6 +46,15 @@ def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
         ),
         (lambda: netnum.fat_tree, "module 'netnum' has no attribute 'fat_tree': it is netnum.topology.fat_tree"),
         (lambda: netnum.slove, "module 'netnum' has no attribute 'slove': did you mean 'solve'?"),
+        (
+            lambda: netnum.guarantees,
+            "module 'netnum' has no attribute 'guarantees': guaranteed rates are flow_floor= of netnum.Problem",
+        ),
+        (
+            lambda: netnum.explain_infeasible,
+            "module 'netnum' has no attribute 'explain_infeasible': netnum.solve(problem).infeasibility says why "
+            "floors do not fit; without floors some rates always do",
+        ),
         (lambda: netnum.zebra, "module 'netnum' has no attribute 'zebra'"),
         (
             lambda: netnum.solve(problem()).x,
@@ -62,6 +72,23 @@ def test_a_name_that_does_not_exist_is_answered_with_the_right_one(get, message)
     with pytest.raises(AttributeError) as caught:
         get()
     assert str(caught.value) == message
+
+
+def test_what_is_no_array_names_its_arrays():
+    net = netnum.topology.backbone("abilene")
+    limited = problem().with_flow_caps(1.0)
+    things = [
+        *(net, limited, netnum.solve(limited), netnum.solve_many(limited, flow_caps=[[1.0, 1.0]])),
+        *(netnum.concurrent_flow(limited), netnum.demands.gravity(net, total=1.0)),
+    ]
+    assert {type(thing).__name__ for thing in things} == set(_hints.ARRAYS)
+    for thing in things:
+        kind = type(thing).__name__
+        with pytest.raises(TypeError) as caught:
+            np.asarray(thing)
+        assert str(caught.value) == f"{kind!r} object is no array: {_hints.ARRAYS[kind]}"
+        for name in re.findall(r"`([a-z_]+)", _hints.ARRAYS[kind]):
+            assert hasattr(thing, name), (kind, name)
 
 
 def test_objects_are_copied_and_pickled_all_the_same():

@@ -79,8 +79,9 @@ fn volumes(problem: &Problem) -> Vec<f64> {
     let mut volumes = vec![0.0f64; problem.flows()];
     for (path, &flow) in problem.group().iter().enumerate() {
         let share = problem.paths().row(path).narrowest(&shares);
-        let volume = problem.flow_cap(flow as usize).min(if share.is_finite() { share } else { 0.0 });
-        volumes[flow as usize] = volumes[flow as usize].max(volume);
+        // Where no link limits it, a flow is looked up all the same.
+        let share = if share.is_finite() { share } else { f64::MIN_POSITIVE };
+        volumes[flow as usize] = volumes[flow as usize].max(problem.flow_cap(flow as usize).min(share));
     }
     // Where every flow is capped, the caps say more than shares of links do.
     let all_capped = (0..problem.flows()).all(|flow| problem.flow_cap(flow).is_finite());

@@ -61,9 +61,9 @@ pub struct OverAllPaths {
 /// paths, that of the last round.
 ///
 /// # Errors
-/// Those of [`solve`](crate::solve()); [`Error::Unsupported`] for max-min utilities, priorities, caps of single paths,
-/// coefficients, and a method other than the interior point; [`Error::CheapestPath`] for a path that cannot be the
-/// cheapest.
+/// Those of [`solve`](crate::solve()); [`Error::Unsupported`] for priorities, caps and costs of single paths,
+/// coefficients, tie costs, and a method other than the interior point, or max-min for its utilities;
+/// [`Error::CheapestPath`] for a path that cannot be the cheapest.
 pub fn solve_over_all_paths(
     problem: &Problem,
     all: &dyn CheapestPaths,

@@ -32,6 +32,8 @@ pub(super) struct SeveralPaths {
     /// Rates are an answer when no flow is further than this from its bottleneck.
     enough: f64,
     runs: u64,
+    /// Operations of the run at hand, or of the one that the start comes from.
+    work: usize,
     /// The best rates, with their residual.
     best: Option<(Found, f64)>,
 }
@@ -63,7 +65,18 @@ impl SeveralPaths {
             let shares: Vec<FairShare<'_>> = (0..network.flows()).map(to_floor).collect();
             RisingRates::new(&shares, &network)
         });
-        Ok(Self { network, frame, lowest, floors, start, run: None, enough: accuracy.max(PROVEN), runs: 0, best: None })
+        Ok(Self {
+            network,
+            frame,
+            lowest,
+            floors,
+            start,
+            run: None,
+            enough: accuracy.max(PROVEN),
+            runs: 0,
+            work: 0,
+            best: None,
+        })
     }
 
     /// Goes on for about so many elementary operations, or until it is done. Returns whether it is.
@@ -73,6 +86,7 @@ impl SeveralPaths {
     pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
         if let Some((start, lowest)) = &self.start {
             let found = start.resume(&self.network, lowest)?;
+            self.work = start.work();
             self.start = None;
             if let Some(found) = found
                 && self.judge(found)?
@@ -83,13 +97,14 @@ impl SeveralPaths {
         let mut done = 0;
         while done < operations {
             interrupt::check()?;
-            let Self { network, frame, lowest, floors, runs, .. } = self;
+            let Self { network, frame, lowest, floors, runs, work, .. } = self;
             let run = self.run.get_or_insert_with(|| {
-                *runs += 1;
+                (*runs, *work) = (*runs + 1, 0);
                 Parametric::new(network, lowest.clone(), floors.clone(), frame.crossings.clone(), *runs)
             });
             let how = run.advance(network, SLICE.min(operations));
             done += run.work().max(1);
+            *work += run.work();
             if how == Run::Rising {
                 continue;
             }
@@ -148,6 +163,6 @@ impl SeveralPaths {
 
     /// The start of a search for other capacities, caps or weights, once this one is done.
     pub(super) fn into_start(self) -> Option<WarmStart> {
-        self.best.map(|(best, _)| WarmStart::new(self.frame, best.basis, best.witness))
+        self.best.map(|(best, _)| WarmStart::new(self.frame, best.basis, best.witness, self.work))
     }
 }

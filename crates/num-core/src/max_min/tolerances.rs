@@ -42,8 +42,8 @@ pub(super) const REFRESH: usize = 200;
 pub(super) const PROOF_PIVOTS: usize = 300;
 /// Pivots of a proof after which W⁻¹ is brought to rounding: its pivots are small where much is tied.
 pub(super) const OFTEN: usize = 16;
-/// Pivots from an earlier basis, and as many more per 1000 flows, after which a run from the beginning is quicker.
-pub(super) const PIVOTS: usize = 60;
+/// What part of the operations of a run from the beginning are tried from an earlier basis, before one follows.
+pub(super) const TRIED: usize = 12;
 /// Elementary operations between two checks for a stop: about a millisecond.
 pub(super) const SLICE: usize = 1 << 20;
 /// Elementary operations before a search stops where rates need not be exact: some seconds.

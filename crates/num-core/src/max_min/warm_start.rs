@@ -7,8 +7,9 @@
 //! ```
 //!
 //! The set under the cuts contains all feasible rates. There are finitely many cuts, and each round adds some that y
-//! exceeds. A changed cap mostly moves flows along known cuts: few rounds, and few pivots. Where much has changed, the
-//! search ends after a number of pivots, and a run from the beginning follows.
+//! exceeds. A changed cap mostly moves flows along known cuts: few rounds, and few pivots. Where much has changed, or
+//! where what the cuts say of small rates is rounding, the search ends after a small part of the operations that a run
+//! from the beginning has taken, and one follows.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use super::cuts::CutPool;
 use super::network::Network;
 use super::parametric::{Parametric, Rerouted};
 use super::rising_rates::RisingRates;
-use super::tolerances::PIVOTS;
+use super::tolerances::TRIED;
 use super::witness::{Inequality, Witness};
 use crate::error::Result;
 use crate::interrupt;
@@ -38,6 +39,8 @@ pub(super) struct WarmStart {
     frame: Arc<Frame>,
     basis: Basis,
     cuts: Vec<Inequality>,
+    /// Operations of the run from the beginning that it comes from.
+    work: usize,
 }
 
 /// The part of a search that problems with the same open paths share.
@@ -68,8 +71,13 @@ impl Frame {
 }
 
 impl WarmStart {
-    pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Inequality>) -> Self {
-        Self { frame, basis, cuts }
+    pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Inequality>, work: usize) -> Self {
+        Self { frame, basis, cuts, work }
+    }
+
+    /// Operations of the run from the beginning that it comes from.
+    pub(super) fn work(&self) -> usize {
+        self.work
     }
 
     /// The frame, if a network has it.
@@ -83,21 +91,26 @@ impl WarmStart {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn resume(&self, network: &Network, lowest: &RisingRates) -> Result<Option<Found>> {
+        // Of each round about.
+        let passes = 8 * self.cuts.iter().map(|cut| cut.factors.len()).sum::<usize>();
+        let Some(mut operations) = (self.work / TRIED).checked_sub(passes + 8 * network.paths.len()) else {
+            return Ok(None);
+        };
         let mut pool = CutPool::new(network, lowest, self.cuts.clone());
         let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
-        let mut pivots = PIVOTS * (1000 + network.flows()) / 1000;
         loop {
             interrupt::check()?;
+            operations = operations.saturating_sub(passes);
             let mut flow_rates = lowest.clone();
             let witness = pool.max_min_rates(&mut flow_rates)?;
             run.flow_rates = flow_rates;
             let known = pool.len();
-            match run.reroute(network, &mut pool, lowest, &self.frame.crossings.all, &mut pivots)? {
+            match run.reroute(network, &mut pool, lowest, &self.frame.crossings.all, &mut operations)? {
                 Rerouted::Fits if pool.len() == known => {
                     let rates = network.feasible(&self.frame.crossings.all, run.path_rates(network));
                     return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
-                // The pivots bound the rounds.
+                // The operations bound the rounds.
                 Rerouted::Fits => {}
                 Rerouted::Broken => return Ok(None),
             }

@@ -8,14 +8,15 @@
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a rate
 //! has one there.
 
-use super::{Ask, Status, solve};
+use super::{Ask, solve};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
 use crate::utility::families::AlphaFair;
 
-/// The least part of what a path could carry that counts as room, beside the tolerance of the stages before.
-const ROOM: f64 = 1e-9;
+/// The part of what a path could carry up to which there is no room: the tolerance of the stages before, within these.
+const LEAST: f64 = 1e-9;
+const MOST: f64 = 1e-6;
 
 /// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
 /// that carry these.
@@ -25,7 +26,7 @@ const ROOM: f64 = 1e-9;
 pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[f64], ask: &Ask) -> Result<Vec<u32>> {
     let loads = stage.loads(carrying)?;
     let idle: Vec<f64> = loads.iter().zip(stage.capacities()).map(|(load, capacity)| capacity - load).collect();
-    let least = ask.settings.tol.max(ROOM);
+    let least = ask.settings.tol.clamp(LEAST, MOST);
     let (mut has_room, mut open) = (vec![false; stage.flows()], vec![0u32; stage.flows()]);
     let (mut is_full, mut pacer) = (vec![false; stage.links()], Pacer::new());
     let paths = || stage.group().iter().map(|&flow| flow as usize).enumerate();
@@ -55,7 +56,9 @@ pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[
         let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.clone())?)?;
         let found = solve(&level, &Ask::by("max-min").with_settings(ask.settings.clone()))?;
         for (flow, is_starved) in is_starved.iter_mut().enumerate() {
-            *is_starved &= found.status == Status::Optimal && found.flow_rates[flow] <= least * weights[flow];
+            // Next to nothing has few digits.
+            let most = found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
+            *is_starved &= most <= least * weights[flow];
         }
     }
     Ok(paths().filter(|(_, flow)| is_starved[*flow]).map(|(path, _)| path as u32).collect())

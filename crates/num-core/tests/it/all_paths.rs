@@ -98,7 +98,7 @@ fn the_optimum_over_all_paths_is_that_over_all_that_are_listed() {
         let caps: Vec<f64> = (0..5).map(|_| rng.random_range(0.5..6.0)).collect();
         for alpha in [0.0, 0.5, 1.0, 2.0, f64::INFINITY] {
             let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
-            let ask = Ask::from(Settings::default().with_tol(1e-9));
+            let ask = Ask::from(Settings::default().with_tol(1e-8));
             let (first, listed) = match alpha {
                 0.0 => {
                     let utility = || Linear::new(weights.clone()).unwrap();

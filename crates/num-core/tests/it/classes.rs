@@ -130,3 +130,27 @@ fn max_min_refuses_costs_and_floors_that_do_not_fit() {
     let error = solve(&costly, &Ask::default().with_tie_costs(vec![1.0; 3])).unwrap_err().to_string();
     assert!(error.contains("a problem with costs"), "{error}");
 }
+
+#[test]
+fn flows_for_which_earlier_classes_leave_nothing_are_failed_flows() {
+    // The first flow fills the first link whatever else; the second has no other, the third has.
+    let paths = Paths::from_lists([[0], [0], [0], [1]]);
+    let problem =
+        Problem::grouped(vec![10.0, 4.0], paths, vec![0, 1, 2, 2], AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
+    let solution = solved(&problem.with_priorities(vec![0.0, 1.0, 1.0]).unwrap());
+    assert!(are_near(&solution.flow_rates, &[10.0, 0.0, 4.0]), "{:?}", solution.flow_rates);
+    assert_eq!(solution.failed_flows, [1]);
+    assert!((solution.objective + 0.1 + 0.25).abs() < 1e-6);
+}
+
+#[test]
+fn a_flow_is_not_starved_where_the_split_of_an_earlier_class_can_move() {
+    // The first flow gets 12 over both links, of which the second can have 8 of the first link; the third has the rest
+    // of neither.
+    let paths = Paths::from_lists([[0], [1], [0], [1]]);
+    let problem = Problem::grouped(vec![10.0, 10.0], paths, vec![0, 0, 1, 2], AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_caps(vec![12.0, f64::INFINITY, f64::INFINITY]).unwrap();
+    let solution = solved(&problem.with_priorities(vec![0.0, 1.0, 2.0]).unwrap());
+    assert!(are_near(&solution.flow_rates, &[12.0, 8.0, 0.0]), "{:?}", solution.flow_rates);
+    assert_eq!(solution.failed_flows, [2]);
+}

@@ -1023,3 +1023,27 @@ fn the_objective_has_a_derivative_at_kinks_with_unique_multipliers() {
     let same = Problem::new(vec![1.0, 1.0], Paths::from_lists([[0, 1]]), AlphaFair::proportional()).unwrap();
     assert!(matches!(reverse(&same, &objective), Err(netnum_core::Error::NotDifferentiable { .. })));
 }
+
+/// A floor of 4 on a link of 7, which leaves 3 to a flow that uses 1.5 per unit: it pays 1.5 p = 1/2, so that p = 1/3.
+#[test]
+fn floors_costs_and_coefficients_have_derivatives() {
+    let paths = Paths::with_coefficients(vec![0, 1, 2], vec![0, 0], vec![1.0, 1.5]).unwrap();
+    let problem = Problem::new(vec![7.0], paths, AlphaFair::proportional()).unwrap();
+    let mut sensitivity = of(&problem.with_flow_floors(vec![4.0, 0.0]).unwrap());
+    assert_near(&sensitivity.flow_rates(), &[4.0, 2.0], 1e-9);
+    let floor = ParameterChange { flow_floors: vec![1.0, 0.0], ..ParameterChange::default() };
+    let cost = ParameterChange { path_costs: vec![0.0, 1.0], ..ParameterChange::default() };
+    let coefficient = ParameterChange { coefficients: vec![0.0, 1.0], ..ParameterChange::default() };
+    let found = sensitivity.forward(&[floor, cost, coefficient]).unwrap();
+    assert_near(&found[0].flow_rates, &[1.0, -1.0 / 1.5], 1e-9);
+    assert_near(&[found[0].objective], &[0.25 - 1.0 / 3.0], 1e-8);
+    let of_cost = [found[1].objective, found[1].prices[0], found[1].flow_rates[0], found[1].flow_rates[1]];
+    assert_near(&of_cost, &[-2.0, -1.0 / 1.5, 0.0, 0.0], 1e-8);
+    assert_near(&found[2].flow_rates, &[0.0, -2.0 / 1.5], 1e-9);
+    assert_near(&[found[2].objective], &[-2.0 / 3.0], 1e-8);
+    let of_second = OutcomeChange { flow_rates: vec![0.0, 1.0], objective: 1.0, ..OutcomeChange::default() };
+    let back = &sensitivity.reverse(&[of_second], AtKink::Refuse).unwrap()[0];
+    assert_near(&back.flow_floors, &[-1.0 / 1.5 + 0.25 - 1.0 / 3.0, 0.0], 1e-8);
+    assert_near(&back.path_costs, &[-4.0, -2.0], 1e-8);
+    assert_near(&back.coefficients, &[-4.0 / 1.5 - 4.0 / 3.0, -2.0 / 1.5 - 2.0 / 3.0], 1e-8);
+}

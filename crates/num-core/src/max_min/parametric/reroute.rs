@@ -59,7 +59,7 @@ impl Parametric {
         Self::with_basis(network, flow_rates, basis, crossings, path_costs, prices)
     }
 
-    /// Routes the rates at which all flows are fixed, within so many pivots. Cuts that they exceed are added to
+    /// Routes the rates at which all flows are fixed, within so many elementary operations. Cuts that they exceed are added to
     /// the pool, and flows lowered to them. `through` lists the paths of every link.
     ///
     /// # Errors
@@ -70,16 +70,19 @@ impl Parametric {
         pool: &mut CutPool,
         lowest: &RisingRates,
         through: &Paths,
-        pivots: &mut usize,
+        operations: &mut usize,
     ) -> Result<Rerouted> {
         self.fixed_rows.links.fill(false);
         self.fixed_rows.paths.fill(false);
         self.refresh_values(network);
         let (mut row, mut fresh) = (std::mem::take(&mut self.row), true);
         let mut outcome = Rerouted::Broken;
-        while *pivots > 0 {
+        self.work = 0;
+        let mut pivots = 0;
+        while self.work < *operations {
             interrupt::check()?;
-            *pivots -= 1;
+            pivots += 1;
+            self.work += self.slacks.len() + 8 * self.basis.len() + 4 * self.basis.nonzeros();
             let Some(leaving) = self.furthest_below(network) else {
                 if fresh {
                     outcome = Rerouted::Fits;
@@ -90,7 +93,7 @@ impl Parametric {
                 continue;
             };
             let leaving = self.key_to_extra(network, leaving);
-            row.price(self, network, leaving);
+            self.work += row.price(self, network, leaving);
             match row.entering(self, network, leaving) {
                 Some(entering) => {
                     let value = match leaving {
@@ -118,11 +121,12 @@ impl Parametric {
                     self.spread(network);
                 }
             }
-            if pivots.is_multiple_of(REFRESH) {
+            if pivots % REFRESH == 0 {
                 self.refresh_values(network);
                 fresh = true;
             }
         }
+        *operations = operations.saturating_sub(self.work);
         self.row = row;
         Ok(outcome)
     }
