@@ -84,7 +84,7 @@ def with_weights(problem: Problem, weight: Any) -> Problem:
     present = np.array(np.broadcast_to(present, problem.flows))
     if isinstance(weight, Mapping):
         net = problem.network if isinstance(problem.network, Topology) else None
-        weights = filled("weight", weight, "flow", present, net, problem.paths)
+        weights = filled("weight", weight, "flow", present, net, problem._own_paths)  # type: ignore[attr-defined]
         changed = (weights != present) & ~np.isnan(weights)
     else:
         weights = np.array(weight, dtype=float)

@@ -207,14 +207,13 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "c": "they are `capacities`",
         "R": "the links of paths are `paths`, as `paths.indptr` and `paths.indices`",
         "to_dict": "it is `to_json()`",
-        "from_demands": "netnum.Problem(net, net.k_shortest_paths(demands, k)) is the problem of demands",
+        "from_demands": "netnum.Problem(net, demands) is the problem of demands, over all paths of the network",
         "without": "netnum.Problem(net.without(links), ...), or `with_capacities({(a, b): 0.0})`",
         **dict.fromkeys(
             ("fail_link", "fail_links", "fail", "with_failures", "without_link", "without_links", "remove_link"),
             "`with_capacities({(a, b): 0.0})` fails a link, netnum.failure_study(problem) each edge in turn",
         ),
         "with_demands": "the caps of flows are their demands: `with_flow_caps(demands)`",
-        "pairs": "they are what the paths were made of; solution.to_pandas() has them",
     },
     "Topology": {
         "nodes": "they are `node_names`",
@@ -426,9 +425,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "method": "netnum.solve(problem, method) takes it",
         "solver": "netnum.solve(problem, method) takes it",
         "tol": "netnum.solve(problem, tol=...) takes it",
-        "sources": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
-        "destinations": "netnum.Problem(net, net.k_shortest_paths(sources, destinations, k)) has paths of pairs",
-        "pairs": "netnum.Problem(net, net.k_shortest_paths(pairs, k)) has up to k paths for each pair",
+        "sources": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
+        "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
+        "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
     "from_edges": {
         **dict.fromkeys(

@@ -157,30 +157,40 @@ def test_all_pairs_are_every_two_ends_in_both_directions():
     assert netnum.topology.from_edges("7 9 1").all_pairs()[0].tolist() == [7, 9]
 
 
-AS_PATHS = "net.k_shortest_paths(demands, k) has up to k for each of its pairs"
-
-
 @pytest.mark.parametrize(
-    ("paths", "message"),
+    ("given", "flows"),
     [
-        (
-            ("a", "c"),
-            "paths is ('a', 'c'), a pair of ends: net.k_shortest_paths([('a', 'c')], k) has paths of pairs, and a path "
-            "of these two is a list, ['a', 'c']",
-        ),
-        ([("a", "c"), ("b", "c")], "path 0 is ('a', 'c'), a pair of ends: net.k_shortest_paths([('a', 'c')], k)"),
-        ([["a", "b"], ("b", "c")], "path 1 is ('b', 'c'), a pair of ends: net.k_shortest_paths([('b', 'c')], k)"),
-        ([(0, 1)], "path 0 is (0, 1), a pair of ends: net.k_shortest_paths([(0, 1)], k) has paths of pairs"),
-        (STATED["Demands"](), f"paths is Demands, which has no paths: {AS_PATHS}"),
-        (STATED["a dict by pair"](), f"paths is dict, which has no paths: {AS_PATHS}"),
-        (STATED["a table"](), f"paths is DataFrame, which has no paths: {AS_PATHS}"),
-        (NET.all_pairs(), "paths is a tuple of two arrays, which may be two paths or the ends of pairs: give a list"),
+        (("a", "c"), [(0, 2)]),
+        ([("a", "c"), ("b", "c")], [(0, 2), (1, 2)]),
+        ([(0, 1)], [(0, 1)]),
+        (NET.all_pairs(), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]),
+        (STATED["Demands"](), None),
+        (STATED["a dict by pair"](), None),
+        (STATED["a table"](), None),
     ],
 )
-def test_a_problem_of_pairs_says_which_call_makes_their_paths(paths, message):
+def test_a_problem_of_pairs_or_demands_is_over_all_paths(given, flows):
+    problem = Problem(NET, given)
+    assert problem.paths is None
+    sources, destinations = problem.pairs
+    assert (problem.flow_cap is None) == (flows is not None)
+    if flows is not None:
+        assert list(zip(sources.tolist(), destinations.tolist(), strict=True)) == flows
+
+
+def test_a_pair_among_paths_is_refused_with_both_forms():
     with pytest.raises(netnum.ProblemError) as caught:
-        Problem(NET, paths)
+        Problem(NET, [["a", "b"], ("b", "c")])
+    message = (
+        "path 1 is ('b', 'c'), a pair of ends: net.k_shortest_paths([('b', 'c')], k) has paths of pairs, and a path"
+    )
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("given", [STATED["Demands"](), STATED["a dict by pair"]()])
+def test_demands_without_a_network_say_what_has_their_paths(given):
+    with pytest.raises(netnum.ProblemError, match="which has no paths: "):
+        Problem([1.0, 1.0], given)
 
 
 def test_lists_are_paths_and_tuples_of_links_are_paths_where_there_are_no_nodes():

@@ -110,5 +110,6 @@ pub(crate) fn certify(
     prices: &Bound<'_, PyAny>,
 ) -> PyResult<Certificate> {
     let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
-    py.enter_rust(|| netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
+    let core = problem.over_paths()?;
+    py.enter_rust(|| netnum_core::certify(core, &rates, &prices)).map(Into::into)
 }

@@ -1,6 +1,9 @@
 //! `concurrent_flow` and `min_utilization`.
 
-use netnum_core::MulticommodityFlow;
+use netnum_core::{
+    CarriedOverAllPaths, CheapestPaths, MulticommodityFlow, Problem as Core, concurrent_flow_over_all_paths,
+    min_utilization_over_all_paths,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -49,7 +52,7 @@ use crate::problem::Problem;
 /// (0.5, array([3., 2.]), ('link 0', 'link 1'))
 #[pyfunction]
 pub(crate) fn concurrent_flow<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bound<'py, PyAny>> {
-    made(problem, netnum_core::concurrent_flow)
+    made(problem, netnum_core::concurrent_flow, concurrent_flow_over_all_paths)
 }
 
 /// The least utilization of links at which all demands are carried.
@@ -96,15 +99,22 @@ pub(crate) fn concurrent_flow<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bo
 /// (1.065, ('Kansas City -> Indianapolis', 'Houston -> Atlanta'))
 #[pyfunction]
 pub(crate) fn min_utilization<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bound<'py, PyAny>> {
-    made(problem, netnum_core::min_utilization)
+    made(problem, netnum_core::min_utilization, min_utilization_over_all_paths)
 }
 
 fn made<'py>(
     problem: &Bound<'py, Problem>,
-    by: impl FnOnce(&netnum_core::Problem) -> netnum_core::Result<MulticommodityFlow> + Send,
+    by: impl FnOnce(&Core) -> netnum_core::Result<MulticommodityFlow> + Send,
+    over_all_paths: impl FnOnce(&Core, &dyn CheapestPaths) -> netnum_core::Result<CarriedOverAllPaths> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, core) = (problem.py(), &problem.get().core);
-    let found = py.enter_rust(|| by(core))?;
+    let (py, core) = (problem.py(), problem.get().at_first());
+    let (problem, found) = match &problem.get().all_paths {
+        None => (problem.clone(), py.enter_rust(|| by(core))?),
+        Some(all) => {
+            let found = py.enter_rust(|| over_all_paths(core, &*all.paths))?;
+            (Bound::new(py, problem.get().with_found(py, found.problem)?)?, found.flow)
+        }
+    };
     let fields = PyDict::new(py);
     fields.set_item("summary", found.to_string())?;
     fields.set_item("status", found.status.name())?;

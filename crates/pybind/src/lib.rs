@@ -19,6 +19,7 @@
 //! | `sim/` | flow-level simulation: workloads, `simulate` and its report |
 //! | `solve/` | `solve`, `solve_many`, `Solver` and their results |
 
+mod all_paths;
 mod allocator;
 mod by_name;
 mod certificate;

@@ -92,7 +92,7 @@ pub(crate) fn max_min<'py>(
         (Err(_), None) => return Err(wrong_type("problem", "a Problem, or a network with paths", problem)),
         (Err(_), Some(paths)) => py.get_type::<Problem>().call1((problem, paths))?.cast_into()?,
     };
-    let problem = problem.get();
+    let core = problem.get().over_paths()?;
     let workers = Arc::new(Threads::new(threads_of(threads)?));
     let kind = py.import("netnum._max_min_rates")?.getattr("MaxMinRates")?;
     if let Some(start) = start
@@ -108,11 +108,11 @@ pub(crate) fn max_min<'py>(
         None => None,
     };
     let before = basis.as_ref().map(|basis| &basis.get().0);
-    let found = py.enter_rust(|| MaxMin::by(&problem.core, before, accuracy, workers))?;
+    let found = py.enter_rust(|| MaxMin::by(core, before, accuracy, workers))?;
     let basis = found.has_basis().then(|| Py::new(py, Basis(found.basis().clone()))).transpose()?;
-    let own_flow_rates = match problem.core.pairs_flows_with_paths() {
+    let own_flow_rates = match core.pairs_flows_with_paths() {
         true => None,
-        false => Some(problem.core.flow_rates(&found.rates).map_err(crate::error::raise)?),
+        false => Some(core.flow_rates(&found.rates).map_err(crate::error::raise)?),
     };
     let rates = PyArray1::from_vec(py, found.rates);
     let flow_rates = own_flow_rates.map_or_else(|| rates.clone(), |flow_rates| PyArray1::from_vec(py, flow_rates));

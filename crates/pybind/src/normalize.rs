@@ -15,7 +15,8 @@ fn normalized<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = rates.py();
     let rates = numbers::floats("rates", rates)?;
-    let feasible = py.enter_rust(|| netnum_core::normalize(&problem.core, &rates, &normalizer))?;
+    let core = problem.over_paths()?;
+    let feasible = py.enter_rust(|| netnum_core::normalize(core, &rates, &normalizer))?;
     Ok(PyArray1::from_vec(py, feasible))
 }
 

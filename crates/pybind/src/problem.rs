@@ -10,9 +10,10 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::all_paths::{self, AllPaths, Limits};
 use crate::by_name::{Each, Names, dict_of_series, is_a};
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, raise};
@@ -42,9 +43,12 @@ use crate::{hints, path_forms, utility};
 ///     failed: flows that have no path around it get rate 0 and leave the objective, and `Solution.failed_flows` lists
 ///     them. A link of capacity inf has no limit: its price is 0, and flows that cross no other need a cap or a utility
 ///     with a saturation.
-/// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
-///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns; pairs
-///     and demands have no paths, and it makes them. The entries of a matrix are what the path (column)
+/// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths), or pairs or demands
+///     The links of every path: at least one, none of them twice. Also what `Topology.k_shortest_paths` returns. On a
+///     `Topology` or a graph also pairs, which are flows over all paths of the network: `solve` finds those that are
+///     best, and proves the rates over all of them. Pairs are tuples of two nodes, one or in a list, and what
+///     `Topology.all_pairs` and `random_pairs` return; or demands: `netnum.Demands`, a dict by pair, a frame, a square
+///     array of floats over the ends. Their volumes cap the flows. The entries of a matrix are what the path (column)
 ///     uses of the link (row) per unit of its rate, the coefficient a_lp, 0 where it does not cross it; `Paths` has
 ///     `coefficients`, too, and lists of links stand for ones. A dense matrix would be read as lists of the links 0 and
 ///     1. On a `Topology` or a graph, a path may be its nodes by name, ``["Seattle", "Denver"]``.
@@ -85,6 +89,12 @@ use crate::{hints, path_forms, utility};
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
 ///     Flows for which they leave nothing are among `Solution.failed_flows`.
+/// max_hops : int, optional
+///     Of pairs: the most links of a path, >= 1.
+/// avoid_links, avoid_nodes : sequence, optional
+///     Of pairs: links, by number or as pairs of nodes, that no path takes, and nodes that none passes through. Flows
+///     may start and end at such nodes. Where only some nodes are ends, the servers of a fabric, no path passes through
+///     these.
 ///
 /// Warns
 /// -----
@@ -119,9 +129,19 @@ use crate::{hints, path_forms, utility};
 ///
 /// >>> netnum.solve(problem.with_flow_caps([0.4, np.inf])).flow_rates.round(3)
 /// array([0.4, 1. ])
+///
+/// A pair has all paths of the network:
+///
+/// >>> net = netnum.topology.from_edges("A B 2\nB C 2\nA C 3")
+/// >>> solution = netnum.solve(netnum.Problem(net, [("A", "C")]))
+/// >>> solution.flow_rates.round(3), len(solution.paths)
+/// (array([5.]), 2)
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Problem {
-    pub(crate) core: Core,
+    /// Of a problem without paths those of its flows with the fewest links, to begin with.
+    core: Core,
+    /// The paths that may be used, where none are given.
+    pub(crate) all_paths: Option<AllPaths>,
     /// The topology, when it was made from one.
     pub(crate) topology: Option<Py<Topology>>,
     /// The utility as it was given; made from the core's plain data when it was read from JSON. Python's garbage
@@ -145,6 +165,7 @@ impl From<Core> for Problem {
     fn from(core: Core) -> Self {
         Self {
             core,
+            all_paths: None,
             topology: None,
             utility: OnceLock::new(),
             users: Vec::new(),
@@ -166,10 +187,11 @@ impl Problem {
     #[new]
     #[pyo3(signature = (
         network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
-        path_cost=None, link_cost=None, priority=None, **unknown
+        path_cost=None, link_cost=None, priority=None, max_hops=None, avoid_links=None, avoid_nodes=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
-                             flow_floor=None, path_cost=None, link_cost=None, priority=None)")]
+                             flow_floor=None, path_cost=None, link_cost=None, priority=None, max_hops=None, \
+                             avoid_links=None, avoid_nodes=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         py: Python<'_>,
@@ -183,6 +205,9 @@ impl Problem {
         path_cost: Option<&Bound<'_, PyAny>>,
         link_cost: Option<&Bound<'_, PyAny>>,
         priority: Option<&Bound<'_, PyAny>>,
+        max_hops: Option<&Bound<'_, PyAny>>,
+        avoid_links: Option<&Bound<'_, PyAny>>,
+        avoid_nodes: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
@@ -190,6 +215,39 @@ impl Problem {
         let paths = hints::needed(py, "Problem", "paths", paths)?;
         let topology = of_network(network)?;
         let topology = topology.as_ref();
+        let limits = Limits { max_hops, avoid_links, avoid_nodes };
+        if let Some(net) = topology
+            && let Some(pairs) = all_paths::pairs_of(net, paths)?
+        {
+            for (name, given) in [("group", group), ("rate_cap", rate_cap), ("path_cost", path_cost)] {
+                all_paths::refuse_paths(name, given)?;
+            }
+            let all = AllPaths::new(net, &pairs, &limits)?;
+            let this = Self::over_all_paths(net, all, utility)?;
+            let this = match (flow_cap, pairs.volumes) {
+                (None, None) => this,
+                (None, Some(volumes)) => {
+                    let core = this.core.clone().with_flow_caps(volumes).map_err(raise)?;
+                    this.with(py, core)?
+                }
+                (Some(flow_cap), volumes) => {
+                    let this = match volumes {
+                        Some(volumes) => this.with(py, this.core.clone().with_flow_caps(volumes).map_err(raise)?)?,
+                        None => this,
+                    };
+                    this.with_flow_caps(py, Some(flow_cap))?
+                }
+            };
+            let this = this.with_flow_floors(py, flow_floor)?;
+            let this = match link_cost {
+                Some(link_cost) => this.with_link_costs(py, link_cost)?,
+                None => this,
+            };
+            let this = if priority.is_some() { this.with_priorities(py, priority)? } else { this };
+            warn_of_starving(py, &this.core, Some(&net.get().core))?;
+            return Ok(this);
+        }
+        limits.refuse()?;
         let capacities = match topology {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
@@ -272,7 +330,9 @@ impl Problem {
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
     ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``,
     ///     ``flow_cap`` (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
-    ///     ``network``, the nodes and links of its `Topology`. Other fields are ignored.
+    ///     ``network``, the nodes and links of its `Topology`. A problem of pairs has ``pairs`` in place of ``paths``:
+    ///     ``sources`` and ``destinations``, and optionally ``max_hops``, ``avoid_links``, ``avoid_nodes`` and
+    ///     ``link_cost``. Other fields are ignored.
     ///
     /// Returns
     /// -------
@@ -284,6 +344,10 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        if text.contains("\"pairs\"") {
+            let (net, all, core) = AllPaths::from_json(py, text)?;
+            return Ok(Self { topology: Some(net), all_paths: Some(all), ..Self::from(core) });
+        }
         let mut problem: Self = py.enter_rust(|| Core::from_json(text).and_then(limited)).map(Into::into)?;
         if text.contains("\"network\"") {
             let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
@@ -309,6 +373,10 @@ impl Problem {
     ///     Naming the first flow whose utility is Python code.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         let text = py.enter_rust(|| self.core.to_json())?;
+        let text = match &self.all_paths {
+            Some(all) => py.detach(|| all.in_json(&text)).map_err(|error| NumError::new_err(error.to_string()))?,
+            None => text,
+        };
         let Some(topology) = &self.topology else { return Ok(text) };
         let network: String = py.import("netnum._saved")?.call_method1("text_of_network", (topology,))?.extract()?;
         Ok(format!("{{\"network\":{network},{}", &text[1..]))
@@ -346,16 +414,31 @@ impl Problem {
         kept(&self.capacities, py, || Ok(numbers::read_only(py, self.core.capacities().to_vec())))
     }
 
-    /// The links of every path, with the flows that they belong to: `Paths`.
+    /// The links of every path, with the flows that they belong to: `Paths`. None where pairs are given, whose paths
+    /// `solve` finds.
     #[getter]
-    fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
-        kept(&self.paths, py, || Bound::new(py, Paths::grouped(self.core.shared_paths(), self.core.group())))
+    fn paths(&self, py: Python<'_>) -> PyResult<Option<Py<Paths>>> {
+        self.all_paths.is_none().then(|| self.own_paths(py)).transpose()
     }
 
-    /// The flow of every path: array of int, shape (paths,).
+    /// The flow of every path: array of int, shape (paths,). None where pairs are given.
     #[getter]
-    fn group(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        kept(&self.group, py, || Ok(numbers::indices(py, self.core.group())))
+    fn group(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<i64>>>> {
+        let group = || kept(&self.group, py, || Ok(numbers::indices(py, self.core.group())));
+        self.all_paths.is_none().then(group).transpose()
+    }
+
+    /// The pairs of ends, where they are given in place of paths: a tuple of sources and destinations, arrays of int,
+    /// shape (flows,); None where paths are given.
+    #[getter]
+    fn pairs(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
+        self.all_paths.as_ref().map(|all| all.ends(py)).transpose()
+    }
+
+    /// The most links of a path that `solve` may find; None for no limit.
+    #[getter]
+    fn max_hops(&self) -> Option<u32> {
+        self.all_paths.as_ref().and_then(|all| all.paths.max_hops())
     }
 
     /// Cap on the rate of every path, inf for none: array of float, shape (paths,); None if no path has one.
@@ -390,7 +473,7 @@ impl Problem {
     fn path_cost(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray1<f64>>>> {
         let costs = || (0..self.core.paths().len()).map(|path| self.core.path_cost(path)).collect();
         let array = || kept(&self.path_cost, py, || Ok(numbers::read_only(py, costs())));
-        self.core.has_path_costs().then(array).transpose()
+        (self.all_paths.is_none() && self.core.has_path_costs()).then(array).transpose()
     }
 
     /// The priority of every flow, smaller first: array of float, shape (flows,); None if all are the same.
@@ -401,11 +484,21 @@ impl Problem {
         self.core.has_priorities().then(array).transpose()
     }
 
+    /// Raises where it has pairs and no paths.
+    fn _need_paths(&self) -> PyResult<()> {
+        self.over_paths().map(drop)
+    }
+
+    #[getter]
+    fn _own_paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
+        self.own_paths(py)
+    }
+
     #[getter]
     fn _flow_ends(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         kept(&this.flow_ends, py, || {
-            py.import("netnum._by_name")?.getattr("Joined")?.call1((this.network(py)?, this.paths(py)?))
+            py.import("netnum._by_name")?.getattr("Joined")?.call1((this.network(py)?, this.own_paths(py)?))
         })
     }
 
@@ -447,7 +540,7 @@ impl Problem {
     /// ProblemError
     ///     Unless there is one rate per path.
     fn flow_rates<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let flow_rates = self.core.flow_rates(&numbers::floats("rates", rates)?).map_err(raise)?;
+        let flow_rates = self.over_paths()?.flow_rates(&numbers::floats("rates", rates)?).map_err(raise)?;
         Ok(PyArray1::from_vec(rates.py(), flow_rates))
     }
 
@@ -466,7 +559,7 @@ impl Problem {
     /// ProblemError
     ///     Unless there is one rate per path.
     fn loads<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let loads = self.core.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
+        let loads = self.over_paths()?.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
         Ok(PyArray1::from_vec(rates.py(), loads))
     }
 
@@ -537,7 +630,13 @@ impl Problem {
             let net = net.get();
             Py::new(py, net.with(net.core.clone().with_capacities(capacities).map_err(raise)?)?)
         };
-        Ok(Self { topology: self.topology.as_ref().map(renewed).transpose()?, ..self.with(py, core)? })
+        let topology = self.topology.as_ref().map(renewed).transpose()?;
+        if let (Some(all), Some(net)) = (&self.all_paths, &topology) {
+            let all = all.of_network(py, net.get())?;
+            let core = py.enter_rust(|| all.begin(core).and_then(limited))?;
+            return Ok(Self { topology, all_paths: Some(all), ..self.with(py, core)? });
+        }
+        Ok(Self { topology, ..self.with(py, core)? })
     }
 
     /// This problem with other caps on the rates of flows over all their paths, and all else shared.
@@ -601,6 +700,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_rate_caps([1.0, np.inf])).rates.round(3)
     /// array([1., 5.])
     pub(crate) fn with_rate_caps(&self, py: Python<'_>, rate_cap: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.over_paths()?;
         let present = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
         let rate_cap = self.names(py)?.filled("rate_cap", rate_cap, Each::Path, present)?;
         let caps = numbers::for_each("rate_cap", &rate_cap, self.core.paths().len())?;
@@ -668,6 +768,7 @@ impl Problem {
     /// array([2. , 0.5])
     #[pyo3(signature = (path_cost))]
     pub(crate) fn with_path_costs(&self, py: Python<'_>, path_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        self.over_paths()?;
         let count = self.core.paths().len();
         let costs = match path_cost {
             Some(path_cost) => {
@@ -706,6 +807,17 @@ impl Problem {
     /// array([0.1, 0.4])
     pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
         let costs = self.of_links(py, "link_cost", link_cost)?;
+        if let Some(AllPaths { paths, link_costs }) = &self.all_paths {
+            let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
+            let link_costs = Arc::new(costs.iter().zip(before).map(|(cost, before)| cost + before).collect());
+            let all = AllPaths { paths: Arc::clone(paths), link_costs };
+            let core = py.enter_rust(|| {
+                // As costs of the first paths, which are checked.
+                let core = self.core.clone().with_link_costs(&costs)?;
+                all.begin(core).and_then(limited)
+            })?;
+            return Ok(Self { all_paths: Some(all), ..self.with(py, core)? });
+        }
         self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
     }
 
@@ -770,7 +882,8 @@ impl Problem {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
         warn_of_starving(py, &core, self.topology.as_ref().map(|topology| &topology.get().core))?;
-        Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
+        let (topology, all_paths) = (self.topology(py), self.all_paths.clone());
+        Ok(Self { topology, utility: shown.into(), users, all_paths, ..Self::from(core) })
     }
 
     /// This problem with other weights of its flows, and all else shared.
@@ -829,6 +942,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_paths_closed([1])).rates.round(3)
     /// array([1., 0.])
     fn with_paths_closed(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.over_paths()?;
         let count = self.core.paths().len();
         let number =
             |path: i64| u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }));
@@ -840,7 +954,7 @@ impl Problem {
     /// are where these objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
-        if ours != theirs {
+        if ours != theirs || self.all_paths != other.all_paths {
             return Ok(false);
         }
         if self.users.is_empty() && other.users.is_empty() {
@@ -860,14 +974,21 @@ impl Problem {
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<((Py<PyAny>, Py<Paths>, Py<PyAny>), Bound<'py, PyDict>)> {
+    ) -> PyResult<((Py<PyAny>, Py<PyAny>, Py<PyAny>), Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
+        if let Some(all) = &self.all_paths {
+            all.keywords(py, &others)?;
+        }
         others.set_item("rate_cap", self.rate_cap(py)?)?;
         others.set_item("flow_cap", self.flow_cap(py)?)?;
         others.set_item("flow_floor", self.flow_floor(py)?)?;
         others.set_item("path_cost", self.path_cost(py)?)?;
         others.set_item("priority", self.priority(py)?)?;
-        Ok(((self.network(py)?, self.paths(py)?, self.utility(py)?), others))
+        let paths = match &self.all_paths {
+            Some(all) => all.ends(py)?.into_any(),
+            None => self.own_paths(py)?.into_any(),
+        };
+        Ok(((self.network(py)?, paths, self.utility(py)?), others))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -877,7 +998,8 @@ impl Problem {
         let floored = (0..flows).filter(|&flow| core.flow_floor(flow) > 0.0).count();
         let capped = (0..flows).filter(|&flow| core.flow_cap(flow) < f64::INFINITY).count();
         let path_caps = (0..paths).filter(|&path| core.rate_cap(path) < f64::INFINITY).count();
-        let costs = (0..paths).filter(|&path| core.path_cost(path) > 0.0).count();
+        let costs = (0..paths).filter(|&path| core.path_cost(path) > 0.0 && self.all_paths.is_none()).count();
+        let of_links = self.all_paths.iter().flat_map(|all| all.link_costs.iter()).filter(|cost| **cost > 0.0).count();
         let mut priorities: Vec<f64> = (0..flows).map(|flow| core.priority(flow)).collect();
         priorities.sort_by(f64::total_cmp);
         priorities.dedup();
@@ -891,10 +1013,12 @@ impl Problem {
             of(path_caps, "path cap", "path caps"),
             of(floored, "flow floor", "flow floors"),
             of(costs, "path cost", "path costs"),
+            of(of_links, "link cost", "link costs"),
             of(if core.has_priorities() { priorities.len() } else { 0 }, "priority", "priorities"),
         ];
         let paths = if paths == flows { String::new() } else { format!("{}, ", counted(paths, "path")) };
-        let size = format!("{}, {paths}{}", counted(flows, "flow"), counted(links, "link"));
+        let over = self.all_paths.as_ref().map_or_else(String::new, |all| format!(" over {}", all.paths));
+        let size = format!("{}{over}, {paths}{}", counted(flows, "flow"), counted(links, "link"));
         Ok(format!("Problem({size}, {utility}{})", others.concat()))
     }
 
@@ -944,10 +1068,53 @@ fn limited(core: Core) -> netnum_core::Result<Core> {
 }
 
 impl Problem {
+    /// The problem over its paths.
+    ///
+    /// # Errors
+    /// `ProblemError` where none are given.
+    pub(crate) fn over_paths(&self) -> PyResult<&Core> {
+        match self.all_paths {
+            None => Ok(&self.core),
+            Some(_) => {
+                let message = "this problem has pairs and no paths: solve(problem) finds those that are best, and \
+                               Solution.problem has them";
+                Err(ProblemError::new_err(message))
+            }
+        }
+    }
+
+    /// The problem over the paths to begin with.
+    pub(crate) fn at_first(&self) -> &Core {
+        &self.core
+    }
+
+    /// The problem over paths that were found for this one.
+    pub(crate) fn with_found(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
+        Ok(Self { all_paths: None, ..self.with(py, core)? })
+    }
+
+    /// A problem over all paths of a network.
+    fn over_all_paths(net: &Bound<'_, Topology>, all: AllPaths, utility: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let py = net.py();
+        let Given { utilities, shown, users } = match utility {
+            Some(utility) => utility::utilities(utility)?,
+            None => utility::utilities(PyString::new(py, "proportional").as_any())?,
+        };
+        let network = net.get();
+        let core = py.enter_rust(|| all.paths.problem(&network.core, utilities).map_err(of_pairs))?;
+        let topology = Some(net.clone().unbind());
+        Ok(Self { topology, utility: shown.into(), users, all_paths: Some(all), ..Self::from(core) })
+    }
+
     /// This problem with another core, for the same network and utilities.
     fn with(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
-        let utility = self.utility(py)?.into();
-        Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
+        let (utility, all_paths) = (self.utility(py)?.into(), self.all_paths.clone());
+        Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), all_paths, ..Self::from(core) })
+    }
+
+    /// Its paths, or those to begin with, with the flows that they belong to.
+    fn own_paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
+        kept(&self.paths, py, || Bound::new(py, Paths::grouped(self.core.shared_paths(), self.core.group())))
     }
 
     /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an
@@ -985,7 +1152,7 @@ impl Problem {
     /// Where its links, flows and paths are looked up by name.
     pub(crate) fn names<'py>(&self, py: Python<'py>) -> PyResult<Names<'py>> {
         let net = self.topology.as_ref().map(|topology| topology.bind(py).clone());
-        Ok(Names { net, paths: Some(self.paths(py)?.into_bound(py)) })
+        Ok(Names { net, paths: Some(self.own_paths(py)?.into_bound(py)) })
     }
 }
 
@@ -994,6 +1161,16 @@ impl Problem {
 struct Named {
     #[serde(default)]
     network: Option<serde_json::Value>,
+}
+
+/// The error for a problem of pairs: its utilities may be for another number of flows.
+fn of_pairs(error: netnum_core::Error) -> netnum_core::Error {
+    match error {
+        netnum_core::Error::Length { what, found, expected, per: "flow" } => {
+            netnum_core::Error::Length { what, found, expected, per: "flow: every pair is one" }
+        }
+        error => error,
+    }
 }
 
 /// The error for an array for fewer flows than there are paths, with a hint at the argument `group` that was not given.

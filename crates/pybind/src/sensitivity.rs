@@ -115,7 +115,7 @@ impl Sensitivity {
         threads: NonZeroUsize,
     ) -> PyResult<Self> {
         let py = problem.py();
-        let held = &problem.get().core;
+        let held = problem.get().over_paths()?;
         let workers = Arc::new(Threads::new(threads));
         let core = py.enter_rust(|| Core::by(held, &Solution::kept(held, status, rates, prices), workers))?;
         let names = names_of(problem.get(), core.kinks());
@@ -143,7 +143,7 @@ impl Sensitivity {
 
     /// Flows, paths and links.
     fn size(&self) -> [usize; 3] {
-        let problem = &self.problem.get().core;
+        let problem = self.problem.get().at_first();
         [problem.flows(), problem.paths().len(), problem.links()]
     }
 }
@@ -252,7 +252,7 @@ impl Sensitivity {
         let alpha = read("alpha", alpha, Each::Flow)?;
         let size = read("size", size, Each::Flow)?;
         let epsilon = read("epsilon", epsilon, Each::Flow)?;
-        let crossings = self.problem.get().core.paths().indices().len();
+        let crossings = self.problem.get().at_first().paths().indices().len();
         let coefficients = rows.read("coefficients", coefficients, crossings, "link of every path")?;
         rows.check(
             "jvp needs a change: capacities, rate_cap, flow_cap, flow_floor, path_cost, coefficients, or a parameter \
@@ -355,7 +355,7 @@ impl Sensitivity {
         let prices = rows.read("prices", prices, links, "link")?;
         let objective = rows.read_numbers("objective", objective)?;
         rows.check("vjp needs a derivative: in rates, flow_rates, prices or objective")?;
-        let core = &self.problem.get().core;
+        let core = self.problem.get().at_first();
         let crossings = core.paths().coefficients().map_or(0, <[f64]>::len);
         rows.check_memory(links + 8 * flows + 2 * paths + crossings)?;
         let outcome = |row: usize| OutcomeChange {

@@ -186,6 +186,7 @@ def expect_solution_of(problem: Problem, solution: Solution) -> None:
     for name, given, kind in (("problem", problem, Problem), ("solution", solution, Solution)):
         if not isinstance(given, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
+    problem._need_paths()  # type: ignore[attr-defined]
     sizes = [
         (len(solution.rates), len(problem.group), "path"),
         (len(solution.flow_rates), problem.flows, "flow"),

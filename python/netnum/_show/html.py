@@ -30,7 +30,11 @@ STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text
 
 def problem(problem: Problem, utility: str) -> str:
     """The table of a problem, whose utility reads so."""
-    rows = [("size", _size(problem.flows, len(problem.group), problem.links))]
+    paths = problem.flows if problem.paths is None else len(problem.group)
+    rows = [("size", _size(problem.flows, paths, problem.links))]
+    if problem.paths is None:
+        limit = "" if problem.max_hops is None else f" of at most {counted(problem.max_hops, 'link')}"
+        rows.append(("paths", f"all of the network{limit}"))
     if isinstance(problem.network, Topology):
         rows.append(("network", problem.network.name))
     rows += [("utility", utility), ("capacities", _capacities(problem.capacities))]

@@ -292,6 +292,7 @@ def failure_study(
     Kansas City - Indianapolis 1.065 2.13
     """
     expect_problem(problem, "failure_study")
+    problem._need_paths()  # type: ignore[attr-defined]
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}

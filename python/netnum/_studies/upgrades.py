@@ -228,6 +228,7 @@ def upgrade_study(
     expect_problem(problem, "upgrade_study")
     if operator.index(check) < 0:
         raise NumError(f"check is {check}, expected at least 0")
+    problem._need_paths()  # type: ignore[attr-defined]
     names, sets = _that_work(problem, upgrades)
     more = _added(problem, added)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}

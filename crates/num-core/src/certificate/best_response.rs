@@ -33,7 +33,16 @@ impl BestResponse {
         self.scratch.resize(flows.len(), 0.0);
         self.path_rates.resize(paths.len(), 0.0);
         problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
-        let ceilings = &problem.bounds.ceilings[paths.clone()];
+        let of_flows;
+        let ceilings = match &problem.bounds.reaches {
+            none if none.is_empty() => &problem.bounds.ceilings[paths.clone()],
+            // Beside each path there may be others of its price, which are not listed.
+            reaches => {
+                let of_paths = |flow: usize| std::iter::repeat_n(reaches[flow], problem.paths_of(flow).len());
+                of_flows = flows.clone().flat_map(of_paths).collect::<Vec<f64>>();
+                &of_flows
+            }
+        };
         self.rates.clear();
         let mut bounded = false;
         if paths.len() == flows.len() {

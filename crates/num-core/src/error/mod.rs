@@ -363,6 +363,14 @@ pub enum Error {
         /// How many paths there are.
         paths: usize,
     },
+    /// A path that was given as the cheapest of a flow, and is none.
+    #[error("the cheapest path of flow {flow} is wrong: {what}")]
+    CheapestPath {
+        /// Index of the flow.
+        flow: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// A link that is given two values at once.
     #[error("link {link} is named twice, expected every link once")]
     LinkTwice {

@@ -47,6 +47,27 @@ pub struct Inequality {
 }
 
 impl Inequality {
+    /// Of prices of links, each once, and factors of flows, each once.
+    pub(crate) fn new(fair_share: f64, prices: Vec<(u32, f64)>, factors: Vec<(u32, f64)>) -> Self {
+        Self { fair_share, prices, factors }
+    }
+
+    /// The prices of links, those that stand for caps of paths among them, after the links of the problem.
+    pub(crate) fn prices(&self) -> &[(u32, f64)] {
+        &self.prices
+    }
+
+    /// The factors of flows.
+    pub(crate) fn factors(&self) -> &[(u32, f64)] {
+        &self.factors
+    }
+
+    /// The same with all factors multiplied by one below 1: a weaker inequality.
+    pub(crate) fn lowered(&self, by: f64) -> Self {
+        let factors = self.factors.iter().map(|&(flow, factor)| (flow, by * factor)).collect();
+        Self { factors, ..self.clone() }
+    }
+
     /// The one of some prices, of which those that are not positive count as 0: λ_f is the least price of an open path
     /// of f. `through` lists the paths of every link. It holds for all feasible rates, by weak duality.
     pub(super) fn of_prices(network: &Network, through: &Paths, prices: &[(u32, f64)]) -> Self {

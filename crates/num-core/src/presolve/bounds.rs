@@ -21,6 +21,8 @@ pub(crate) struct Bounds {
     pub(crate) caps: Column,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
     pub(crate) ceilings: Vec<f64>,
+    /// The most that a flow could carry or use over other paths as well; empty where its own are all it has.
+    pub(crate) reaches: Vec<f64>,
     /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
     pub(crate) flow_caps: Vec<(usize, f64)>,
     /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
@@ -37,6 +39,10 @@ impl Bounds {
         mut ceilings: Vec<f64>,
     ) -> Result<Self> {
         let (mut caps, mut flow_caps) = (Vec::new(), Vec::new());
+        let reaches = problem.reaches().map_or_else(Vec::new, |reaches| {
+            let of_flow = |&flow: &u32| reaches[flow as usize].min(problem.flow_cap(flow as usize)) / rate;
+            caller.flows.iter().map(of_flow).collect()
+        });
         if problem.has_rate_caps() || problem.has_flow_caps() {
             caps.extend(caller.paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
             ceilings.iter_mut().zip(&caps).for_each(|(ceiling, &cap)| *ceiling = ceiling.min(cap));
@@ -49,7 +55,7 @@ impl Bounds {
                 if own.len() == 1 {
                     caps[own.start] = caps[own.start].min(cap);
                     ceilings[own.start] = ceilings[own.start].min(cap);
-                } else if cap < ceilings[own].iter().sum() {
+                } else if cap < ceilings[own].iter().sum() || !reaches.is_empty() && cap < f64::INFINITY {
                     flow_caps.push((flow, cap));
                 }
             }
@@ -59,7 +65,8 @@ impl Bounds {
             false => Vec::new(),
         };
         let (floors, caps) = (Column::new(floors, 0.0), Column::new(caps, f64::INFINITY));
-        Ok(Self { floors, caps, ceilings, flow_caps, saturations: Column::new(Vec::new(), f64::INFINITY) })
+        let saturations = Column::new(Vec::new(), f64::INFINITY);
+        Ok(Self { floors, caps, ceilings, reaches, flow_caps, saturations })
     }
 
     /// The cap of a flow with several paths, where the paths could carry more.
@@ -125,6 +132,9 @@ impl Presolved {
             saturations[flow] = saturations[flow].min(cap);
         }
         self.bounds.saturations = Column::new(saturations, f64::INFINITY);
+        for (flow, reach) in self.bounds.reaches.iter_mut().enumerate() {
+            *reach = reach.min(self.bounds.saturations[flow]);
+        }
         let mut pacer = Pacer::new();
         for flow in 0..self.flows() {
             let own = self.paths_of(flow);

@@ -6,6 +6,7 @@ mod equality;
 mod json;
 mod limited;
 mod mixed_alpha;
+mod more_paths;
 mod stages;
 
 use std::ops::Range;
@@ -51,6 +52,8 @@ pub struct Problem {
     priorities: Arc<Vec<f64>>,
     /// Rates of all paths that are known to carry the floors; empty where none are.
     carrying: Arc<Vec<f64>>,
+    /// The most that every flow could carry over other paths as well; empty where its own paths are all it has.
+    reaches: Arc<Vec<f64>>,
     blocks: Arc<Vec<Block>>,
 }
 
@@ -112,6 +115,7 @@ impl Problem {
             path_costs: Arc::default(),
             priorities: Arc::default(),
             carrying: Arc::default(),
+            reaches: Arc::default(),
             blocks,
         })
     }

@@ -31,10 +31,10 @@ use crate::work::{Ranks, Workers};
 pub struct Ask {
     pub(super) by: By,
     pub(super) start: Start,
-    pub(super) workers: Arc<dyn Workers>,
+    pub(crate) workers: Arc<dyn Workers>,
     /// By path; empty where any best split will do.
-    pub(super) tie_costs: Vec<f64>,
-    pub(super) settings: Settings,
+    pub(crate) tie_costs: Vec<f64>,
+    pub(crate) settings: Settings,
 }
 
 /// The method.
@@ -167,13 +167,29 @@ impl Ask {
         Self { settings, ..self }
     }
 
+    /// The same by a method of that name, with the options that are given.
+    pub(crate) fn with_method(mut self, method: &str) -> Self {
+        if let By::Name(name, _) = &mut self.by {
+            *name = method.into();
+        }
+        self
+    }
+
+    /// The prices to start from, if any are given.
+    pub(crate) fn start_prices(&self) -> Option<&[f64]> {
+        match &self.start {
+            Start::Cold => None,
+            Start::Prices(prices) | Start::Point(prices, _) => Some(prices),
+        }
+    }
+
     /// The same from the method's own first prices.
     pub(super) fn cold(&self) -> Self {
         Self { start: Start::Cold, ..self.clone() }
     }
 
     /// The name of the method.
-    pub(super) fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         match &self.by {
             By::Name(name, _) => name,
             By::Rule(name, _) | By::Method(name, _) => name,

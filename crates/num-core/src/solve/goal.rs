@@ -17,7 +17,7 @@ const RATES: f64 = 1e-3;
 const MAX_GAP_FOR_KKT: f64 = 0.1;
 
 /// The goal of a solve.
-pub(super) struct Goal {
+pub(crate) struct Goal {
     stop: Stop,
     tol: f64,
     /// Upper bounds of the gap and the KKT residual.
@@ -29,7 +29,7 @@ impl Goal {
     /// A gap within this factor of the tolerance is near.
     pub(super) const NEAR: f64 = 30.0;
 
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let (stop, tol) = (settings.stop, settings.tol);
         let (gap, kkt_residual) = match stop {
             Stop::Rates => (tol, tol.max(RATES)),
@@ -49,7 +49,7 @@ impl Goal {
     }
 
     /// Whether the certificate meets the goal. A residual that was not computed is NaN, which does not.
-    pub(super) fn is_met(&self, gap: f64, kkt_residual: f64) -> bool {
+    pub(crate) fn is_met(&self, gap: f64, kkt_residual: f64) -> bool {
         gap <= self.gap && (self.stop == Stop::Gap || kkt_residual <= self.kkt_residual)
     }
 

@@ -28,7 +28,7 @@ use std::time::Instant;
 
 pub use ask::Ask;
 use deadline::Deadline;
-use goal::Goal;
+pub(crate) use goal::Goal;
 pub use method::{Method, State};
 pub use methods::METHODS;
 pub use progress::{Cadence, Observer, Progress};

@@ -96,7 +96,7 @@ impl Settings {
         Self { trace, ..self }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.tol.is_finite() && self.tol > 0.0 {
             return Ok(());
         }

@@ -13,6 +13,7 @@ use crate::certificate::{Certificate, FeasiblePoint};
 use crate::certify::certify_point;
 use crate::error::{Error, Result};
 use crate::interrupt::StopToken;
+use crate::max_min::Inequality;
 use crate::normalize;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -167,6 +168,11 @@ impl Solver {
         self.estimate = self.method.step(&self.presolved, &mut self.state)?;
         self.iteration += 1;
         self.check()
+    }
+
+    /// The inequalities that prove max-min rates over several paths.
+    pub(crate) fn witness(&self) -> &[Inequality] {
+        self.method.witness()
     }
 
     /// The problem it works on.

@@ -333,7 +333,7 @@ impl Topology {
     }
 
     /// The numbers of the ends of pairs, checked: as many sources as destinations, two different ends in each pair.
-    pub(super) fn pairs_of(&self, sources: &[impl Node], destinations: &[impl Node]) -> Result<[Vec<usize>; 2]> {
+    pub(crate) fn pairs_of(&self, sources: &[impl Node], destinations: &[impl Node]) -> Result<[Vec<usize>; 2]> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         self.check_pairs(&sources, &destinations)?;
         Ok([sources, destinations])
@@ -373,7 +373,7 @@ impl Topology {
     }
 
     /// That there is no route, and why if most pairs have none.
-    pub(super) fn no_route(&self, but: &str) -> String {
+    pub(crate) fn no_route(&self, but: &str) -> String {
         let cause = self.disconnection().map_or_else(String::new, |disconnection| format!(" ({disconnection})"));
         format!("there is no route{but}{cause}")
     }

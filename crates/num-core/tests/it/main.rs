@@ -1,5 +1,6 @@
 //! Tests of the mathematics through the public face, one program: every file is a module.
 
+mod all_paths;
 mod any_problem;
 mod auto;
 mod bad_input;

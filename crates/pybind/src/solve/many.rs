@@ -189,7 +189,7 @@ impl<'py> Work<'py> {
                 let expected = "none beside scenarios, which start from each other's answers";
                 return Err(setting("warm_start", "given", expected));
             }
-            let core = &problem.get().core;
+            let core = problem.get().over_paths()?;
             let mut matrices = [const { None }; 4];
             for ((matrix, given), (name, each)) in matrices.iter_mut().zip(given).zip(OF_SCENARIOS) {
                 let columns = [core.links(), core.flows(), core.paths().len()][each as usize];
@@ -228,7 +228,8 @@ impl<'a, 'py> How<'a, 'py> {
         let (ask, settings) = (&self.ask, &self.keywords.settings);
         match work {
             Work::Problems(held, starts) => {
-                let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
+                let problems: Vec<&Core> =
+                    held.iter().map(|problem| problem.get().over_paths()).collect::<PyResult<_>>()?;
                 let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
                 let batch = match &starts {
                     Some(starts) => Batch::with_starts(&problems, starts).map_err(raise)?,
@@ -241,7 +242,7 @@ impl<'a, 'py> How<'a, 'py> {
                 Ok(solutions.into_pyobject(py)?.unbind())
             }
             Work::Scenarios(problem, matrices) => {
-                let of = &problem.get().core;
+                let of = problem.get().over_paths()?;
                 let scenarios = scenarios(py, of, matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
                 let answers = Answers::new(scenarios.count(), "scenario", first);
@@ -275,7 +276,7 @@ impl<'a, 'py> How<'a, 'py> {
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = scenarios(py, &problem.get().core, matrices, 0)?;
+                let scenarios = scenarios(py, problem.get().over_paths()?, matrices, 0)?;
                 let count = scenarios.count();
                 if count == 0 {
                     return self.solve(py, work, progress, None);

@@ -11,12 +11,14 @@ mod solutions;
 mod solver;
 mod trace;
 
-use netnum_core::internal::solve_on;
-use netnum_core::{METHODS, Settings};
+use netnum_core::internal::{solve_on, solve_with_link_costs};
+use netnum_core::{METHODS, OverAllPaths, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::all_paths::AllPaths;
 use crate::detach::EnterRust;
+use crate::error::MethodError;
 use crate::plain::object;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -105,6 +107,10 @@ pub(crate) use trace::Trace;
 ///
 /// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
+/// A problem of pairs is solved in rounds over paths that are added at each, by ``"interior-point"``, or ``"max-min"``.
+/// The certificate is over all paths of the network, and so is the gap that a callback sees, that of the last round
+/// that was certified.
+///
 /// Examples
 /// --------
 /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0, weight=[1.0, 3.0]))
@@ -133,7 +139,11 @@ pub(crate) fn solve_over<'py>(
     keywords: &Keywords<'py>,
     ranks: netnum_core::Ranks,
 ) -> PyResult<Solution> {
-    let (py, core, settings) = (problem.py(), &problem.get().core, &keywords.settings);
+    let (py, settings) = (problem.py(), &keywords.settings);
+    if let Some(all) = &problem.get().all_paths {
+        return solve_over_all_paths(problem, all, method, keywords, ranks);
+    }
+    let core = problem.get().over_paths()?;
     let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let mut ask = keywords.ask(method, ranks)?;
@@ -147,6 +157,34 @@ pub(crate) fn solve_over<'py>(
             .map_err(|error| with_link_name(error, net))
     });
     Solution::new(problem, bar.close(py, solution, last_state)?, settings)
+}
+
+/// Solves over all paths that flows may use; the solution's problem is over those that they do.
+fn solve_over_all_paths<'py>(
+    problem: &Bound<'py, Problem>,
+    all: &AllPaths,
+    method: &str,
+    keywords: &Keywords<'py>,
+    ranks: netnum_core::Ranks,
+) -> PyResult<Solution> {
+    let (py, core, settings) = (problem.py(), problem.get().at_first(), &keywords.settings);
+    if keywords.tie_cost.is_some() {
+        let message = "tie_cost is of paths that are given: give links a cost, link_cost= of the problem";
+        return Err(MethodError::new_err(message));
+    }
+    let bar = solve_bar(py, keywords.progress, settings)?;
+    let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
+    let ask = keywords.ask(method, ranks)?;
+    let net = problem.get().topology.as_ref().map(Py::get);
+    let found = py.enter_rust(|| {
+        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, &mut observer)
+            .map_err(|error| with_link_name(error, net))
+    });
+    let last = |found: &OverAllPaths| last_state(&found.solution);
+    let found = bar.close(py, found, last)?;
+    let (summary, rounds) = (found.to_string(), found.rounds);
+    let used = Bound::new(py, problem.get().with_found(py, found.problem)?)?;
+    Ok(Solution::new(&used, found.solution, settings)?.over_all_paths(summary, rounds))
 }
 
 /// List the methods.

@@ -120,9 +120,13 @@ pub(crate) struct Solution {
     /// Why the floors of the flows do not fit, where the status is ``"infeasible"``: `Infeasibility`; None otherwise.
     #[pyo3(get)]
     infeasibility: Option<Py<Infeasibility>>,
-    /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle.
+    /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle. Where pairs were
+    /// given, the problem over the `paths` that are used.
     #[pyo3(get)]
     problem: Option<Py<Problem>>,
+    /// Over all paths of a network, how often paths were added and the problem solved; None where paths were given.
+    #[pyo3(get)]
+    rounds: Option<usize>,
     /// Its `repr`, made by the core.
     summary: String,
 }
@@ -160,8 +164,14 @@ impl Solution {
             classes: PyTuple::new(py, core.classes.into_iter().map(|core| PriorityClass { core }))?.unbind(),
             infeasibility: core.infeasibility.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: Some(problem.clone().unbind()),
+            rounds: None,
             summary,
         })
+    }
+
+    /// This solution as one over all paths of a network.
+    pub(super) fn over_all_paths(self, summary: String, rounds: usize) -> Self {
+        Self { summary, rounds: Some(rounds), ..self }
     }
 
     pub(super) fn price_list(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
@@ -200,6 +210,18 @@ impl Solution {
     #[getter]
     fn is_optimal(&self) -> bool {
         self.status == netnum_core::Status::Optimal.name()
+    }
+
+    /// The links of every path, with the flows that they belong to: `Paths`. Of a problem of pairs those that are used,
+    /// at least one of every flow.
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a solution that is without its problem.
+    #[getter]
+    fn paths<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::problem_or(slf, None)?.getattr("paths")
     }
 
     /// Draw the gap over the iterations, and the tolerance.
@@ -499,6 +521,11 @@ impl Solution {
         state.set_item("classes", texts.collect::<PyResult<Vec<_>>>()?)?;
         state
             .set_item("infeasibility", this.infeasibility.as_ref().map(|proof| text(&proof.get().core)).transpose()?)?;
+        if let Some(rounds) = this.rounds {
+            // Its paths are a part of the answer.
+            state.set_item("rounds", rounds)?;
+            state.set_item("problem", this.problem.as_ref())?;
+        }
         state.set_item("summary", &this.summary)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -544,6 +571,7 @@ impl Solution {
             classes: PyTuple::new(py, classes)?.unbind(),
             infeasibility: proof.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
+            rounds: state.get_item("rounds")?.map_or(Ok(None), |rounds| rounds.extract())?,
             summary: field("summary")?.extract()?,
         })
     }

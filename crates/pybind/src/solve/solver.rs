@@ -95,7 +95,7 @@ impl Solver {
             }
         }
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
-        let core_problem = &problem.get().core;
+        let core_problem = problem.get().over_paths()?;
         let core = py.enter_rust(|| Core::new(core_problem, &ask))?;
         let described = Described { problem: problem.clone().unbind(), method: core.method() };
         Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
@@ -210,7 +210,7 @@ impl Solver {
         if let Some(utility) = utility {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
         }
-        let (core, changed) = (&mut *guard, &problem.get().core);
+        let (core, changed) = (&mut *guard, problem.get().at_first());
         py.enter_rust(|| core.update(changed))?;
         let described = Described { problem, method: guard.method() };
         drop(guard);

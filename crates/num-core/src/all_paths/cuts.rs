@@ -1,0 +1,87 @@
+//! Max-min over all paths: the prices are the cuts that hold flows back.
+//!
+//! A cut says Σ λ_f y_f ≤ π·c, with λ_f the price of the cheapest path of flow f. Over all paths it says so where no
+//! path of the network is cheaper than λ_f: for the flows that still rise, and for those that were fixed before. These
+//! keep their rates, but not their splits: with c = 3 on a link of flows A (cap 1) and B, and a way around it that A
+//! may take, B stops at 2 over the paths so far, and has 3 once A is on that way. So a path is missing for every flow
+//! with a factor λ_f > 0 in a cut that has a cheaper one. When none is missing, the same cuts prove the rates over all
+//! paths (`max_min/witness.rs`).
+
+use std::collections::HashSet;
+
+use super::cheapest_paths::{CheapestPaths, check};
+use crate::error::Result;
+use crate::interrupt;
+use crate::max_min::{Inequality, residual};
+use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::work::Workers;
+
+/// A path is cheaper than a factor from this part on: less is rounding of the sums.
+const CHEAPER: f64 = 1e-12;
+
+/// The paths that are missing under cuts, with their flows: each once.
+///
+/// # Errors
+/// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn missing(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    witness: &[Inequality],
+    workers: &dyn Workers,
+) -> Result<(Vec<u32>, Paths)> {
+    let (mut flows, mut paths) = (Vec::new(), Paths::with_capacity(0, 0));
+    let mut known: HashSet<(u32, Vec<u32>)> = HashSet::new();
+    let (mut prices, mut than) = (vec![0.0; problem.links()], vec![0.0; problem.flows()]);
+    for cut in witness {
+        interrupt::check()?;
+        let is_link = |link: u32| (link as usize) < problem.links();
+        cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, price)| prices[link as usize] = price);
+        cut.factors().iter().for_each(|&(flow, factor)| than[flow as usize] = factor * (1.0 - CHEAPER));
+        let found = all.cheaper(&prices, &than, workers)?;
+        check(&found, problem.capacities(), &prices, &than)?;
+        for (path, &flow) in found.flows.iter().enumerate() {
+            let links = found.paths.links(path);
+            if known.insert((flow, links.to_vec())) {
+                flows.push(flow);
+                paths.push(links);
+            }
+        }
+        cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, _)| prices[link as usize] = 0.0);
+        cut.factors().iter().for_each(|&(flow, _)| than[flow as usize] = 0.0);
+    }
+    Ok((flows, paths))
+}
+
+/// The cuts of flows with one path each: the bottleneck links.
+pub(super) fn of_bottlenecks(problem: &Problem, bottlenecks: &[Option<u32>], rates: &[f64]) -> Vec<Inequality> {
+    let mut links: Vec<u32> = bottlenecks.iter().copied().flatten().collect();
+    links.sort_unstable();
+    links.dedup();
+    let mut through = vec![Vec::new(); links.len()];
+    for path in 0..problem.paths().len() {
+        for link in problem.paths().links(path) {
+            if let Ok(place) = links.binary_search(link)
+                && rates[path] > 0.0
+            {
+                through[place].push((problem.group()[path], 1.0));
+            }
+        }
+    }
+    links.into_iter().zip(through).map(|(link, factors)| Inequality::new(0.0, vec![(link, 1.0)], factors)).collect()
+}
+
+/// How far rates are from max-min fair over all paths, where none is cheaper than the factors of the witness by more
+/// than rounding.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn residual_over_all(
+    problem: &Problem,
+    rates: &[f64],
+    witness: &[Inequality],
+    workers: &dyn Workers,
+) -> Result<f64> {
+    let lowered: Vec<Inequality> = witness.iter().map(|cut| cut.lowered(1.0 - CHEAPER)).collect();
+    residual(problem, rates, &lowered, workers)
+}

@@ -1,0 +1,104 @@
+//! The paths that are missing at some prices, and how far from the optimum they say the rates are.
+
+use super::cheapest_paths::{Cheaper, CheapestPaths, check};
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::work::Workers;
+
+/// A path is cheaper than another from this part on: less is rounding of the sums.
+const CHEAPER: f64 = 1e-12;
+
+/// The cheapest paths of the flows for which they are cheaper than all that they have.
+#[derive(Debug)]
+pub(super) struct Missing {
+    pub(super) found: Cheaper,
+    /// What these cost.
+    costs: Vec<f64>,
+    /// What every path of the problem costs, and of every flow the least of these.
+    pub(super) path_costs: Vec<f64>,
+    pub(super) least: Vec<f64>,
+    /// At least so much is the gap over all paths, beyond that over the paths of the problem:
+    /// Σ y_f (least_f − d_f) / Σ y_f least_f.
+    pub(super) gap: f64,
+}
+
+impl Missing {
+    /// At prices of links, and costs of links beside them if there are any.
+    ///
+    /// # Errors
+    /// [`Error::CheapestPath`], those of the oracle, and [`Error::Stopped`].
+    pub(super) fn at(
+        problem: &Problem,
+        all: &dyn CheapestPaths,
+        prices: &[f64],
+        link_costs: &[f64],
+        flow_rates: &[f64],
+        workers: &dyn Workers,
+    ) -> Result<Self> {
+        let prices: Vec<f64> = match link_costs.is_empty() {
+            true => prices.to_vec(),
+            false => prices.iter().zip(link_costs).map(|(price, cost)| price + cost).collect(),
+        };
+        let (paths, mut path_costs) = (problem.paths(), vec![0.0; problem.paths().len()]);
+        let mut pacer = Pacer::new();
+        let mut least = vec![f64::INFINITY; problem.flows()];
+        for (path, cost) in path_costs.iter_mut().enumerate() {
+            let row = paths.row(path);
+            *cost = row.sum(&prices);
+            pacer.did(1 + row.links().len())?;
+            if !problem.is_closed(path) {
+                let least = &mut least[problem.group()[path] as usize];
+                *least = if *cost < *least { *cost } else { *least };
+            }
+        }
+        let than = |(flow, &least): (usize, &f64)| match least {
+            // Nothing can pass: no path is missing.
+            f64::INFINITY => 0.0,
+            // A flow that has no rate would use a path only if that is worth it.
+            _ if flow_rates[flow] == 0.0 => {
+                let (utility, place) = problem.utility(flow);
+                (least * (1.0 - CHEAPER)).min(utility.marginal(place, 0.0))
+            }
+            _ => least * (1.0 - CHEAPER),
+        };
+        let than: Vec<f64> = least.iter().enumerate().map(than).collect();
+        let found = all.cheaper(&prices, &than, workers)?;
+        check(&found, problem.capacities(), &prices, &than)?;
+        let (mut saved, mut paid) = (0.0, 0.0);
+        let costs: Vec<f64> = (0..found.flows.len()).map(|path| found.paths.row(path).sum(&prices)).collect();
+        for (&flow, cost) in found.flows.iter().zip(&costs) {
+            saved += flow_rates[flow as usize] * (least[flow as usize] - cost).max(0.0);
+        }
+        for (rate, least) in flow_rates.iter().zip(&least).filter(|(_, least)| least.is_finite()) {
+            paid += rate * least;
+        }
+        let gap = if saved > 0.0 { saved / paid } else { 0.0 };
+        Ok(Self { found, costs, path_costs, least, gap })
+    }
+
+    /// Whether no flow has a cheaper path.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.flows.is_empty()
+    }
+
+    /// The problem with these paths as well, those that are cheaper by more than a part of what their flow pays.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn added_to(&self, problem: &Problem, link_costs: &[f64], by: f64) -> Result<Problem> {
+        let (mut flows, mut paths) = (Vec::new(), Paths::with_capacity(0, 0));
+        for (path, &flow) in self.found.flows.iter().enumerate() {
+            if self.costs[path] < self.least[flow as usize] * (1.0 - by) {
+                flows.push(flow);
+                paths.push(self.found.paths.links(path));
+            }
+        }
+        let costs: Vec<f64> = match link_costs.is_empty() {
+            true => vec![0.0; flows.len()],
+            false => (0..flows.len()).map(|path| paths.row(path).sum(link_costs)).collect(),
+        };
+        problem.with_more_paths(&flows, &paths, &costs)
+    }
+}

@@ -1,0 +1,48 @@
+//! The optimum over all paths of a network: paths are generated from prices, and the proof is over all of them.
+//!
+//! ```text
+//! round     solve over the paths so far                                             prices p ≥ 0, rates y
+//!           d_f(p) = cost of the cheapest path of the whole network, for every flow f
+//!           D(p) = c·p + Σ_f max { U_f(y) − y d_f(p) : m_f ≤ y ≤ r_f } ≥ the optimum over all paths
+//!           stop where D(p) − Σ U_f(y_f) is small on the scale of the certificate, and so is the KKT residual
+//!           add the cheapest path of every flow for which it is cheaper than all that it has
+//! ```
+//!
+//! This is column generation. The prices of an interior point are those of a centre, and few rounds are needed; those
+//! of a vertex would swing. The bound r_f is the flow's cap, and the capacities out of its source and into its
+//! destination: without it D would be infinite where a path is free.
+//!
+//! The certificate over all paths is that of the problem with the cheapest path of every flow among its paths
+//! (`crate::certificate`): only what a single path can carry must not bound what its flow can, which
+//! `Problem::with_reaches` says. So the gap and the residual are defined in one place, and the paths that a round adds
+//! are those that its certificate was about.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `cheapest_paths.rs` | the trait [`CheapestPaths`]: prices in, cheapest paths out |
+//! | `network_paths.rs` | all paths of a network, under limits |
+//! | `graph.rs`, `search.rs` | the network as it is searched; Dijkstra, and Bellman and Ford |
+//! | `first_paths.rs` | a few paths per flow to begin with |
+//! | `rounds.rs` | the loop of rounds |
+//! | `cuts.rs` | max-min: the paths that are missing under its cuts |
+//! | `demands.rs` | the largest fraction of all demands, and the least utilization |
+//! | `missing.rs` | the paths that are missing at some prices, and what they say about the gap |
+//!
+//! Source: Ford and Fulkerson, *A suggested computation for maximal multi-commodity network flows*, Management Science
+//! 1958; for prices of a centre Gondzio, González-Brevis and Munari, *New developments in the primal-dual column
+//! generation technique*, EJOR 2013.
+
+mod cheapest_paths;
+mod cuts;
+mod demands;
+mod first_paths;
+mod graph;
+mod missing;
+mod network_paths;
+mod rounds;
+mod search;
+
+pub use cheapest_paths::{Cheaper, CheapestPaths};
+pub use demands::{CarriedOverAllPaths, concurrent_flow_over_all_paths, min_utilization_over_all_paths};
+pub use network_paths::NetworkPaths;
+pub use rounds::{OverAllPaths, solve_over_all_paths, solve_with_link_costs};

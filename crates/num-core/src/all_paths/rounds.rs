@@ -1,0 +1,380 @@
+//! The loop of rounds: solve, price, add the paths that are missing, certify where that may end it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cheapest_paths::CheapestPaths;
+use super::cuts;
+use super::demands::missing_for_floors;
+use super::first_paths;
+use super::missing::Missing;
+use crate::certificate::Certificate;
+use crate::certify::certify_presolved;
+use crate::error::{Error, Result, check_length};
+use crate::interrupt;
+use crate::max_min::Witness;
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+use crate::solve::{Ask, Cadence, Goal, Observer, Progress, Settings, Solution, Solver, Status, Stop};
+use crate::utility::Curvature;
+use crate::work::Workers;
+
+/// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
+/// and of what it has found missing: the nearer prices are, the fewer rounds follow.
+const FIRST: f64 = 0.01;
+const NEXT: f64 = 0.1;
+const NEXT_MISSING: f64 = 0.03;
+/// The last is solved to this part of the tolerance: the missing paths may add as much again.
+const LAST: f64 = 0.3;
+/// A path that is cheaper by no more than this part, or by the gap of the round if that is smaller, is left out.
+const MOST_LEFT_OUT: f64 = 0.1;
+/// A round wins something where it leaves no more than this part of the gap; it gives up after so many that do not.
+const WON: f64 = 0.9;
+const PATIENCE: usize = 20;
+/// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of
+/// the tolerance.
+const LEAST: f64 = 1e-3;
+
+/// The solution over all paths that flows may use.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+#[must_use]
+pub struct OverAllPaths {
+    /// The problem over the paths that are used, at least one of every flow, in the order of the flows.
+    pub problem: Problem,
+    /// Its solution. The certificate is over all paths.
+    pub solution: Solution,
+    /// How often paths were added and the problem solved.
+    pub rounds: usize,
+    /// What the paths are that the proof is over.
+    pub paths: String,
+}
+
+/// Solves a problem over all paths that `all` has for its flows. Its own paths, at least one per flow, are those to
+/// begin with, and its floors, caps and utilities are those of the flows.
+///
+/// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
+/// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates
+/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown is over all
+/// paths, that of the last round.
+///
+/// # Errors
+/// Those of [`solve`](crate::solve()); [`Error::Unsupported`] for priorities, caps and costs of single paths,
+/// coefficients, tie costs, and a method other than the interior point, or max-min for its utilities;
+/// [`Error::CheapestPath`] for a path that cannot be the cheapest.
+pub fn solve_over_all_paths(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    ask: &Ask,
+    observer: &mut dyn Observer,
+) -> Result<OverAllPaths> {
+    solve_with_link_costs(problem, all, &[], ask, observer)
+}
+
+/// The same where links have costs, utility lost per unit of load, which the costs of the problem's paths are of.
+///
+/// # Errors
+/// As above.
+pub fn solve_with_link_costs(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    link_costs: &[f64],
+    ask: &Ask,
+    observer: &mut dyn Observer,
+) -> Result<OverAllPaths> {
+    let began = Instant::now();
+    ask.settings.check()?;
+    check(problem, !link_costs.is_empty(), ask)?;
+    check_length("the pairs of the paths", all.flows(), problem.flows(), "flow")?;
+    // Each unit takes a link, or is held by a cap.
+    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    let mut rounds = Rounds {
+        all,
+        link_costs,
+        reaches,
+        ask,
+        workers: &*ask.workers,
+        observer,
+        began,
+        rounds: 0,
+        iterations: 0,
+        gap: f64::INFINITY,
+        finishing: Duration::ZERO,
+    };
+    match problem.curvature() {
+        Curvature::MaxMin => rounds.run_max_min(problem.clone()),
+        _ => rounds.run(problem.clone()),
+    }
+}
+
+fn check(problem: &Problem, links_have_costs: bool, ask: &Ask) -> Result<()> {
+    let unsupported = |what: &str, instead| {
+        let method = "all paths of a network".into();
+        Err(Error::Unsupported { method, what: what.into(), instead })
+    };
+    problem.check_all_paths(links_have_costs)?;
+    if problem.curvature() == Curvature::MaxMin && links_have_costs {
+        return unsupported("costs beside max-min utilities", "leave them out");
+    }
+    if problem.has_priorities() {
+        return unsupported("priorities", "use paths that are given");
+    }
+    if !ask.tie_costs.is_empty() {
+        return unsupported("tie costs", "give links a cost, link_cost");
+    }
+    if !ask.workers.ranks().are_alone() {
+        return unsupported("a part of a problem", "solve the whole on one rank");
+    }
+    let method = if problem.curvature() == Curvature::MaxMin { "max-min" } else { "interior-point" };
+    if !["auto", method].contains(&ask.method()) {
+        return unsupported(&format!("methods other than {method:?}"), "use \"auto\"");
+    }
+    Ok(())
+}
+
+struct Rounds<'a> {
+    all: &'a dyn CheapestPaths,
+    link_costs: &'a [f64],
+    /// The most that each flow can carry over all of its paths.
+    reaches: Vec<f64>,
+    ask: &'a Ask,
+    workers: &'a dyn Workers,
+    observer: &'a mut dyn Observer,
+    began: Instant,
+    rounds: usize,
+    iterations: usize,
+    /// The last gap over all paths.
+    gap: f64,
+    /// How long pricing and certifying took.
+    finishing: Duration,
+}
+
+impl fmt::Display for OverAllPaths {
+    /// `Solution(optimal over all paths, 2028 flows, 88 links, 3935 paths, 4 rounds, gap 2.2e-11, …)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let solution = self.solution.to_string();
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let links = format!("{}, ", counted(self.problem.links(), "link"));
+        let own = format!("{}, {}, ", counted(self.problem.paths().len(), "path"), counted(self.rounds, "round"));
+        let status = self.solution.status.to_string();
+        let over = solution.replacen(&status, &format!("{status} over {}", self.paths), 1);
+        f.write_str(&over.replacen(&links, &format!("{links}{own}"), 1))
+    }
+}
+
+impl Rounds<'_> {
+    fn run(&mut self, problem: Problem) -> Result<OverAllPaths> {
+        let Settings { tol, stop, .. } = self.ask.settings;
+        let goal = Goal::new(&self.ask.settings);
+        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
+        let mut start = self.ask.start_prices().map(|prices| (prices.to_vec(), None));
+        let (mut aim, mut least, mut since) = (FIRST.max(LAST * tol), f64::INFINITY, 0);
+        loop {
+            interrupt::check()?;
+            self.rounds += 1;
+            let is_last = aim <= LAST * tol;
+            let until = if is_last { stop } else { Stop::Gap };
+            let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
+            if let Some(next) = self.more_for_floors(&problem, &solution)? {
+                problem = next;
+                continue;
+            }
+            if solution.infeasibility.is_some() || solution.objective.is_nan() {
+                return self.ended(problem, solution);
+            }
+            let finishing = Instant::now();
+            let Solution { prices, flow_rates, certificate: own, .. } = &solution;
+            let missing = Missing::at(&problem, self.all, prices, self.link_costs, flow_rates, self.workers)?;
+            let estimate = missing.gap + own.relative_gap;
+            (least, since) = if estimate < WON * least { (estimate, 0) } else { (least, since + 1) };
+            let is_over = is_over(&solution);
+            // Nothing is missing and nothing is won: rounding, or a method that is done.
+            let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
+            let is_stuck = nothing || since > PATIENCE;
+            // The gap over all paths is at least what these paths miss.
+            if missing.gap <= tol || is_over || is_stuck {
+                let certificate = self.certificate(&problem, &missing, &solution)?;
+                let Certificate { relative_gap, kkt_residual, .. } = certificate;
+                self.gap = relative_gap;
+                let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
+                if is_met || is_over || is_stuck {
+                    solution.certificate = certificate;
+                    solution.status = match () {
+                        () if is_met => Status::Optimal,
+                        () if is_over => solution.status,
+                        () => Status::Stalled,
+                    };
+                    return self.ended(problem, solution);
+                }
+            }
+            self.finishing = finishing.elapsed();
+            // What prices of this accuracy cannot tell from rounding is left out, but at last.
+            let by = if is_last { 0.0 } else { own.relative_gap.min(MOST_LEFT_OUT) };
+            problem = missing.added_to(&problem, self.link_costs, by)?;
+            aim = match is_last && missing.is_empty() {
+                true => 0.1 * aim,
+                false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
+            };
+            let mut rates = solution.rates;
+            rates.resize(problem.paths().len(), 0.0);
+            start = Some((solution.prices, Some(rates)));
+        }
+    }
+
+    /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could
+    /// carry as much over others of their price.
+    fn certificate(&self, problem: &Problem, missing: &Missing, solution: &Solution) -> Result<Certificate> {
+        let whole = missing.added_to(problem, self.link_costs, 0.0)?.with_reaches(self.reaches.clone());
+        let mut rates = solution.rates.clone();
+        rates.resize(whole.paths().len(), 0.0);
+        let presolved = Presolved::by(&whole, Arc::clone(&self.ask.workers))?;
+        certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
+    }
+
+    /// Max-min: paths are missing under the cuts that hold flows back.
+    fn run_max_min(&mut self, problem: Problem) -> Result<OverAllPaths> {
+        let Settings { tol, stop, .. } = self.ask.settings;
+        let goal = Goal::new(&self.ask.settings);
+        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
+        loop {
+            interrupt::check()?;
+            self.rounds += 1;
+            let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
+            if let Some(next) = self.more_for_floors(&problem, &solution)? {
+                problem = next;
+                continue;
+            }
+            if solution.infeasibility.is_some() || solution.objective.is_nan() {
+                return self.ended(problem, solution);
+            }
+            let finishing = Instant::now();
+            if problem.is_single_path() {
+                witness = cuts::of_bottlenecks(&problem, &solution.bottlenecks, &solution.rates);
+            }
+            let (flows, paths) = cuts::missing(&problem, self.all, &witness, self.workers)?;
+            self.finishing = finishing.elapsed();
+            let is_over = is_over(&solution);
+            if flows.is_empty() || is_over {
+                let Certificate { relative_gap, kkt_residual, .. } = &mut solution.certificate;
+                let residual = match flows.is_empty() {
+                    // Nothing is proven over paths that are missing.
+                    false => 1.0,
+                    true if problem.is_single_path() => *relative_gap,
+                    true => cuts::residual_over_all(&problem, &solution.rates, &witness, self.workers)?,
+                };
+                (*relative_gap, *kkt_residual) = (relative_gap.max(residual), kkt_residual.max(residual));
+                let is_met = goal.is_met(*relative_gap, *kkt_residual);
+                solution.status = match () {
+                    () if is_met => Status::Optimal,
+                    () if is_over => solution.status,
+                    () => Status::Stalled,
+                };
+                return self.ended(problem, solution);
+            }
+            problem = problem.with_more_paths(&flows, &paths, &[])?;
+        }
+    }
+
+    /// The problem with the paths that floors want which do not fit over its own; none where there are no such.
+    fn more_for_floors(&self, problem: &Problem, solution: &Solution) -> Result<Option<Problem>> {
+        let Some(proof) = &solution.infeasibility else { return Ok(None) };
+        let found = missing_for_floors(problem, self.all, [&proof.prices, &proof.flow_prices], self.workers)?;
+        if found.flows.is_empty() {
+            return Ok(None);
+        }
+        let costs = (0..found.flows.len()).map(|path| match self.link_costs.is_empty() {
+            true => 0.0,
+            false => found.paths.row(path).sum(self.link_costs),
+        });
+        problem.with_more_paths(&found.flows, &found.paths, &costs.collect::<Vec<_>>()).map(Some)
+    }
+
+    /// Solves one round by a method, in the time and with the iterations that are left.
+    fn solve(
+        &mut self,
+        method: &str,
+        problem: &Problem,
+        start: Option<(Vec<f64>, Option<Vec<f64>>)>,
+        tol: f64,
+        stop: Stop,
+    ) -> Result<(Solution, Witness)> {
+        let given = &self.ask.settings;
+        let mut settings = given.clone().with_tol(tol).with_stop(stop);
+        settings.max_iterations = given.max_iterations.saturating_sub(self.iterations);
+        settings.time_limit = given.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed() + self.finishing));
+        let ask = self.ask.clone().with_method(method).with_settings(settings.clone());
+        let ask = match start {
+            None => ask,
+            Some((prices, None)) => ask.with_prices(prices),
+            Some((prices, Some(rates))) => ask.with_point(prices, rates),
+        };
+        let mut solver = Solver::new(problem, &ask)?;
+        let mut shown = OfRound { observer: self.observer, gap: self.gap, before: self.iterations, began: self.began };
+        let solution = solver.run(&settings, &mut shown)?;
+        self.iterations += solution.iterations;
+        Ok((solution, solver.witness().to_vec()))
+    }
+
+    /// The answer: over the paths that are used.
+    fn ended(&self, problem: Problem, solution: Solution) -> Result<OverAllPaths> {
+        let kept = used(&problem, &solution.rates);
+        let of = |values: &[f64]| kept.iter().map(|&path| values[path as usize]).collect::<Vec<f64>>();
+        let bottlenecks = kept.iter().map(|&path| solution.bottlenecks[path as usize]).collect();
+        let infeasibility = solution.infeasibility.clone().map(|mut proof| {
+            proof.rates = of(&proof.rates);
+            proof
+        });
+        Ok(OverAllPaths {
+            problem: problem.with_paths_of(&kept, self.workers)?,
+            solution: Solution {
+                rates: of(&solution.rates),
+                bottlenecks,
+                infeasibility,
+                iterations: self.iterations,
+                seconds: self.began.elapsed().as_secs_f64(),
+                ..solution
+            },
+            rounds: self.rounds,
+            paths: self.all.name(),
+        })
+    }
+}
+
+/// The paths that carry something, and one of every flow that has none, in the order of the flows.
+pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
+    let flow_of = |path: u32| problem.group()[path as usize] as usize;
+    let mut kept: Vec<u32> = (0..problem.paths().len() as u32).collect();
+    let mut has_one = vec![false; problem.flows()];
+    kept.iter().filter(|&&path| rates[path as usize] > 0.0).for_each(|&path| has_one[flow_of(path)] = true);
+    kept.retain(|&path| rates[path as usize] > 0.0 || !std::mem::replace(&mut has_one[flow_of(path)], true));
+    kept.sort_by_key(|&path| flow_of(path));
+    kept
+}
+
+/// Whether a limit or the observer has ended it.
+fn is_over(solution: &Solution) -> bool {
+    matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
+}
+
+/// What an observer sees of a round: iterations of all rounds, and the gap over all paths.
+struct OfRound<'a> {
+    observer: &'a mut dyn Observer,
+    gap: f64,
+    before: usize,
+    began: Instant,
+}
+
+impl Observer for OfRound<'_> {
+    fn cadence(&self) -> Cadence {
+        self.observer.cadence()
+    }
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let (iteration, seconds) = (self.before + progress.iteration, self.began.elapsed().as_secs_f64());
+        self.observer.observe(&Progress { iteration, gap: self.gap, seconds, ..*progress })
+    }
+}

@@ -1,0 +1,245 @@
+//! The optimum over all paths of a network, and the cheapest paths that it rests on.
+
+use netnum_core::{
+    AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
+    Status, Topology, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, solve,
+    solve_over_all_paths,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn named(nodes: usize, ends: usize, links: Vec<Link>) -> Topology {
+    Topology::new("drawn", (0..nodes).map(|node| format!("n{node}")).collect(), ends, vec![0; nodes], links).unwrap()
+}
+
+/// A ring both ways with some chords, in any capacities.
+fn drawn(rng: &mut ChaCha8Rng, nodes: u32) -> Topology {
+    let mut joined: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
+    while joined.len() < 2 * nodes as usize - 2 {
+        let (one, other) = (rng.random_range(0..nodes), rng.random_range(0..nodes));
+        if one != other {
+            joined.push((one, other));
+        }
+    }
+    let both = joined.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]);
+    let links = both.map(|(from, to)| Link { from, to, capacity: rng.random_range(0.5..5.0) }).collect();
+    named(nodes as usize, nodes as usize, links)
+}
+
+/// Every way without loops of at most so many links.
+fn ways(net: &Topology, from: u32, to: u32, most: usize) -> Vec<Vec<u32>> {
+    let (mut found, mut walks) = (Vec::new(), vec![(from, Vec::new(), vec![from])]);
+    while let Some((node, path, seen)) = walks.pop() {
+        if node == to {
+            found.push(path);
+            continue;
+        }
+        if path.len() == most {
+            continue;
+        }
+        for (number, link) in (0u32..).zip(net.links()) {
+            if link.from == node && !seen.contains(&link.to) {
+                let with = |mut list: Vec<u32>, next: u32| {
+                    list.push(next);
+                    list
+                };
+                walks.push((link.to, with(path.clone(), number), with(seen.clone(), link.to)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn cheapest_paths_are_those_of_all_that_there_are_with_and_without_a_limit_of_links() {
+    for seed in 0..40 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 6);
+        let all: Vec<(usize, usize)> =
+            (0..6).flat_map(|from| (0..6).map(move |to| (from, to))).filter(|(from, to)| from != to).collect();
+        let (sources, destinations): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
+        // Half of the links are free.
+        let prices: Vec<f64> =
+            net.links().iter().map(|_| if rng.random_bool(0.5) { 0.0 } else { rng.random_range(0.0..1.0) }).collect();
+        for limit in [None, Some(3), Some(5)] {
+            let paths = NetworkPaths::within(&net, &sources, &destinations, limit, &[], &[]).unwrap();
+            let any = vec![f64::INFINITY; sources.len()];
+            let found = paths.cheaper(&prices, &any, &Ranks::alone()).unwrap();
+            assert_eq!(found.flows.len(), sources.len());
+            let cost = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum::<f64>();
+            for (flow, (&from, &to)) in sources.iter().zip(&destinations).enumerate() {
+                let most = limit.map_or(5, |limit| limit as usize);
+                let listed = ways(&net, from as u32, to as u32, most);
+                let least = listed.iter().map(|way| cost(way)).fold(f64::INFINITY, f64::min);
+                let own = found.paths.links(flow).to_vec();
+                assert!(listed.contains(&own), "a way without loops, in order: {own:?}");
+                assert!((cost(&own) - least).abs() <= 1e-12, "{limit:?}: {} and not {least}", cost(&own));
+            }
+            let cheaper = paths.cheaper(&prices, &vec![0.3; sources.len()], &Ranks::alone()).unwrap();
+            assert!((0..cheaper.flows.len()).all(|path| cost(cheaper.paths.links(path)) < 0.3));
+        }
+    }
+}
+
+#[test]
+fn the_optimum_over_all_paths_is_that_over_all_that_are_listed() {
+    for seed in 0..12 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 6);
+        let (sources, destinations) = net.random_pairs(5, seed).unwrap();
+        let (mut lists, mut group) = (Vec::new(), Vec::new());
+        for (flow, (&from, &to)) in (0u32..).zip(sources.iter().zip(&destinations)) {
+            for way in ways(&net, from as u32, to as u32, 5) {
+                lists.push(way);
+                group.push(flow);
+            }
+        }
+        let weights: Vec<f64> = (0..5).map(|_| rng.random_range(0.3..3.0)).collect();
+        let caps: Vec<f64> = (0..5).map(|_| rng.random_range(0.5..6.0)).collect();
+        for alpha in [0.0, 0.5, 1.0, 2.0, f64::INFINITY] {
+            let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+            let ask = Ask::from(Settings::default().with_tol(1e-8));
+            let (first, listed) = match alpha {
+                0.0 => {
+                    let utility = || Linear::new(weights.clone()).unwrap();
+                    let listed = Paths::from_lists(&lists);
+                    let given = Problem::grouped(net.capacities().to_vec(), listed, group.clone(), utility());
+                    (paths.problem(&net, utility()).unwrap(), given.unwrap())
+                }
+                alpha => {
+                    let utility = || AlphaFair::new(alpha, weights.clone()).unwrap();
+                    let listed = Paths::from_lists(&lists);
+                    let given = Problem::grouped(net.capacities().to_vec(), listed, group.clone(), utility());
+                    (paths.problem(&net, utility()).unwrap(), given.unwrap())
+                }
+            };
+            let first = first.with_flow_caps(caps.clone()).unwrap();
+            let listed = listed.with_flow_caps(caps.clone()).unwrap();
+            let found = solve_over_all_paths(&first, &paths, &ask, &mut ()).unwrap();
+            let given = solve(&listed, &ask).unwrap();
+            assert_eq!(found.solution.status, Status::Optimal, "seed {seed}, alpha {alpha}: {found}");
+            let (one, other) = (found.solution.objective, given.objective);
+            assert!((one - other).abs() <= 1e-6 * other.abs().max(1.0), "{seed} {alpha}: {one} and not {other}");
+            if alpha > 0.0 {
+                for (one, other) in found.solution.flow_rates.iter().zip(&given.flow_rates) {
+                    assert!((one - other).abs() <= 1e-3 * other, "{seed} {alpha}: {one} and not {other}");
+                }
+            }
+            let used = &found.problem;
+            assert_eq!((used.flows(), used.paths().len()), (5, found.solution.rates.len()));
+        }
+    }
+}
+
+#[test]
+fn demands_are_carried_over_all_paths() {
+    for seed in 0..10 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 7);
+        let (sources, destinations) = net.random_pairs(8, seed).unwrap();
+        let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+        let demands = (0..8).map(|_| rng.random_range(0.2..2.0)).collect();
+        let problem = paths.problem(&net, AlphaFair::proportional()).unwrap().with_flow_caps(demands).unwrap();
+        let most = concurrent_flow_over_all_paths(&problem, &paths).unwrap();
+        let least = min_utilization_over_all_paths(&problem, &paths).unwrap();
+        assert!(most.flow.gap <= 1e-8 && least.flow.gap <= 1e-8, "{} {}", most.flow, least.flow);
+        assert!((most.flow.fraction * least.flow.utilization - 1.0).abs() <= 1e-7);
+        let kept = netnum_core::concurrent_flow(&most.problem).unwrap();
+        assert!((kept.fraction - most.flow.fraction).abs() <= 1e-9 * kept.fraction);
+    }
+}
+
+/// Paths over one of two waypoints: an oracle of its own, right or wrong.
+#[derive(Debug)]
+struct Given {
+    ways: Vec<Vec<u32>>,
+    answer: fn(&Self, &[f64]) -> Vec<u32>,
+}
+
+impl CheapestPaths for Given {
+    fn flows(&self) -> usize {
+        1
+    }
+
+    fn cheaper(&self, prices: &[f64], than: &[f64], _: &dyn Workers) -> Result<Cheaper> {
+        let way = (self.answer)(self, prices);
+        let cost: f64 = way.iter().map(|&link| prices.get(link as usize).copied().unwrap_or(0.0)).sum();
+        match cost < than[0] || way.is_empty() {
+            true => Cheaper::new(vec![0], Paths::from_lists([way])),
+            false => Cheaper::new(vec![], Paths::from_lists([[0; 0]; 0])),
+        }
+    }
+
+    fn name(&self) -> String {
+        "paths over a waypoint".into()
+    }
+}
+
+fn cheapest(given: &Given, prices: &[f64]) -> Vec<u32> {
+    let cost = |way: &&Vec<u32>| way.iter().map(|&link| prices[link as usize]).sum::<f64>();
+    given.ways.iter().min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap().clone()
+}
+
+#[test]
+fn an_oracle_of_ones_own_says_what_the_proof_is_over() {
+    let all = Given { ways: vec![vec![0, 1], vec![2, 3]], answer: cheapest };
+    let problem = Problem::new(vec![3.0, 4.0, 5.0, 2.0], Paths::from_lists([[0, 1]]), AlphaFair::proportional());
+    let found = solve_over_all_paths(&problem.unwrap(), &all, &Ask::default(), &mut ()).unwrap();
+    assert!((found.solution.flow_rates[0] - 5.0).abs() < 1e-4, "{found}");
+    assert!(found.to_string().starts_with("Solution(optimal over paths over a waypoint, 1 flow, 4 links, 2 paths, "));
+}
+
+#[test]
+fn a_path_that_cannot_be_the_cheapest_is_an_error_that_names_the_flow() {
+    let problem = || Problem::new(vec![3.0, 4.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
+    let message = |answer: fn(&Given, &[f64]) -> Vec<u32>| {
+        let all = Given { ways: Vec::new(), answer };
+        solve_over_all_paths(&problem(), &all, &Ask::default(), &mut ()).unwrap_err().to_string()
+    };
+    assert_eq!(message(|_, _| vec![]), "the cheapest path of flow 0 is wrong: its path has no links");
+    assert_eq!(message(|_, _| vec![7]), "the cheapest path of flow 0 is wrong: its path names link 7 of 2 links");
+    let failed = Problem::new(vec![3.0, 0.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
+    let all = Given { ways: vec![vec![0], vec![1]], answer: cheapest };
+    let error = solve_over_all_paths(&failed, &all, &Ask::default(), &mut ()).unwrap_err();
+    assert_eq!(error.to_string(), "the cheapest path of flow 0 is wrong: its path crosses link 1, which has failed");
+    let two = Problem::new(vec![3.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    let all = Given { ways: vec![vec![0]], answer: cheapest };
+    let error = solve_over_all_paths(&two, &all, &Ask::default(), &mut ()).unwrap_err();
+    assert!(matches!(error, Error::Length { found: 1, expected: 2, .. }), "{error}");
+}
+
+#[test]
+fn hanging_ends_cost_their_links_and_other_ends_do_not_forward() {
+    // Ends 0, 1, 2; switches 3, 4. Ends 0 and 1 hang off 3, end 2 off both switches: it is no way between them.
+    let both = |one: u32, other: u32| [(one, other), (other, one)];
+    let joined = [both(0, 3), both(1, 3), both(2, 3), both(2, 4)].concat();
+    let links = joined.into_iter().map(|(from, to)| Link { from, to, capacity: 1.0 }).collect();
+    let net = named(5, 3, links);
+    let paths = NetworkPaths::new(&net, &[0usize, 0], &[1usize, 2]).unwrap();
+    let found = paths.fewest_hops(8, &Ranks::alone()).unwrap();
+    assert_eq!((found.links(0), found.links(1)), (&[0, 3][..], &[0, 5][..]));
+    assert_eq!(paths.most(net.capacities()), [1.0, 1.0]);
+    let limited = NetworkPaths::within(&net, &[0usize], &[1usize], Some(1), &[], &[]).unwrap_err();
+    assert_eq!(limited.to_string(), "1 pair has no path, n0 to n1: no path of at most 1 link joins it");
+    // Two switches that only an end joins.
+    let joined = [both(0, 3), both(1, 4), both(2, 3), both(2, 4)].concat();
+    let links = joined.into_iter().map(|(from, to)| Link { from, to, capacity: 1.0 }).collect();
+    let split = named(5, 3, links);
+    assert!(NetworkPaths::new(&split, &[0usize], &[1usize]).is_err());
+    assert!(NetworkPaths::new(&split, &[0usize], &[2usize]).is_ok());
+}
+
+#[test]
+fn what_is_about_given_paths_is_refused() {
+    let net = Topology::from_edges("a b 1\nb c 1").unwrap();
+    let paths = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
+    let problem = paths.problem(&net, AlphaFair::proportional()).unwrap();
+    let unsupported = |problem: &Problem, ask: &Ask| {
+        let error = solve_over_all_paths(problem, &paths, ask, &mut ()).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    };
+    unsupported(&problem.clone().with_rate_caps(vec![0.5]).unwrap(), &Ask::default());
+    unsupported(&problem.clone().with_path_costs(vec![0.5]).unwrap(), &Ask::default());
+    unsupported(&problem, &Ask::by("fast-ned"));
+    unsupported(&problem, &Ask::default().with_tie_costs(vec![1.0]));
+}

@@ -1,0 +1,242 @@
+//! Problems without paths: pairs of a network, over all of its paths.
+
+use std::sync::Arc;
+
+use netnum_core::{NetworkPaths, Problem as Core, Ranks};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::detach::EnterRust;
+use crate::error::{NumError, ProblemError, wrong_type};
+use crate::numbers;
+use crate::topology::Topology;
+use crate::topology::pairs::{Pairs, is_column, is_end, of_one};
+
+/// The paths that the flows of a problem may use, where none are given: all of a network, under limits.
+#[derive(Clone)]
+pub(crate) struct AllPaths {
+    pub(crate) paths: Arc<NetworkPaths>,
+    /// Utility lost per unit of load on every link; empty where there are no costs.
+    pub(crate) link_costs: Arc<Vec<f64>>,
+}
+
+/// The limits of the paths, as they are given.
+#[derive(Default)]
+pub(crate) struct Limits<'a, 'py> {
+    pub(crate) max_hops: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) avoid_links: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) avoid_nodes: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Limits<'_, '_> {
+    /// Refuses limits beside paths that are given.
+    pub(crate) fn refuse(&self) -> PyResult<()> {
+        let given = [("max_hops", self.max_hops), ("avoid_links", self.avoid_links), ("avoid_nodes", self.avoid_nodes)];
+        match given.iter().find(|(_, value)| value.is_some_and(|value| !value.is_none())) {
+            Some((name, _)) => {
+                let message =
+                    format!("{name} is a limit of paths that solve finds for pairs, and paths are given here");
+                Err(ProblemError::new_err(message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl AllPaths {
+    /// All paths for pairs of a network.
+    pub(crate) fn new(net: &Bound<'_, Topology>, pairs: &Pairs, limits: &Limits<'_, '_>) -> PyResult<Self> {
+        let (py, this) = (net.py(), net.get());
+        let max_hops = match limits.max_hops.filter(|given| !given.is_none()) {
+            Some(hops) => Some(u32::try_from(numbers::count("max_hops", hops, 1)?).unwrap_or(u32::MAX)),
+            None => None,
+        };
+        let links = match limits.avoid_links.filter(|given| !given.is_none()) {
+            Some(links) => this.links_of("avoid_links", links)?,
+            None => Vec::new(),
+        };
+        let nodes = match limits.avoid_nodes.filter(|given| !given.is_none()) {
+            Some(nodes) => {
+                if nodes.is_instance_of::<PyString>() || nodes.try_iter().is_err() {
+                    return Err(wrong_type("avoid_nodes", "a sequence of nodes", nodes));
+                }
+                let node = |node: PyResult<Bound<'_, PyAny>>| this.node_of("a node of avoid_nodes", &node?);
+                nodes.try_iter()?.map(node).collect::<PyResult<Vec<_>>>()?
+            }
+            None => Vec::new(),
+        };
+        let number = |all: Vec<usize>| all.into_iter().map(|one| one as u32).collect::<Vec<u32>>();
+        let (links, nodes) = (number(links), number(nodes));
+        let Pairs { sources, destinations, .. } = pairs;
+        let core = &this.core;
+        let paths = py.enter_rust(|| NetworkPaths::within(core, sources, destinations, max_hops, &links, &nodes))?;
+        Ok(Self { paths: Arc::new(paths), link_costs: Arc::default() })
+    }
+
+    /// The same pairs and limits in the same network with other capacities.
+    pub(crate) fn of_network(&self, py: Python<'_>, net: &Topology) -> PyResult<Self> {
+        let (core, paths) = (&net.core, &self.paths);
+        let paths = py.enter_rust(|| paths.of_network(core))?;
+        Ok(Self { paths: Arc::new(paths), link_costs: Arc::clone(&self.link_costs) })
+    }
+
+    /// A problem of these flows over the paths to begin with.
+    pub(crate) fn begin(&self, problem: Core) -> netnum_core::Result<Core> {
+        self.paths.begin(&problem, &self.link_costs, &Ranks::alone())
+    }
+
+    /// Sources and destinations, as they are given again.
+    pub(crate) fn ends(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
+        let end = |which: usize| {
+            let ends: Vec<i64> = self.paths.pairs().iter().map(|pair| i64::from(pair[which])).collect();
+            numbers::read_only(py, ends)
+        };
+        Ok(PyTuple::new(py, [end(0), end(1)])?.unbind())
+    }
+
+    /// What they are limited by, as keywords.
+    pub(crate) fn keywords(&self, py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
+        keywords.set_item("max_hops", self.paths.max_hops())?;
+        for (name, values) in
+            [("avoid_links", self.paths.avoided_links()), ("avoid_nodes", self.paths.avoided_nodes().to_vec())]
+        {
+            let values = (!values.is_empty()).then(|| numbers::indices(py, &values));
+            keywords.set_item(name, values)?;
+        }
+        let costs = (!self.link_costs.is_empty()).then(|| numbers::read_only(py, self.link_costs.to_vec()));
+        keywords.set_item("link_cost", costs)
+    }
+}
+
+/// What JSON has of pairs in place of paths.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    sources: Vec<u32>,
+    destinations: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_hops: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    avoid_links: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    avoid_nodes: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    link_cost: Vec<f64>,
+}
+
+impl AllPaths {
+    /// The text of a problem over the paths to begin with as one with pairs in their place.
+    pub(crate) fn in_json(&self, text: &str) -> serde_json::Result<String> {
+        let mut fields: Map<String, Value> = serde_json::from_str(text)?;
+        fields.remove("paths");
+        fields.remove("path_cost");
+        let (sources, destinations) = self.paths.pairs().iter().map(|&[from, to]| (from, to)).unzip();
+        let kept = Kept {
+            sources,
+            destinations,
+            max_hops: self.paths.max_hops(),
+            avoid_links: self.paths.avoided_links(),
+            avoid_nodes: self.paths.avoided_nodes().to_vec(),
+            link_cost: self.link_costs.to_vec(),
+        };
+        fields.insert("pairs".into(), serde_json::to_value(kept)?);
+        serde_json::to_string(&fields)
+    }
+
+    /// The network, its paths and the problem over those to begin with, of a text with pairs.
+    pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<(Py<Topology>, Self, Core)> {
+        let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
+        let mut fields: Map<String, Value> = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
+        let mut taken = |name: &str| {
+            fields
+                .remove(name)
+                .ok_or_else(|| NumError::new_err(format!("a problem of pairs without the field {name:?}")))
+        };
+        let (kept, network): (Kept, Value) =
+            (serde_json::from_value(taken("pairs")?).map_err(wrong)?, taken("network")?);
+        let capacities = fields.get("capacity").cloned().unwrap_or_default();
+        let capacities: Vec<Option<f64>> = serde_json::from_value(capacities).map_err(wrong)?;
+        let capacities: Vec<f64> = capacities.into_iter().map(|capacity| capacity.unwrap_or(f64::INFINITY)).collect();
+        let arguments = (network.to_string(), numbers::read_only(py, capacities));
+        let net = py.import("netnum._saved")?.call_method1("network_of", arguments)?.cast_into::<Topology>()?;
+        let ends = |ends: &[u32]| ends.iter().map(|&end| end as usize).collect::<Vec<_>>();
+        let (sources, destinations, this) = (ends(&kept.sources), ends(&kept.destinations), net.get());
+        let (core, all) = py.enter_rust(|| -> netnum_core::Result<(Core, Self)> {
+            let Kept { max_hops, avoid_links, avoid_nodes, .. } = &kept;
+            let paths = NetworkPaths::within(&this.core, &sources, &destinations, *max_hops, avoid_links, avoid_nodes)?;
+            let first = paths.fewest_hops(this.core.links().len(), &Ranks::alone())?;
+            let lists: Vec<Value> = first.iter().map(|links| links.to_vec().into()).collect();
+            fields.insert("paths".into(), lists.into());
+            let core = Core::from_json(&Value::Object(fields).to_string())?;
+            let all = Self { paths: Arc::new(paths), link_costs: Arc::new(kept.link_cost.clone()) };
+            let core = all.begin(core)?;
+            core.check_limits()?;
+            Ok((core, all))
+        })?;
+        Ok((net.unbind(), all, core))
+    }
+}
+
+impl PartialEq for AllPaths {
+    fn eq(&self, other: &Self) -> bool {
+        self.paths.is_of_same(&other.paths) && self.link_costs == other.link_costs
+    }
+}
+
+/// The pairs in place of paths, if these are any: demands, a pair, pairs in a list or in two arrays.
+pub(crate) fn pairs_of(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyResult<Option<Pairs>> {
+    let are_pairs = is_demands(net.get(), given)? || is_pair(given)? || are_columns(given)? || is_list_of_pairs(given)?;
+    are_pairs.then(|| of_one(net, given)).transpose()
+}
+
+/// Whether something states demands: what has volumes, a dict, a table with sources, a square matrix over the ends.
+pub(crate) fn is_demands(net: &Topology, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if given.hasattr("dtype")? && given.hasattr("shape")? && !given.hasattr("tocsc")? {
+        let shape: Vec<usize> = given.getattr("shape")?.extract()?;
+        let kind = given.getattr("dtype")?.getattr("kind")?.extract::<char>();
+        return Ok(shape == [net.core.ends(); 2] && kind.is_ok_and(|kind| kind == 'f'));
+    }
+    if given.hasattr("iloc")? && given.hasattr("columns")? {
+        return Ok(true);
+    }
+    Ok(given.is_instance_of::<PyDict>() || given.hasattr("volumes")?)
+}
+
+fn is_pair(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(pair) = given.cast::<PyTuple>() else { return Ok(false) };
+    Ok(pair.len() == 2 && is_end(&pair.get_item(0)?)? && is_end(&pair.get_item(1)?)?)
+}
+
+/// As `Topology.all_pairs` and `random_pairs` give them.
+fn are_columns(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(two) = given.cast::<PyTuple>() else { return Ok(false) };
+    if two.len() != 2 {
+        return Ok(false);
+    }
+    let (first, second) = (two.get_item(0)?, two.get_item(1)?);
+    Ok(is_column(&first)? && is_column(&second)? && first.len()? == second.len()?)
+}
+
+fn is_list_of_pairs(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(list) = given.cast::<PyList>() else { return Ok(false) };
+    for pair in list {
+        if !is_pair(&pair)? {
+            return Ok(false);
+        }
+    }
+    Ok(!list.is_empty())
+}
+
+/// Refuses what is about single paths.
+pub(crate) fn refuse_paths(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let instead = match name {
+        "group" => "every pair is a flow",
+        "rate_cap" => "flow_cap= is per flow",
+        _ => "link_cost= is per link",
+    };
+    match given.filter(|given| !given.is_none()) {
+        Some(_) => Err(ProblemError::new_err(format!("{name} is about paths, and pairs have none: {instead}"))),
+        None => Ok(()),
+    }
+}
