@@ -21,7 +21,7 @@ FINDS = Path(__file__).parent / "finds"
 
 
 def largest_gain(problem, rates, weights):
-    """By how much the flows of a level could have more in all, while lighter ones keep their rates: the largest part."""
+    """By which part the flows of a level could have more in all while the others keep theirs up to it; the largest."""
     paths, flows = problem.paths, problem.flows
     owner = np.asarray(problem.group)
     demands = np.full(flows, np.inf) if problem.flow_cap is None else np.asarray(problem.flow_cap)

@@ -1,4 +1,4 @@
-//! The witness of a run: from its cuts, each of which holds given the earlier ones, to inequalities that hold alone.
+//! From the cuts of a run, each of which holds given the earlier ones, to inequalities that hold alone.
 //!
 //! ```text
 //! cut i         Σ λ_f y_f ≤ π·c      holds given cuts j < i: where cut j has fixed a link as full, π may be negative;
@@ -9,8 +9,8 @@
 //!
 //! The cuts j are added from the latest to the earliest. Inequality j satisfies both conditions everywhere, strictly on
 //! the links and paths that cut j has fixed: a multiple of it removes their violations and creates no others. All cuts
-//! are full at the end, so their sum is. Prices and factors then hold for all feasible rates, as
-//! [`witness`](super::witness) requires.
+//! are full at the end, so their sum is. Its factors are at last those of its prices, so that prices that are off by
+//! rounding cost no more than that.
 //!
 //! Cost: for every cut the paths of the flows that cross its links, and the inequalities added to it.
 

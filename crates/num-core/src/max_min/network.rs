@@ -6,7 +6,7 @@
 
 use super::curves::Curves;
 use super::double_double::DoubleDouble;
-use super::tolerances::ROUNDING;
+use super::tolerances::GIVES_WAY;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::{FNorm, relative};
@@ -128,7 +128,7 @@ impl Network {
             let mut over = loads[link];
             over.add(-capacity);
             let over = over.value();
-            if over <= 0.0 || over > ROUNDING * capacity {
+            if over <= 0.0 || over > GIVES_WAY * capacity {
                 continue;
             }
             let larger =

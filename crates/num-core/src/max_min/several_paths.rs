@@ -10,7 +10,7 @@ use super::fair_shares::{METHOD, flow_shares};
 use super::network::Network;
 use super::parametric::{Parametric, Run};
 use super::rising_rates::RisingRates;
-use super::tolerances::{PROVEN, RUNS, SLICE};
+use super::tolerances::{ACCEPTABLE, PROVEN, RUNS, RUNS_WHERE_NEAR, SLICE};
 use super::warm_start::{Found, Frame, WarmStart};
 use super::witness::{Inequality, network_residual};
 use crate::error::Result;
@@ -124,7 +124,9 @@ impl SeveralPaths {
         if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
             self.best = Some((found, residual));
         }
-        Ok(self.runs >= RUNS || residual <= self.enough)
+        let is_near = self.best.as_ref().is_some_and(|(_, least)| *least <= ACCEPTABLE);
+        let most = if is_near { RUNS_WHERE_NEAR } else { RUNS };
+        Ok(self.runs >= most || residual <= self.enough)
     }
 
     /// The rates of the open paths so far, feasible.

@@ -12,6 +12,8 @@ pub(super) const ZERO: f64 = 1e-11;
 pub(super) const DRIFT: f64 = 1e-10;
 /// Entry of I − W W⁻¹ above which W⁻¹ is computed afresh, and not brought to rounding.
 pub(super) const FAR: f64 = 1e-3;
+/// Part of a link's capacity up to which the load above it is rounding of splits, for which one path gives way.
+pub(super) const GIVES_WAY: f64 = 1e-9;
 /// Reduced cost that a column may have below 0 in the ratio test.
 pub(super) const REDUCED_COST: f64 = 1e-9;
 /// Part of a cut's terms by which its slack at the present fair share may be off.
@@ -32,18 +34,19 @@ pub(super) const PROVEN: f64 = 1e-8;
 /// Residual up to which the best rates of such a search are an answer.
 pub(super) const ACCEPTABLE: f64 = 1e-5;
 
-/// Runs with other costs before the best one stands.
+/// Runs with other costs before the best one stands; and where its rates are an answer.
 pub(super) const RUNS: u64 = 4;
+pub(super) const RUNS_WHERE_NEAR: u64 = 2;
 /// Iterations per path, link, flow and breakpoint before a run has broken off.
 pub(super) const ITERATIONS: usize = 20;
 /// Pivots and cuts after which lists are shortened and sums computed afresh.
 pub(super) const REFRESH: usize = 200;
 /// Pivots of a proof of a level before it is given up.
-pub(super) const PROOF_PIVOTS: usize = 300;
+pub(super) const PROOF_PIVOTS: usize = 100;
 /// Pivots of a proof after which W⁻¹ is brought to rounding: its pivots are small where much is tied.
 pub(super) const OFTEN: usize = 16;
 /// What part of the operations of a run from the beginning are tried from an earlier basis, before one follows.
-pub(super) const TRIED: usize = 12;
+pub(super) const TRIED: usize = 16;
 /// Elementary operations between two checks for a stop: about a millisecond.
 pub(super) const SLICE: usize = 1 << 20;
 /// Elementary operations before a search stops where rates need not be exact: some seconds.

@@ -91,16 +91,13 @@ impl WarmStart {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn resume(&self, network: &Network, lowest: &RisingRates) -> Result<Option<Found>> {
-        // Of each round about.
-        let passes = 8 * self.cuts.iter().map(|cut| cut.factors.len()).sum::<usize>();
-        let Some(mut operations) = (self.work / TRIED).checked_sub(passes + 8 * network.paths.len()) else {
-            return Ok(None);
-        };
+        // Of a round after the first.
+        let pass = 8 * self.cuts.iter().map(|cut| cut.factors.len()).sum::<usize>();
+        let mut operations = self.work / TRIED + network.paths.len();
         let mut pool = CutPool::new(network, lowest, self.cuts.clone());
         let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
         loop {
             interrupt::check()?;
-            operations = operations.saturating_sub(passes);
             let mut flow_rates = lowest.clone();
             let witness = pool.max_min_rates(&mut flow_rates)?;
             run.flow_rates = flow_rates;
@@ -111,7 +108,7 @@ impl WarmStart {
                     return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
                 // The operations bound the rounds.
-                Rerouted::Fits => {}
+                Rerouted::Fits => operations = operations.saturating_sub(pass),
                 Rerouted::Broken => return Ok(None),
             }
         }
