@@ -4,6 +4,7 @@ mod numbered;
 pub(crate) mod parts;
 pub(crate) mod passes;
 mod runs;
+pub(crate) mod trie;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use crate::error::{Error, Result, check_length};
 use crate::interrupt::{PIECE, Pacer};
 pub(crate) use numbered::Numbered;
 pub(crate) use passes::Row;
-pub(crate) use runs::with_length;
+pub(crate) use runs::{LONGEST, with_length};
 use runs::{Run, runs};
 
 /// The links of every path, in compressed sparse rows.

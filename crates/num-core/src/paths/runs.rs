@@ -11,7 +11,7 @@ pub(crate) struct Run {
 }
 
 /// The longest path with a compiled loop for its length.
-const LONGEST: usize = 6;
+pub(crate) const LONGEST: usize = 6;
 
 /// Paths whose lengths are looked at one by one, and those that are looked at together after them.
 const SHORT: usize = 32;

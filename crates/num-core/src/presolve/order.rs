@@ -6,7 +6,7 @@ use super::active::{has_own_open_paths, open_paths};
 use super::flow_paths::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{PIECE, check};
-use crate::paths::Paths;
+use crate::paths::{LONGEST, Paths};
 use crate::problem::{Block, Problem};
 
 /// Which paths and flows are kept, and in which order.
@@ -55,7 +55,9 @@ impl Order {
     }
 }
 
-/// Flows with one path come first, by path length; then those with several. Those without go to `failed_flows`.
+/// Flows with one path come first, by path length; then those with several. Those without go to `failed_flows`. In large
+/// problems paths too long for a loop of their own count as of one length: they stay in the order of the caller, in
+/// which paths that begin alike stand together.
 fn sorted_places(
     problem: &Problem,
     block: &Block,
@@ -69,9 +71,10 @@ fn sorted_places(
         None => counting_sort(&block.flows, length, usize::MAX).map(|(places, _)| places),
         Some(open) => {
             let (several, failed) = (longest + 1, longest + 2);
+            let most = if problem.paths().indices().len() < LARGE { longest } else { LONGEST + 1 };
             let key = |flow: u32| match open.links(flow as usize) {
                 [] => failed,
-                &[path] => length(path),
+                &[path] => length(path).min(most),
                 _ => several,
             };
             let (mut places, kept) = counting_sort(&block.flows, key, failed)?;
@@ -80,6 +83,9 @@ fn sorted_places(
         }
     }
 }
+
+/// Crossings from which on the order of long paths is that of the caller.
+const LARGE: usize = 1 << 16;
 
 /// The length of the longest path.
 fn longest(paths: &Paths) -> usize {

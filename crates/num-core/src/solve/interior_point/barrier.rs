@@ -36,6 +36,9 @@ pub(super) trait Barrier {
     /// Aims at a product of `centre`, with a part of the second-order term of the last direction.
     fn aim_at(&mut self, centre: f64, part: f64, changes: &Numbered<f64>);
 
+    /// Aims also at bringing the products that a step of these lengths would give into a range.
+    fn aim_within(&mut self, lengths: (f64, f64), range: (f64, f64), changes: &Numbered<f64>);
+
     /// Steps of the multipliers that go with changes of the entries.
     fn direct(&mut self, changes: &Numbered<f64>);
 
@@ -44,4 +47,9 @@ pub(super) trait Barrier {
 
     /// Takes a step of these lengths.
     fn advance(&mut self, lengths: (f64, f64), changes: &Numbered<f64>);
+}
+
+/// How far a product is from a range, and no farther than its upper end.
+pub(super) fn outside(product: f64, (least, most): (f64, f64)) -> f64 {
+    if product < least { least - product } else { (most - product).clamp(-most, 0.0) }
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::barrier::Barrier;
+use super::barrier::{Barrier, outside};
 use crate::paths::Numbered;
 
 /// Rigid bounds of one kind, on the entries for which the bound can bind.
@@ -139,6 +139,14 @@ impl Barrier for Bounds {
         let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.step));
         for (target, ((slack, dual), (&at, step))) in self.target.iter_mut().zip(pairs) {
             *target = centre - slack * dual - part * self.sign * changes[at as usize] * step;
+        }
+    }
+
+    fn aim_within(&mut self, (primal, dual): (f64, f64), range: (f64, f64), changes: &Numbered<f64>) {
+        let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.step));
+        for (target, ((slack, multiplier), (&at, step))) in self.target.iter_mut().zip(pairs) {
+            let after = (slack + primal * self.sign * changes[at as usize]) * (multiplier + dual * step);
+            *target += outside(after, range);
         }
     }
 

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::barrier::Barrier;
+use super::barrier::{Barrier, outside};
 use crate::paths::Numbered;
 
 /// All breakpoints, in the order of their flows.
@@ -151,6 +151,16 @@ impl Barrier for Breakpoints {
                 centre - self.room[i] * self.dual[i] - part * room * step,
                 centre - self.overshoot[i] * self.rest[i] + part * overshoot * step,
             ];
+        }
+    }
+
+    fn aim_within(&mut self, (primal, dual): (f64, f64), range: (f64, f64), _changes: &Numbered<f64>) {
+        for i in 0..self.flow.len() {
+            let [step, overshoot, room] = self.steps[i];
+            let [of_room, of_overshoot] = &mut self.targets[i];
+            *of_room += outside((self.room[i] + primal * room) * (self.dual[i] + dual * step), range);
+            let after = (self.overshoot[i] + primal * overshoot) * (self.rest[i] - dual * step);
+            *of_overshoot += outside(after, range);
         }
     }
 

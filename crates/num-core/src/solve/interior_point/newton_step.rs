@@ -4,10 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::InteriorPoint;
+use super::barrier::outside;
 use super::chunk::{Chunk, largest, total};
 use super::floors::{Given, is_worthless};
 use super::part::Part;
 use super::variables::FlowStep;
+use crate::error::Result;
+use crate::interrupt;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, ROUNDING, System, WeightsOfPart};
 use crate::work::for_each;
@@ -19,6 +22,16 @@ const PROXIMAL: f64 = 1e-8;
 const LEAST_PROXIMAL: f64 = 1e-12;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
+/// Correctors of centrality in a step, at most, and the steps without any after one that made the step shorter: than
+/// this part of what it was.
+const MOST_RECENTRED: usize = 2;
+const REST: usize = 2;
+const SHORTER: f64 = 0.8;
+/// A step of this length needs none. The length that is aimed at, a factor of the present one and a summand; and the
+/// range of products, relative to μ, that counts as near.
+const LONG: f64 = 0.9;
+const LONGER: (f64, f64) = (1.2, 0.3);
+const NEAR: (f64, f64) = (0.1, 10.0);
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
 
@@ -36,23 +49,31 @@ pub(super) struct KktSystem {
 #[derive(Clone, Copy)]
 enum Aim {
     Straight,
-    At { centre: f64, part: f64 },
+    At {
+        centre: f64,
+        part: f64,
+    },
+    /// As the last direction, and at products in a range after a step of these lengths along it.
+    Within {
+        lengths: (f64, f64),
+        range: (f64, f64),
+    },
 }
 
 impl KktSystem {
-    pub(super) fn new(problem: &Presolved, several_paths: Vec<Range<usize>>) -> Self {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(problem: &Presolved, several_paths: Vec<Range<usize>>) -> Result<Self> {
         let links = problem.capacities.len();
-        Self { system: System::new(problem, several_paths), targets: vec![0.0; links], right: vec![0.0; links] }
+        let mut system = System::new(problem, several_paths);
+        system.share_beginnings()?;
+        Ok(Self { system, targets: vec![0.0; links], right: vec![0.0; links] })
     }
 }
 
 impl InteriorPoint {
     /// The direction straight at μ = 0, for which it makes new equations.
     pub(super) fn predict(&mut self, problem: &Presolved, accuracy: Accuracy) {
-        let pairs = self.variables.slacks.iter().zip(&self.variables.prices);
-        for (target, (slack, price)) in self.kkt.targets.iter_mut().zip(pairs) {
-            *target = -slack * price;
-        }
         let (system, least_marginal) = (&mut self.kkt.system, self.residuals.least_marginal);
         for_each(&*problem.workers, self.parts.iter_mut().zip(system.weights_of_parts()), |(part, mut weights)| {
             part.each_chunk(|part, chunk| part.linearize(problem, chunk, least_marginal, &mut weights));
@@ -64,6 +85,15 @@ impl InteriorPoint {
             *diagonal = slack / price;
         }
         system.update();
+        self.go_straight(problem, accuracy);
+    }
+
+    /// The direction straight at μ = 0.
+    fn go_straight(&mut self, problem: &Presolved, accuracy: Accuracy) {
+        let pairs = self.variables.slacks.iter().zip(&self.variables.prices);
+        for (target, (slack, price)) in self.kkt.targets.iter_mut().zip(pairs) {
+            *target = -slack * price;
+        }
         self.step.prices.fill(0.0);
         self.direct(problem, Aim::Straight, accuracy);
     }
@@ -76,6 +106,40 @@ impl InteriorPoint {
             *target = centre - slack * price - part * change * step;
         }
         self.direct(problem, Aim::At { centre, part }, accuracy);
+    }
+
+    /// Replaces the last direction, at the given μ and with the curvature of that part, by one along which products
+    /// stay nearer to μ, so that steps are longer; where they are not, it is left as it was.
+    pub(super) fn recentre(&mut self, problem: &Presolved, centre: f64, part: f64, accuracy: Accuracy) {
+        if !self.kkt.system.is_approximate() {
+            return;
+        }
+        if self.resting > 0 {
+            self.resting -= 1;
+            return;
+        }
+        let shorter = |(primal, dual): (f64, f64)| primal.min(dual);
+        for _ in 0..MOST_RECENTRED {
+            let before = self.lengths(1.0);
+            if shorter(before) >= LONG || interrupt::check().is_err() {
+                return;
+            }
+            let longer = |length: f64| (LONGER.0 * length + LONGER.1).min(1.0);
+            let lengths = (longer(before.0), longer(before.1));
+            let (now, step) = (&self.variables, &self.step);
+            let links = now.slacks.iter().zip(&step.slacks).zip(now.prices.iter().zip(&step.prices));
+            let range = (NEAR.0 * centre, NEAR.1 * centre);
+            for (target, ((slack, change), (price, step))) in self.kkt.targets.iter_mut().zip(links) {
+                *target += outside((slack + lengths.0 * change) * (price + lengths.1 * step), range);
+            }
+            self.direct(problem, Aim::Within { lengths, range }, accuracy);
+            // NaN is no progress either.
+            if !(shorter(self.lengths(1.0)) >= SHORTER * shorter(before) && self.step.sum.is_finite()) {
+                self.resting = REST;
+                self.go_straight(problem, accuracy);
+                return self.correct(problem, centre, part, accuracy);
+            }
+        }
     }
 
     /// The μ to aim at: the smaller, the further a step of these lengths takes it down.
@@ -114,6 +178,7 @@ impl InteriorPoint {
                 part.aim(aim, chunk);
                 part.add_forces((problem, system), chunk, right);
             });
+            part.several.finish_scatter(system, right);
         });
         system.solve(right, &mut step.prices, accuracy);
         let pairs = now.slacks.iter().zip(&now.prices).zip(targets.iter().zip(&step.prices));
@@ -161,12 +226,18 @@ impl Part {
                     barrier.aim_at(centre, part, changes);
                 }
             }
+            Aim::Within { lengths, range } => {
+                for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+                    barrier.aim_within(lengths, range, changes);
+                }
+            }
         }
     }
 
     /// The direction of all flows, given that of the prices. Returns the sum of what changes, and the largest falls.
     fn direct(&mut self, (problem, system): (&Presolved, &System), prices: &[f64]) -> (f64, (f64, f64)) {
         let (mut sum, mut fall) = (0.0, 0.0f64);
+        self.several.begin_gather(system, prices);
         self.each_chunk(|part, chunk| {
             let (of_chunk, falls) = part.direct_flows((problem, system), chunk, prices);
             sum += of_chunk;
@@ -183,8 +254,10 @@ impl Part {
 
     /// ρ with the second-order term of the last direction, ½ ((dλ/λ)² + ε (dy/y)²).
     fn aim(&mut self, aim: Aim, Chunk { flows, .. }: &Chunk) {
-        let Aim::At { part, .. } = aim else {
-            return self.aims[flows.clone()].copy_from_slice(&self.residuals.logs[flows.clone()]);
+        let part = match aim {
+            Aim::Straight => return self.aims[flows.clone()].copy_from_slice(&self.residuals.logs[flows.clone()]),
+            Aim::At { part, .. } => part,
+            Aim::Within { .. } => return,
         };
         let aims = self.aims[flows.clone()].iter_mut().zip(&self.residuals.logs[flows.clone()]);
         let rates = self.step.flow_rates[flows.clone()].iter().zip(&self.variables.flow_rates[flows.clone()]);
@@ -264,7 +337,7 @@ impl Part {
         }
         moves.copy_from_slice(forces);
         several.respond((problem, system), chunk, &[], moves, flow_forces, &mut []);
-        system.routing.scatter(paths.clone(), moves, right);
+        several.scatter(system, chunk, (moves, flow_forces), right);
     }
 
     /// The direction of some flows. Returns the sum of what changes, and the largest fall of a rate, relative.

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::Numbered;
 use crate::presolve::{NaturalBlock, Presolved};
-use crate::solve::system::{ABSENT, System};
+use crate::solve::system::{ABSENT, Nodes, System};
 use crate::utility::Curvature;
 
 /// Consecutive flows.
@@ -57,6 +57,10 @@ pub(super) struct Several {
     pub(super) numbers: Numbered<u32>,
     /// The force on such a flow *(derived)*; empty where every flow has one path.
     pub(super) forces: Numbered<f64>,
+    /// The number of the part *(given)*.
+    pub(super) part: usize,
+    /// Values of the nodes of its tries, where it has some *(derived)*.
+    pub(super) nodes: Nodes,
 }
 
 /// ε below which rates may reach 0.
@@ -143,7 +147,7 @@ impl Part {
             chunks: chunks.into(),
             may_be_tiny,
             given: all_given,
-            several: Several { numbers, forces },
+            several: Several { numbers, forces, part: 0, nodes: Nodes::default() },
             variables: FlowVariables::new(&range, &paths),
             barriers,
             residuals: FlowResiduals::new(&range, &paths),
@@ -170,6 +174,36 @@ fn shallow(problem: &Presolved, block: &NaturalBlock, flows: &Range<usize>) -> V
 }
 
 impl Several {
+    /// Begins the passes over the flows that gather these values of the links.
+    pub(super) fn begin_gather(&mut self, system: &System, values: &[f64]) {
+        if let Some(tries) = system.tries(self.part) {
+            tries.gather(|link| values[link], &mut self.nodes);
+        }
+    }
+
+    /// Adds the rates of the paths of some flows, and of the flows, to the sums of the links, or to those of the nodes
+    /// on the way there.
+    pub(super) fn scatter(
+        &mut self,
+        system: &System,
+        Chunk { flows, paths, .. }: &Chunk,
+        (rates, flow_rates): (&[f64], &[f64]),
+        sums: &mut [f64],
+    ) {
+        let Some(tries) = system.tries(self.part) else { return system.routing.scatter(paths.clone(), rates, sums) };
+        let at = &mut self.nodes.sums;
+        rates.iter().zip(tries.ends(paths)).for_each(|(rate, &end)| at[end as usize] += rate);
+        let of_flows = flows.clone().zip(flow_rates).filter(|(flow, _)| self.numbers[*flow] != ABSENT);
+        of_flows.for_each(|(flow, rate)| at[tries.common(self.numbers[flow] as usize)] += rate);
+    }
+
+    /// Ends the passes over the flows that [scatter](Self::scatter).
+    pub(super) fn finish_scatter(&mut self, system: &System, sums: &mut [f64]) {
+        if let Some(tries) = system.tries(self.part) {
+            tries.scatter(&mut self.nodes, |link, sum| sums[link] += sum);
+        }
+    }
+
     /// Σ over the links of each path of some flows. Of a flow with several paths that share one level, the links that
     /// all of them cross are summed apart.
     pub(super) fn gather(
@@ -183,6 +217,13 @@ impl Several {
         let Chunk { flows, paths, .. } = chunk;
         let routing = &system.routing;
         commons.fill(0.0);
+        if let Some(tries) = system.tries(self.part) {
+            let at = &self.nodes.values;
+            sums.iter_mut().zip(tries.ends(paths)).for_each(|(sum, &end)| *sum = at[end as usize]);
+            let of_flows = flows.clone().zip(commons).filter(|(flow, _)| self.numbers[*flow] != ABSENT);
+            of_flows.for_each(|(flow, common)| *common = at[tries.common(self.numbers[flow] as usize)]);
+            return;
+        }
         if chunk.is_single() {
             return routing.gather(paths.clone(), values, sums);
         }

@@ -2,7 +2,7 @@
 
 use super::barrier::Barrier;
 use super::barriers::Barriers;
-use super::chunk::{Chunk, total};
+use super::chunk::{Chunk, largest, total};
 use super::floors::{Given, is_worthless, revenue, set_given_levels};
 use super::part::Part;
 use super::{InteriorPoint, LEAST};
@@ -34,9 +34,10 @@ struct Sums {
     /// Σ x |ℓ − q + z − v|, Σ x λ.
     wrong: f64,
     revenue: f64,
-    /// The largest |ρ|, and the smallest λ.
+    /// The largest |ρ|, the smallest λ and the largest.
     largest_log: f64,
     least_marginal: f64,
+    largest_marginal: f64,
     /// Σ slack·multiplier of each barrier, Σ bound·multiplier of caps and saturations.
     complementarity: [f64; 5],
     priced: [f64; 2],
@@ -57,12 +58,13 @@ impl InteriorPoint {
             part.advance((problem, system), lengths, prices, loads)
         });
         let (mut wrong, mut revenue, mut of_barriers, mut of_caps) = (0.0, 0.0, [0.0; 5], [0.0; 2]);
-        (residuals.largest_log, residuals.least_marginal) = (0.0, f64::INFINITY);
+        (residuals.largest_log, residuals.least_marginal, residuals.largest_marginal) = (0.0, f64::INFINITY, 0.0);
         for found in of_parts {
             wrong += found.wrong;
             revenue += found.revenue;
             residuals.largest_log = at_least(residuals.largest_log, found.largest_log);
             residuals.least_marginal = residuals.least_marginal.min(found.least_marginal);
+            residuals.largest_marginal = residuals.largest_marginal.max(found.largest_marginal);
             of_barriers.iter_mut().zip(found.complementarity).for_each(|(sum, own)| *sum += own);
             of_caps.iter_mut().zip(found.priced).for_each(|(sum, own)| *sum += own);
         }
@@ -106,6 +108,7 @@ impl Part {
             }
         }
         let mut sums = Sums { least_marginal: f64::INFINITY, ..Sums::default() };
+        self.several.begin_gather(system, prices);
         self.each_chunk(|part, chunk| {
             if let Some(lengths) = lengths {
                 part.advance_flows(chunk, lengths);
@@ -115,6 +118,7 @@ impl Part {
             part.find_log_residuals(problem, chunk, &mut sums);
             part.find_path_residuals((problem, system), chunk, prices, &mut sums);
         });
+        self.several.finish_scatter(system, loads);
         let Barriers { caps, saturations, .. } = &self.barriers;
         sums.priced = [caps.revenue(), saturations.revenue()];
         let (of_paths, of_flows) = (self.barriers.on_paths(), self.barriers.on_flows());
@@ -159,13 +163,14 @@ impl Part {
     /// y of every flow, and its part of the loads.
     fn add_loads(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, loads: &mut [f64]) {
         self.keep_given(problem, chunk);
-        let Self { variables: now, barriers, .. } = self;
+        let Self { variables: now, barriers, several, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         barriers.caps.clip(chunk.caps.clone(), &mut now.rates);
         let rates = &now.rates[paths.clone()];
         chunk.add_up(problem, rates, &mut now.flow_rates[flows.clone()]);
         barriers.saturations.clip(chunk.saturations.clone(), &mut now.flow_rates);
-        system.routing.scatter(paths.clone(), rates, loads);
+        let rates = (&now.rates[paths.clone()], &now.flow_rates[flows.clone()]);
+        several.scatter(system, chunk, rates, loads);
     }
 
     /// ρ and ε/y of every flow.
@@ -278,6 +283,7 @@ impl Part {
                 total(rates, marginals, |rate, marginal| rate * marginal)
             }
         };
+        sums.largest_marginal = sums.largest_marginal.max(largest(&now.marginals[flows.clone()]));
         // A linear flow that is worth nothing has no λ of its own.
         let marginals =
             now.marginals[flows.clone()].iter().copied().filter(|&marginal| !chunk.linear || !is_worthless(marginal));

@@ -28,9 +28,10 @@ pub(super) struct FlowVariables {
 pub(super) struct Residuals {
     /// c − R x − s per link *(derived)*.
     pub(super) links: Vec<f64>,
-    /// The largest |ρ|, and the smallest λ *(derived)*.
+    /// The largest |ρ|, the smallest λ and the largest *(derived)*.
     pub(super) largest_log: f64,
     pub(super) least_marginal: f64,
+    pub(super) largest_marginal: f64,
     /// Σ s p + …, and Σ p |c − R x − s|, each relative to all revenue *(derived)*.
     pub(super) complementarity: f64,
     pub(super) infeasibility: f64,

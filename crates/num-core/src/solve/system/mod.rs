@@ -12,9 +12,11 @@
 //! slack). Conjugate gradients with that factor as preconditioner converge in a few steps.
 //!
 //! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
-//! parts; the factorization is done by the calling thread.
+//! parts; the factorization is done by the calling thread. In large problems whose paths begin alike they are sums over
+//! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`).
 
 mod multipath;
+mod tries;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +26,9 @@ use faer::{ColMut, Mat, Side};
 
 use self::multipath::Multipath;
 pub(crate) use self::multipath::WeightsOfPart;
+use self::tries::Square;
+pub(crate) use self::tries::{Nodes, Tries};
+use crate::error::Result;
 use crate::interrupt;
 use crate::paths::Paths;
 use crate::paths::parts;
@@ -44,6 +49,8 @@ const LARGEST: usize = 5000;
 /// conjugate gradients, O(crossings) each, and every link in it a part of O(links³).
 const SLACK: [(f64, usize); 3] = [(1e-9, 128), (1e-4, 500), (1e-2, 500)];
 const LARGEST_SLACK: f64 = 0.1;
+/// The same where the matrix is made by tries: its additions are few.
+const SHARED_SLACK: [(f64, usize); 2] = [(1e-9, 1000), (1e-6, 2000)];
 /// Conjugate-gradient steps after which they count as not converging.
 const MOST_STEPS: usize = 400;
 /// An accuracy at which prices that are small relative to the others have as many digits.
@@ -56,6 +63,12 @@ pub(super) const ROUNDING: f64 = 1e-14;
 /// parts, for the memory that these take.
 const PER_ENTRY: f64 = 8.0;
 const MOST_MATRICES: usize = 8;
+/// The crossings from which on tries pay, and the most nodes that they have per crossing.
+const LEAST_SHARED_CROSSINGS: usize = 1 << 16;
+const MOST_NODES: f64 = 0.4;
+/// The most parts of the matrix with tries, which cost few additions, and the size of blocks of the matrix.
+const MOST_SHARED_MATRICES: usize = 4;
+const BLOCK: usize = 64;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
 /// The index of an absent item, such as the row of a link without one.
@@ -87,6 +100,13 @@ pub(crate) struct System {
     /// Who does the passes over the paths, and the paths of every part *(given)*.
     workers: Arc<dyn Workers>,
     ranges: Vec<Range<usize>>,
+    /// The paths of every part as tries; empty where they share too little *(given)*.
+    tries: Vec<Tries>,
+    /// All links, those after each other that paths cross one after the other, where there are tries *(given)*.
+    links_in_order: Vec<u32>,
+    /// Room for the nodes of every part, and for the parts of the matrix.
+    nodes: Vec<Nodes>,
+    squares: Vec<Square>,
 }
 
 /// Cholesky factor of the matrix scaled to a diagonal of ones, over the links that are not slack; the others are alone.
@@ -135,7 +155,39 @@ impl System {
             },
             workers: Arc::clone(&problem.workers),
             ranges,
+            tries: Vec::new(),
+            links_in_order: (0..size as u32).collect(),
+            nodes: Vec::new(),
+            squares: Vec::new(),
         }
+    }
+
+    /// Makes tries of the paths, if that pays.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn share_beginnings(&mut self) -> Result<()> {
+        let Self { routing, multipath, workers, .. } = &*self;
+        if routing.indices().len() < LEAST_SHARED_CROSSINGS {
+            return Ok(());
+        }
+        let links = self.diagonal.len();
+        let of_part = |range: &Range<usize>| Tries::new(routing, multipath, links, range.clone(), MOST_NODES);
+        let tries = for_each(&**workers, &self.ranges, of_part)?;
+        if let Some(tries) = tries.into_iter().collect::<Option<Vec<_>>>() {
+            self.nodes = tries.iter().map(Tries::nodes).collect();
+            let mut is_new = vec![true; links];
+            let mut is_first = |link: &u32| std::mem::take(&mut is_new[*link as usize]);
+            let all = tries.iter().flat_map(Tries::links).chain(0..links as u32);
+            self.links_in_order = all.filter(&mut is_first).collect();
+            self.tries = tries;
+        }
+        Ok(())
+    }
+
+    /// The paths of a part as tries, where they share enough.
+    pub(crate) fn tries(&self, part: usize) -> Option<&Tries> {
+        self.tries.get(part)
     }
 
     /// A pass over all paths.
@@ -150,8 +202,13 @@ impl System {
 
     /// The diagonal of R W Rᵀ with flows eliminated, added to what is there.
     pub(crate) fn add_diagonal(&self, diagonal: &mut [f64]) {
-        let Self { routing, weights, multipath, .. } = self;
-        self.pass().add(diagonal, |range, diagonal| multipath.add_diagonal(routing, weights, range, diagonal));
+        let Self { routing, weights, multipath, tries, ranges, .. } = self;
+        self.pass().add_with(diagonal, ranges.iter().cloned().enumerate(), |(part, range), diagonal| {
+            match tries.get(part) {
+                Some(tries) => tries.add_diagonal((routing, multipath), weights, range, diagonal),
+                None => multipath.add_diagonal(routing, weights, range, diagonal),
+            }
+        });
     }
 
     /// Rᵀ v of all paths: of a flow with several paths the sum over its common links (`commons`), and over each path's
@@ -172,6 +229,12 @@ impl System {
         self.pass().add(sums, |range, sums| {
             self.multipath.scatter_all(&self.routing, rates, flow_rates, range, sums);
         });
+    }
+
+    /// Whether what is factorized is only about the matrix, that of a large problem, beside which more right-hand sides
+    /// cost little.
+    pub(crate) fn is_approximate(&self) -> bool {
+        !self.tries.is_empty()
     }
 
     /// From now on the matrix is factorized, if it is not too large.
@@ -266,14 +329,19 @@ impl System {
 
     /// The product of the matrix with a vector, beside it in `pairs`.
     fn multiply(&mut self, values: &[f64]) {
-        let Self { routing, weights, diagonal, multipath, gradients, workers, ranges, .. } = self;
+        let Self { routing, weights, diagonal, multipath, gradients, workers, ranges, tries, nodes, .. } = self;
         let Gradients { pairs, pairs_of_parts, .. } = gradients;
+        let mut nodes = nodes.iter_mut();
         let of_parts = std::iter::once(&mut *pairs).chain(&mut *pairs_of_parts).zip(&*ranges).enumerate();
-        for_each(&**workers, of_parts, |(part, (pairs, range))| {
+        let of_parts = of_parts.map(|(part, of_part)| (part, of_part, tries.get(part).zip(nodes.next())));
+        for_each(&**workers, of_parts, |(part, (pairs, range), tries)| {
             for ((pair, &value), diagonal) in pairs.iter_mut().zip(values).zip(&*diagonal) {
                 *pair = [value, if part == 0 { diagonal * value } else { 0.0 }];
             }
-            multipath.multiply(routing, weights, range.clone(), pairs);
+            match tries {
+                Some((tries, nodes)) => tries.multiply(multipath, weights, range.clone(), nodes, pairs),
+                None => multipath.multiply(routing, weights, range.clone(), pairs),
+            }
             Ok(())
         })
         .expect("nothing stops it");
@@ -328,6 +396,9 @@ impl System {
 
     /// R W Rᵀ with flows eliminated, scaled, over the links that have a row; its lower triangle.
     fn square(&mut self, rows: &Rows) -> Mat<f64> {
+        if !self.tries.is_empty() {
+            return self.square_by_tries(rows);
+        }
         let (size, links) = (rows.links.len(), self.diagonal.len());
         let Self { routing, weights, multipath, workers, .. } = self;
         multipath.find_unions(routing, links);
@@ -351,9 +422,47 @@ impl System {
         matrix
     }
 
+    /// About the same by tries, with a diagonal of ones less that of the links alone: see `tries.rs`.
+    fn square_by_tries(&mut self, rows: &Rows) -> Mat<f64> {
+        let (size, links) = (rows.links.len(), self.diagonal.len());
+        let Self { routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, .. } = self;
+        let groups = parts::cut(tries.len(), tries.len().min(MOST_SHARED_MATRICES));
+        squares.resize_with(groups.len(), Square::default);
+        for_each(&**workers, groups.into_iter().zip(&mut *squares), |(group, square)| {
+            square.clear(size, links);
+            for (tries, range) in tries[group.clone()].iter().zip(&ranges[group]) {
+                tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), rows, square);
+            }
+            Ok(())
+        })
+        .expect("nothing stops it");
+        let scales: Vec<f64> = rows.links.iter().map(|&link| rows.scale[link as usize]).collect();
+        let entry = |row: usize, column: usize| -> f64 {
+            let both = |square: &Square| square.matrix[column * size + row] + square.matrix[row * size + column];
+            squares.iter().map(both).sum::<f64>() * (scales[row] * scales[column])
+        };
+        let mut matrix = Mat::<f64>::zeros(size, size);
+        // In square blocks, for the cache.
+        for columns in parts::cut(size, size.div_ceil(BLOCK)) {
+            for block in parts::cut(size, size.div_ceil(BLOCK)).into_iter().filter(|block| block.end > columns.start) {
+                for column in columns.clone() {
+                    let entries = matrix.col_as_slice_mut(column);
+                    for row in block.clone().filter(|&row| row > column) {
+                        entries[row] = entry(row, column);
+                    }
+                }
+            }
+        }
+        for (row, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
+            matrix[(row, row)] = 1.0 - diagonal[link as usize] * scale * scale;
+        }
+        matrix
+    }
+
     /// Computes the matrix, scales and factorizes it. Rounding may make it indefinite; then the diagonal is shifted.
     fn factorize(&mut self) {
-        let rows = Rows::new(&self.diagonal, &self.preconditioner);
+        let slack = if self.tries.is_empty() { &SLACK[..] } else { &SHARED_SLACK };
+        let rows = Rows::new(&self.diagonal, &self.preconditioner, &self.links_in_order, slack);
         let size = rows.links.len();
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
@@ -390,17 +499,15 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(diagonal: &[f64], preconditioner: &[f64]) -> Self {
+    fn new(diagonal: &[f64], preconditioner: &[f64], order: &[u32], slack: &[(f64, usize)]) -> Self {
         let scale: Vec<f64> = preconditioner.iter().map(|value| value.sqrt()).collect();
         let own: Vec<f64> = diagonal.iter().zip(preconditioner).map(|(diagonal, inverse)| diagonal * inverse).collect();
         let fits = |&&(slack, most): &&(f64, usize)| own.iter().filter(|&&own| own < 1.0 - slack).count() <= most;
-        let slack = SLACK.iter().find(fits).map_or(LARGEST_SLACK, |&(slack, _)| slack);
+        let slack = slack.iter().find(fits).map_or(LARGEST_SLACK, |&(slack, _)| slack);
         let (mut of, mut links) = (vec![ABSENT; scale.len()], Vec::new());
-        for (link, own) in own.into_iter().enumerate() {
-            if own < 1.0 - slack {
-                of[link] = links.len() as u32;
-                links.push(link as u32);
-            }
+        for &link in order.iter().filter(|&&link| own[link as usize] < 1.0 - slack) {
+            of[link as usize] = links.len() as u32;
+            links.push(link);
         }
         Self { scale, of, links }
     }
@@ -535,6 +642,41 @@ mod tests {
                 assert!(differs <= 1e-12 * scale, "{curvature}: {row}, {column}: {entry}, {pair:?}, {defined}");
             }
         }
+    }
+
+    #[test]
+    fn by_tries_the_matrix_is_the_same() {
+        let [(problem, several), (others, _)] = problems();
+        let size = problem.capacities.len();
+        let rows = Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
+        for curvature in [0.0, 1e-3, 1.0, 1e9] {
+            let mut system = System::new(&problem, several.clone());
+            system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.6, 7.0, 10.0, 1.0];
+            (0..several.len()).for_each(|flow| system.multipath.set(flow, curvature, &system.weights));
+            let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap().unwrap();
+            (system.nodes, system.tries) = (vec![tries.nodes()], vec![tries]);
+            system.update();
+            let matrix = system.square(&rows);
+            let defined = defined(&problem, &system.weights, &several, curvature);
+            for column in 0..size {
+                let unit: Vec<f64> = (0..size).map(|row| f64::from(u8::from(row == column))).collect();
+                system.multiply(&unit);
+                for (row, pair) in system.gradients.pairs.iter().enumerate() {
+                    let scale = (defined[row][row] * defined[column][column]).sqrt();
+                    let differs = (pair[1] - defined[row][column]).abs();
+                    assert!(differs <= 1e-12 * scale, "{curvature}: {row} {column}");
+                    if row > column {
+                        let differs = (matrix[(row, column)] - defined[row][column]).abs();
+                        assert!(differs <= 1e-7 * scale, "{curvature}: {row}, {column}");
+                    }
+                }
+                let inverse = system.preconditioner[column];
+                assert!((inverse * defined[column][column] - 1.0).abs() < 1e-12);
+            }
+        }
+        let system = System::new(&others, Vec::new());
+        let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap();
+        assert!(tries.is_none(), "rows with coefficients do not begin alike");
     }
 
     #[test]

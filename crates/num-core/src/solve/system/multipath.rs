@@ -34,21 +34,30 @@ pub(crate) struct Multipath {
 
 /// What a flow that is eliminated adds to the equations *(derived)*.
 #[derive(Clone, Copy, Default)]
-struct Eliminated {
+pub(super) struct Eliminated {
     /// Θ.
-    total: f64,
+    pub(super) total: f64,
     /// 1/(1 + Θσ).
-    softness: f64,
+    pub(super) softness: f64,
     /// σ/(1 + Θσ).
-    stiffness: f64,
+    pub(super) stiffness: f64,
 }
 
 impl Eliminated {
     /// From θ of its paths and σ.
     fn new(weights: &[f64], curvature: f64) -> Self {
-        let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        Self::from_total(weights.iter().sum::<f64>().max(f64::MIN_POSITIVE), curvature)
+    }
+
+    /// From Θ and σ.
+    pub(super) fn from_total(total: f64, curvature: f64) -> Self {
         // σ/(1 + Θσ) as 1/(1/σ + Θ): σ may be 0 or ∞.
         Self { total, softness: (1.0 + total * curvature).recip(), stiffness: (curvature.recip() + total).recip() }
+    }
+
+    /// σ.
+    pub(super) fn curvature(self) -> f64 {
+        self.stiffness / self.softness
     }
 }
 
@@ -111,6 +120,16 @@ impl Multipath {
                 WeightsOfPart { first_path, weights, first_flow, paths, eliminated }
             })
             .collect()
+    }
+
+    /// What a flow here adds to the equations.
+    pub(super) fn eliminated(&self, flow: usize) -> Eliminated {
+        self.eliminated[flow]
+    }
+
+    /// What all paths of a flow use alike.
+    pub(super) fn common(&self, flow: usize) -> Row<'_> {
+        self.link_sets.common.row(flow)
     }
 
     /// What a path of a flow here uses beyond what all paths of the flow use alike.
@@ -196,7 +215,7 @@ impl Multipath {
 
     /// Calls for every range among some paths, which cut no flow, in order: of a flow here with its number, of others
     /// with none.
-    fn each(&self, paths: Range<usize>, mut visit: impl FnMut(Range<usize>, Option<usize>)) {
+    pub(super) fn each(&self, paths: Range<usize>, mut visit: impl FnMut(Range<usize>, Option<usize>)) {
         let mut next = paths.start;
         for flow in self.numbers(&paths) {
             let own = &self.paths[flow];
