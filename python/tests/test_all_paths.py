@@ -63,6 +63,8 @@ def test_the_kind_of_paths_is_in_the_repr():
     free = netnum.solve(netnum.Problem(TRIANGLE, ("Seattle", "Houston")))
     assert repr(free).startswith("Solution(optimal over all paths, 1 flow, 6 links, 2 paths, ")
     assert free.rounds >= 1
+    assert "all of the network of at most 1 link" in problem._repr_html_()
+    assert repr(netnum.Problem(TRIANGLE, {("Seattle", "Houston"): 7.0})).endswith("weight=1.0), 1 flow cap)")
 
 
 # --- programs that know no paths ---
