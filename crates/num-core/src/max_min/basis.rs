@@ -224,7 +224,7 @@ impl Basis {
             entries.iter().for_each(|&(row, entry)| of_rows[row as usize].push((column, entry)));
         }
         let (mut dense, mut listed) = (vec![0.0; n], Vec::new());
-        let mut largest = 0.0f64;
+        let (mut largest, mut is_near) = (0.0f64, true);
         for (j, (error, of_row)) in errors.iter_mut().zip(&of_rows).enumerate() {
             dense[j] = 1.0;
             listed.push(j as u32);
@@ -237,13 +237,13 @@ impl Basis {
             for k in listed.drain(..) {
                 let value = mem::take(&mut dense[k as usize]);
                 largest = largest.max(value.abs());
+                is_near &= value.is_finite();
                 if value.abs() > f64::EPSILON {
                     error.push((k, value));
                 }
             }
         }
-        // Not a number, or far from the inverse.
-        if !(largest < FAR) {
+        if !is_near || largest > FAR {
             return self.refactor(network);
         }
         for row in &mut self.inverse {

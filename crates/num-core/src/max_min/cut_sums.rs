@@ -91,6 +91,14 @@ impl CutSums {
         self.of_cuts.len() as u32
     }
 
+    pub(super) fn first(&self) -> Option<&Inequality> {
+        self.of_cuts.first()
+    }
+
+    pub(super) fn into_witness(self) -> Witness {
+        self.of_cuts
+    }
+
     /// The inequality of the next cut, by its prices. `path_ban` and `link_ban` give the cut that has fixed a path or a
     /// link; `through` lists the paths of every link. Returns the operations done, too.
     pub(super) fn push(
@@ -98,6 +106,7 @@ impl CutSums {
         network: &Network,
         through: &Paths,
         cut: &[(u32, f64)],
+        fair_share: f64,
         path_ban: &[u32],
         link_ban: &[u32],
     ) -> (&Inequality, usize) {
@@ -161,7 +170,7 @@ impl CutSums {
             }
         }
         let sum: Vec<(u32, f64)> = prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect();
-        of_cuts.push(Inequality::of_prices(network, through, &sum));
+        of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, &sum) });
         (of_cuts.last().expect("just pushed"), work)
     }
 }

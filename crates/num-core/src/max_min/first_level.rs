@@ -58,12 +58,12 @@ impl FirstLevels {
         let Self { network, crossings, lowest, links } = self;
         let mut run = Parametric::new(network, lowest.clone(), None, crossings.clone(), seed);
         // An iteration at a time.
-        while run.witness().is_empty() && run.advance(network, 1) == Run::Rising {
+        while run.first_cut().is_none() && run.advance(network, 1) == Run::Rising {
             interrupt::check()?;
         }
         let rates = network.caller_rates(&run.path_rates(network));
         let (mut prices, mut cap_prices) = (vec![0.0; *links], vec![0.0; rates.len()]);
-        if let Some(cut) = run.witness().first() {
+        if let Some(cut) = run.first_cut() {
             let largest = cut.prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
             for &(link, price) in cut.prices.iter().filter(|(_, price)| *price > ZERO * largest) {
                 let price = network.caller_price(link, price / largest);

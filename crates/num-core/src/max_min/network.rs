@@ -133,7 +133,7 @@ impl Network {
             }
             let larger =
                 |one: &(u32, f64), other: &(u32, f64)| rates[one.0 as usize].total_cmp(&rates[other.0 as usize]);
-            let Some((path, a)) = through.row(link as usize).entries().max_by(larger) else { continue };
+            let Some((path, a)) = through.row(link).entries().max_by(larger) else { continue };
             let before = rates[path as usize];
             rates[path as usize] = (before - over / a).max(0.0);
             let less = rates[path as usize] - before;

@@ -109,8 +109,7 @@ impl SeveralPaths {
                 continue;
             }
             let rates = network.feasible(&frame.crossings.all, run.path_rates(network));
-            let witness = run.witness().to_vec();
-            let basis = self.run.take().expect("there is a run").basis;
+            let (basis, witness) = self.run.take().expect("there is a run").into_found();
             if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
             }

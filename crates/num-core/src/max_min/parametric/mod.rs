@@ -56,6 +56,7 @@ use super::witness::{Inequality, Witness};
 use crate::paths::Paths;
 use crate::water_fill::FULL;
 use direction::{Direction, Leaving};
+use proof::held_by;
 pub(super) use reroute::Rerouted;
 use row::{Column, Entering, Row};
 
@@ -111,8 +112,8 @@ pub(super) struct Parametric {
     pub(super) fixed_rows: FixedRows,
     /// Flows that have one path left and are fixed: they count as a part of the load of links.
     pub(super) fixed_flows: Vec<bool>,
-    /// Inequalities that hold for all feasible rates, for every level.
-    witness: Witness,
+    /// Inequalities that hold for all feasible rates, of levels that those of the cuts do not prove.
+    proofs: Witness,
     /// Whether the fair share stays where it is, whatever the steps: only the basis changes.
     stands: bool,
     cuts: CutSums,
@@ -204,7 +205,7 @@ impl Parametric {
             link_ban: vec![NONE; links],
             fixed_rows: FixedRows { links: vec![false; links], paths: vec![false; paths] },
             fixed_flows: vec![false; network.flows()],
-            witness: Vec::new(),
+            proofs: Vec::new(),
             cuts: CutSums::new(network),
             stands: false,
             direction: Direction::new(links, network.flows()),
@@ -253,9 +254,16 @@ impl Parametric {
         self.work
     }
 
-    /// Why the flows that are fixed have no more.
-    pub(super) fn witness(&self) -> &[Inequality] {
-        &self.witness
+    /// Of the first cut.
+    pub(super) fn first_cut(&self) -> Option<&Inequality> {
+        self.cuts.first()
+    }
+
+    /// The basis, and why the flows that are fixed have no more.
+    pub(super) fn into_found(self) -> (Basis, Witness) {
+        let mut witness = self.cuts.into_witness();
+        witness.extend(self.proofs);
+        (self.basis, witness)
     }
 
     /// A breakpoint or a pivot, or up to a cut.
@@ -416,19 +424,16 @@ impl Parametric {
         let fair_share = self.flow_rates.fair_share(above) * (1.0 - FULL);
         let prices: Vec<(u32, f64)> = row.priced().collect();
         let number = self.cuts.len();
-        let Self { cuts, crossing, path_ban, link_ban, .. } = &mut *self;
-        let (proof, work) = cuts.push(network, crossing, &prices, path_ban, link_ban);
-        let proof = proof.clone();
+        let Self { cuts, crossing, path_ban, link_ban, flow_rates, .. } = &mut *self;
+        let (proof, work) = cuts.push(network, crossing, &prices, fair_share, path_ban, link_ban);
+        let held = held_by(network, flow_rates, proof);
         self.work += work;
-        let held = self.held_by(network, &proof);
         let left: Vec<u32> = paying.iter().copied().filter(|flow| !held.contains(flow)).collect();
-        let mut proofs = vec![proof];
         if !left.is_empty() {
-            let (more, work) = self.prove(network, &left);
+            let (proofs, work) = self.prove(network, &left);
             self.work += work;
-            proofs.extend(more);
+            self.proofs.extend(proofs.into_iter().map(|proof| Inequality { fair_share, ..proof }));
         }
-        self.witness.extend(proofs.into_iter().map(|proof| Inequality { fair_share, ..proof }));
         paying.into_iter().for_each(|flow| self.stop(network, flow, above));
         for (link, price) in row.priced().filter(|(_, price)| *price > 0.0) {
             if price > row.tolerance() && self.link_ban[link as usize] == NONE {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::{Event, Parametric};
 use crate::max_min::crossings::Crossings;
 use crate::max_min::network::Network;
+use crate::max_min::rising_rates::RisingRates;
 use crate::max_min::tolerances::{NEGLIGIBLE, OFTEN, PROOF_PIVOTS, SMALL};
 use crate::max_min::witness::Inequality;
 
@@ -33,7 +34,7 @@ impl Parametric {
                 Event::Full(_) => {
                     let prices: Vec<(u32, f64)> = prover.row.priced().collect();
                     let proof = Inequality::of_prices(network, &prover.crossing, &prices);
-                    let held = prover.held_by(network, &proof);
+                    let held = held_by(network, &prover.flow_rates, &proof);
                     proofs.push(proof);
                     if held.is_empty() {
                         break;
@@ -62,16 +63,15 @@ impl Parametric {
         }
         prover
     }
+}
 
-    /// The flows that rise and that an inequality, which is full at the present rates, holds: those whose part in it is
-    /// not rounding, by the present slack.
-    pub(super) fn held_by(&self, network: &Network, proof: &Inequality) -> Vec<u32> {
-        let least = SMALL * proof.worth(network);
-        let rises = |flow: u32| self.flow_rates.slope(flow as usize) > 0.0;
-        let is_held = |&(flow, factor): &(u32, f64)| {
-            let rate = self.flow_rates.rate(flow as usize).max(NEGLIGIBLE * network.widths[flow as usize]);
-            rises(flow) && factor * rate >= least
-        };
-        proof.factors.iter().copied().filter(is_held).map(|(flow, _)| flow).collect()
-    }
+/// The flows that rise and that an inequality, which is full at the present rates, holds: those whose part in it is not
+/// rounding.
+pub(super) fn held_by(network: &Network, flow_rates: &RisingRates, proof: &Inequality) -> Vec<u32> {
+    let least = SMALL * proof.worth(network);
+    let is_held = |&(flow, factor): &(u32, f64)| {
+        let rate = flow_rates.rate(flow as usize).max(NEGLIGIBLE * network.widths[flow as usize]);
+        flow_rates.slope(flow as usize) > 0.0 && factor * rate >= least
+    };
+    proof.factors.iter().copied().filter(is_held).map(|(flow, _)| flow).collect()
 }
