@@ -65,7 +65,7 @@ def test_a_parameter_without_a_default_is_described(name):
         (
             lambda: netnum.Problem(NET),
             "Problem needs `paths`, sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, "
-            "paths): the call is Problem(network, paths) (net.k_shortest_paths(pairs, k) and net.ecmp(pairs) make pa",
+            "paths), or pairs or demands: the call is Problem(network, paths) (net.k_shortest_paths(pairs, k) and ",
         ),
         (lambda: netnum.MinFct(), "MinFct needs `size`, float or array of float, shape (flows,): the call is MinFct("),
         (lambda: netnum.Demands([0]), "Demands needs `destinations`, array of int: the call is Demands(sources, "),

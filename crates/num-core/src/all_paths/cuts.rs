@@ -59,10 +59,10 @@ pub(super) fn of_bottlenecks(problem: &Problem, bottlenecks: &[Option<u32>], rat
     links.sort_unstable();
     links.dedup();
     let mut through = vec![Vec::new(); links.len()];
-    for path in 0..problem.paths().len() {
+    for (path, &rate) in rates.iter().enumerate() {
         for link in problem.paths().links(path) {
             if let Ok(place) = links.binary_search(link)
-                && rates[path] > 0.0
+                && rate > 0.0
             {
                 through[place].push((problem.group()[path], 1.0));
             }

@@ -267,7 +267,8 @@ impl NetworkPaths {
             }
             let target = both[far].node;
             let cost = search.cost(target) + own;
-            if !(cost < than[flow as usize]) {
+            // A price that is no number has no cheapest path.
+            if cost >= than[flow as usize] || cost.is_nan() {
                 continue;
             }
             let start = found.links.len();
