@@ -23,11 +23,11 @@ pub enum Status {
     /// More iterations would change nothing: the method is exact and has ended, or rounding stops it. The solution
     /// is the best one certified.
     Stalled,
-    /// The iterations ran out first; the solution is the best one certified.
+    /// The iterations ran out first; the solution is the best one certified, and what it left idle is filled.
     MaxIterations,
-    /// The time ran out first; the solution is the best one certified.
+    /// The time ran out first; the solution is the best one certified, and what it left idle is filled.
     TimeLimit,
-    /// The observer stopped it; the solution is the best one certified.
+    /// The observer stopped it; the solution is the best one certified, and what it left idle is filled.
     Stopped,
     /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
     Infeasible,

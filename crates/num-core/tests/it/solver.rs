@@ -54,7 +54,8 @@ fn the_best_answer_certified_is_returned_not_the_last() {
     let mut solver = Solver::new(&leaf_spine(300, 1.0, 1), &Ask::by("ned").with_options(&gamma(1.5))).unwrap();
     let solution = solver.run(&settings, &mut ()).unwrap();
     let best = solution.trace.iter().map(|row| row.gap).fold(f64::INFINITY, f64::min);
-    assert_eq!(solution.certificate.relative_gap, best);
+    // Filled, which for α = 1 is no worse.
+    assert!(solution.certificate.relative_gap <= best, "{solution}, and {best:e}");
     assert!(solution.trace.last().unwrap().gap > best, "the last one was the best: {solution}");
 }
 
