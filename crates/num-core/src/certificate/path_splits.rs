@@ -1,7 +1,6 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
-use super::ties::Ties;
 use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
@@ -19,8 +18,6 @@ pub(super) struct PathSplits<'a> {
     worths: Vec<f64>,
     /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
-    /// The digits of the prices that rounding has cut off, where they matter.
-    ties: Option<Ties>,
 }
 
 impl<'a> PathSplits<'a> {
@@ -61,15 +58,7 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, worths, least_paid, ties: None }))
-    }
-
-    /// Finds the digits of the prices that rounding has cut off. Returns whether there are any.
-    pub(super) fn complete_prices(&mut self) -> Result<bool> {
-        if self.ties.is_none() && self.point.problem.costs.is_empty() {
-            self.ties = Ties::of(self.point)?;
-        }
-        Ok(self.ties.is_some())
+        Ok(Some(Self { point, marginals, worths, least_paid }))
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
@@ -90,10 +79,7 @@ impl<'a> PathSplits<'a> {
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (mut excess, least_paid, smallest) = self.compare(path, other, adjacent, differences);
-                if let Some(ties) = self.ties.as_ref().filter(|_| excess.abs() <= SUMMED * own) {
-                    excess = ties.excess(self.point, path, other);
-                }
+                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, differences);
                 if excess <= 0.0 {
                     continue;
                 }
