@@ -15,7 +15,6 @@ mod kkt;
 mod numerical_saturation;
 mod path_splits;
 mod slackness;
-mod ties;
 mod tolerances;
 
 use serde::{Deserialize, Serialize};

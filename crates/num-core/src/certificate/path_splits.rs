@@ -1,8 +1,7 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
-use super::ties::Ties;
-use super::tolerances::{FLAT, MANY_PATHS, NONE, SUMMED, TINY};
+use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt;
@@ -19,8 +18,6 @@ pub(super) struct PathSplits<'a> {
     worths: Vec<f64>,
     /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
-    /// The digits of the prices that rounding has cut off, where they matter.
-    ties: Option<Ties>,
 }
 
 impl<'a> PathSplits<'a> {
@@ -61,15 +58,7 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, worths, least_paid, ties: None }))
-    }
-
-    /// Finds the digits of the prices that rounding has cut off. Returns whether there are any.
-    pub(super) fn complete_prices(&mut self) -> Result<bool> {
-        if self.ties.is_none() && self.point.problem.costs.is_empty() {
-            self.ties = Ties::of(self.point)?;
-        }
-        Ok(self.ties.is_some())
+        Ok(Some(Self { point, marginals, worths, least_paid }))
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
@@ -90,28 +79,20 @@ impl<'a> PathSplits<'a> {
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let Difference { mut excess, rounding, least_paid, smallest } =
-                    self.compare(path, other, adjacent, differences);
-                let least = own.min(least_paid);
-                match &self.ties {
-                    Some(ties) if excess.abs() <= SUMMED * own => excess = ties.excess(self.point, path, other),
-                    // Where rounding exceeds what others pay, that it is 0 says nothing.
-                    None if rounding > NONE * FLAT * least => excess = larger(excess, rounding),
-                    _ => {}
-                }
+                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, differences);
                 if excess <= 0.0 {
                     continue;
                 }
                 let part = (rates[path].min(problem.bounds.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
-                residual = larger(residual, part.min(excess / least / FLAT));
+                residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }
         residual
     }
 
-    /// Two paths over the links of which one of them uses more. Links that both use alike, whose prices may be many
-    /// decades larger, are left out.
-    fn compare(&self, one: usize, other: usize, adjacent: &[f64], differences: &mut [f64]) -> Difference {
+    /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and
+    /// the least adjacent rate d_L. Links that both use alike, whose prices may be many decades larger, are left out.
+    fn compare(&self, one: usize, other: usize, adjacent: &[f64], differences: &mut [f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
         let entries = |path: usize| problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
         // What the first uses of a link more than the other.
@@ -128,21 +109,6 @@ impl<'a> PathSplits<'a> {
                 smallest = if rate < smallest { rate } else { smallest };
             }
         }
-        Difference {
-            excess: sums[0] - sums[1] + problem.costs[one] - problem.costs[other],
-            rounding: f64::EPSILON * larger(sums[0], sums[1]),
-            least_paid: least,
-            smallest,
-        }
+        (sums[0] - sums[1] + problem.costs[one] - problem.costs[other], least, smallest)
     }
-}
-
-/// What tells two paths apart.
-struct Difference {
-    /// q_one − q_other, and by how much rounding may change it.
-    excess: f64,
-    rounding: f64,
-    /// m_L and d_L (`kkt.rs`).
-    least_paid: f64,
-    smallest: f64,
 }

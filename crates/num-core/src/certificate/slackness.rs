@@ -87,11 +87,10 @@ impl<'a> Slackness<'a> {
             if residual > largest { largest } else { residual }
         };
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
-        let of_links = relative_loads.iter().zip(&problem.uses).zip(&problem.capacities);
-        let links = shares.into_iter().zip(of_links).zip(adjacent);
-        let idle = links.map(|((share, ((load, uses), capacity)), adjacent)| match 1.0 - load {
+        let links = shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(adjacent);
+        let idle = links.map(|((share, (load, capacity)), adjacent)| match 1.0 - load {
             // Rounding of the sum of its rates: it is full.
-            idle if idle <= ROUNDING.max(uses * f64::EPSILON) => 0.0,
+            idle if idle <= ROUNDING => 0.0,
             idle => share.min(idle * capacity / adjacent),
         });
         idle.chain(surplus)
