@@ -20,12 +20,15 @@ def ways_around(nodes, seed=1):
 
 
 @pytest.mark.parametrize("utility", [netnum.Linear(1.0), netnum.AlphaFair(1.0), netnum.AlphaFair(2.0)], ids=str)
-def test_the_answer_is_that_of_the_same_problem_in_other_units(utility):
+def test_the_answer_is_that_of_paths_with_coefficients(utility):
     capacities, indptr, links, group, demands = ways_around(48)
-    # Paths with coefficients are not taken together by how they begin.
-    halves = netnum.Paths(indptr, links, coefficients=np.full(len(links), 0.5))
-    found = netnum.solve(capacities, netnum.Paths(indptr, links), utility, group=group, flow_cap=demands)
-    expected = netnum.solve(0.5 * capacities, halves, utility, group=group, flow_cap=demands)
+    # These are not taken together by how they begin.
+    coefficients = np.ones(len(links))
+    coefficients[0] += 1e-9
+    others = netnum.Paths(indptr, links, coefficients=coefficients)
+    ones = netnum.Paths(indptr, links)
+    found = netnum.solve(netnum.Problem(capacities, ones, utility, group=group, flow_cap=demands))
+    expected = netnum.solve(netnum.Problem(capacities, others, utility, group=group, flow_cap=demands))
     assert found.status == expected.status == "optimal"
     assert found.loads.max() > 0.999 * capacities[0], "something is full"
     assert found.objective == pytest.approx(expected.objective, rel=1e-6)

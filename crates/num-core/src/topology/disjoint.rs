@@ -6,7 +6,7 @@
 //! algorithm finds it. Since every link has a length above 0, the flow has no circle, and its paths have no loops.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 
 use super::Topology;
 use super::lengths::{Length, Lengths};
@@ -14,12 +14,22 @@ use super::tree::Tree;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 
-/// Finds disjoint paths to the root of one tree.
+/// Finds disjoint paths to the root of one tree. What a search has changed of the lists is put back after it, so that a
+/// pair costs what its searches reach.
 pub(super) struct Disjoint<'a> {
     net: &'a Topology,
     lengths: &'a Lengths,
     tree: &'a Tree,
     pacer: Pacer,
+    /// Whether the flow of the pair uses each link, and the links that it has used.
+    used: Vec<bool>,
+    crossed: Vec<u32>,
+    /// Of every node, at first the way to go, and the nodes where it differs.
+    potentials: Vec<Option<i128>>,
+    moved: Vec<u32>,
+    /// How the search has come to each node, and the nodes to which it has come.
+    reached: Vec<Option<Reached>>,
+    met: Vec<u32>,
 }
 
 /// How the search has come to a node.
@@ -33,44 +43,59 @@ struct Reached {
 
 impl<'a> Disjoint<'a> {
     pub(super) fn new(net: &'a Topology, lengths: &'a Lengths, tree: &'a Tree) -> Self {
-        Self { net, lengths, tree, pacer: Pacer::new() }
+        let nodes = net.node_names.len();
+        Self {
+            net,
+            lengths,
+            tree,
+            pacer: Pacer::new(),
+            used: vec![false; net.links.len()],
+            crossed: Vec::new(),
+            // The shortest way is one of length 0 by these.
+            potentials: (0..nodes).map(|node| tree.to_go(node as u32).map(|to_go| to_go as i128)).collect(),
+            moved: Vec::new(),
+            reached: vec![None; nodes],
+            met: Vec::new(),
+        }
     }
 
     /// Takes as many paths as there are, up to `k`, from a node that has one, other than the target; but only so many
     /// that none is longer than `limit`. Shortest first.
     pub(super) fn find(&mut self, source: u32, k: usize, limit: Length, take: impl FnMut(&[u32])) -> Result<()> {
         let (links, target) = (&self.net.links, self.tree.target);
-        let mut used: HashSet<u32> = HashSet::new();
         let mut node = source;
         while node != target {
-            used.insert(self.tree.next(node));
-            node = links[self.tree.next(node) as usize].to;
+            let link = self.tree.next(node);
+            self.used[link as usize] = true;
+            self.crossed.push(link);
+            node = links[link as usize].to;
         }
-        let mut paths = self.paths(source, &used)?;
-        if k > 1 {
-            // The shortest way is one of length 0 by these potentials.
-            let potential = |node: usize| self.tree.to_go(node as u32).map(|to_go| to_go as i128);
-            let mut potentials: Vec<Option<i128>> = (0..self.net.node_names.len()).map(potential).collect();
-            for _ in 1..k {
-                if !self.augment(source, &mut potentials, &mut used)? {
-                    break;
-                }
-                let more = self.paths(source, &used)?;
-                if more.iter().all(|&(length, _)| length <= limit) {
-                    paths = more;
-                }
+        let mut paths = self.paths(source)?;
+        for _ in 1..k {
+            if !self.augment(source)? {
+                break;
             }
+            let more = self.paths(source)?;
+            if more.iter().all(|&(length, _)| length <= limit) {
+                paths = more;
+            }
+        }
+        self.crossed.drain(..).for_each(|link| self.used[link as usize] = false);
+        for node in self.moved.drain(..) {
+            self.potentials[node as usize] = self.tree.to_go(node).map(|to_go| to_go as i128);
         }
         paths.iter().map(|(_, path)| path.as_slice()).for_each(take);
         Ok(())
     }
 
     /// Adds a unit of flow, if there is room for one.
-    fn augment(&mut self, source: u32, potentials: &mut [Option<i128>], used: &mut HashSet<u32>) -> Result<bool> {
-        let (net, target) = (self.net, self.tree.target);
-        let mut reached: Vec<Option<Reached>> = vec![None; potentials.len()];
+    fn augment(&mut self, source: u32) -> Result<bool> {
+        let Self { net, lengths, tree, pacer, used, crossed, potentials, moved, reached, met } = self;
+        let target = tree.target;
+        met.drain(..).for_each(|node| reached[node as usize] = None);
         let mut near = BinaryHeap::from([Reverse((0, source))]);
         reached[source as usize] = Some(Reached { after: 0, by: u32::MAX, done: false });
+        met.push(source);
         let mut whole = None;
         while let Some(Reverse((after, node))) = near.pop() {
             let Some(here) = reached[node as usize].as_mut().filter(|here| !here.done) else { continue };
@@ -80,60 +105,70 @@ impl<'a> Disjoint<'a> {
                 break;
             }
             let (leaving, entering) = (net.routing.leaving.of(node), net.routing.entering.of(node));
-            self.pacer.did(leaving.len() + entering.len())?;
-            let onward = leaving.iter().filter(|link| !used.contains(link)).map(|&link| (link, false));
-            for (link, back) in
-                onward.chain(entering.iter().filter(|link| used.contains(link)).map(|&link| (link, true)))
-            {
+            pacer.did(leaving.len() + entering.len())?;
+            let onward = leaving.iter().filter(|&&link| !used[link as usize]).map(|&link| (link, false));
+            let back = entering.iter().filter(|&&link| used[link as usize]).map(|&link| (link, true));
+            for (link, back) in onward.chain(back) {
                 let ends = net.links[link as usize];
                 let to = if back { ends.from } else { ends.to };
-                let Some(length) = self.lengths.of(link).map(|length| length as i128) else { continue };
+                let Some(length) = lengths.of(link).map(|length| length as i128) else { continue };
                 let (Some(here), Some(there)) = (potentials[node as usize], potentials[to as usize]) else { continue };
                 let after = after + if back { -length } else { length } + there - here;
-                if reached[to as usize].is_none_or(|known| after < known.after) {
-                    reached[to as usize] = Some(Reached { after, by: link, done: false });
+                let known = &mut reached[to as usize];
+                if known.is_none() {
+                    met.push(to);
+                }
+                if known.is_none_or(|known| after < known.after) {
+                    *known = Some(Reached { after, by: link, done: false });
                     near.push(Reverse((after, to)));
                 }
             }
         }
         let Some(whole) = whole else { return Ok(false) };
-        for (potential, reached) in potentials.iter_mut().zip(&reached) {
-            if let Some(potential) = potential {
-                *potential -= reached.filter(|reached| reached.done).map_or(whole, |reached| reached.after);
+        // Less what was reached, at most the whole; all of them with as much more, which changes no difference.
+        for &node in &*met {
+            let after = reached[node as usize].filter(|reached| reached.done).map(|reached| reached.after);
+            if let (Some(potential), Some(after)) = (&mut potentials[node as usize], after) {
+                *potential += whole - after;
+                moved.push(node);
             }
         }
         let mut node = target;
         while let Some(Reached { by, .. }) = reached[node as usize].filter(|_| node != source) {
             let ends = net.links[by as usize];
-            if ends.to == node && used.insert(by) {
+            if ends.to == node && !used[by as usize] {
+                used[by as usize] = true;
+                crossed.push(by);
                 node = ends.from;
             } else {
-                used.remove(&by);
+                used[by as usize] = false;
                 node = ends.to;
             }
         }
-        self.pacer.did(reached.len())?;
+        pacer.did(met.len())?;
         Ok(true)
     }
 
-    /// The paths that a flow is made of, shortest first.
-    fn paths(&mut self, source: u32, used: &HashSet<u32>) -> Result<Vec<(Length, Vec<u32>)>> {
-        let (net, target) = (self.net, self.tree.target);
-        let (mut left, mut paths) = (used.clone(), Vec::new());
-        self.pacer.did(used.len())?;
+    /// The paths that the flow is made of, shortest first.
+    fn paths(&mut self, source: u32) -> Result<Vec<(Length, Vec<u32>)>> {
+        let Self { net, lengths, tree, pacer, used: left, crossed, .. } = self;
+        let mut paths = Vec::new();
+        pacer.did(crossed.len())?;
         loop {
             let (mut node, mut path) = (source, Vec::new());
-            while node != target {
-                let Some(&link) = net.routing.leaving.of(node).iter().find(|link| left.contains(link)) else { break };
-                left.remove(&link);
+            while node != tree.target {
+                let leaving = net.routing.leaving.of(node);
+                let Some(&link) = leaving.iter().find(|&&link| left[link as usize]) else { break };
+                left[link as usize] = false;
                 path.push(link);
                 node = net.links[link as usize].to;
             }
             if path.is_empty() {
                 break;
             }
-            paths.push((path.iter().filter_map(|&link| self.lengths.of(link)).sum(), path));
+            paths.push((path.iter().filter_map(|&link| lengths.of(link)).sum(), path));
         }
+        paths.iter().flat_map(|(_, path)| path).for_each(|&link| left[link as usize] = true);
         paths.sort();
         Ok(paths)
     }
