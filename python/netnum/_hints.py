@@ -169,7 +169,6 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "`gap` is the proven distance from it, relative to the gain of doubling every rate",
         ),
         "links": '`to_pandas("links")` is the table of links; `problem.links` is their number',
-        "paths": '`to_pandas("paths")` is the table of paths; `problem.paths` has their links',
         **dict.fromkeys(("path_rates", "path_flows", "routing", "splits"), "the rates of paths are `rates`"),
         "success": "`is_optimal` says whether the rates are proven",
         "message": "`status` says how the solve ended",

@@ -167,10 +167,10 @@ def test_a_matrix_is_no_table_and_demands_are_no_array():
         with pytest.raises(TypeError, match=r"frame must be a table with columns by name, not .* takes a matrix"):
             demands.from_pandas(chain(), given)
     found = demands.gravity(chain(), 3.0)
-    with pytest.raises(TypeError, match="expected one of their three: sources, destinations, volumes"):
+    with pytest.raises(TypeError, match="is no array: `volumes` is its array"):
         np.asarray(found)
     paths, group = chain().k_shortest_paths(found.sources, found.destinations, 2)
-    with pytest.raises(TypeError, match="demands are no array, expected one of their three"):
+    with pytest.raises(TypeError, match="flow_cap must be an array of numbers, not a Demands: `volumes` is its array"):
         netnum.Problem(chain(), paths, netnum.AlphaFair(1.0), group=group, flow_cap=found)
     for draw in (demands.gravity, demands.lognormal):
         with pytest.raises(TypeError, match="total must be an array of numbers, not 'much'"):

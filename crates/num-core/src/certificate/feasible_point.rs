@@ -59,8 +59,8 @@ impl<'a> FeasiblePoint<'a> {
         )?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
-        // Rates that keep floors fit but for rounding, and are not scaled. Nor are max-min rates over several paths (the
-        // utilities without blocks), whose search has summed loads beyond doubles.
+        // Rates that keep floors fit but for rounding, and are not scaled. Nor are max-min rates over several paths
+        // (the utilities without blocks), whose search has summed loads beyond doubles.
         let is_max_min = problem.blocks.is_empty() && !problem.is_single_path();
         let fits = !problem.floor_rates.is_empty() || is_max_min && overload <= SUMMED;
         // [price, load/c] of every link, side by side: every path reads both.

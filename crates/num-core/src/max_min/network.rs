@@ -118,8 +118,8 @@ impl Network {
             }
         };
         cut(&mut rates);
-        // What thousands of flows are scaled by for rounding is more than what proves the levels of small ones: loads are
-        // summed beyond doubles, and the path of the largest rate gives way to rounding alone.
+        // What thousands of flows are scaled by for rounding is more than what proves the levels of small ones: loads
+        // are summed beyond doubles, and the path of the largest rate gives way to rounding alone.
         let mut loads = vec![DoubleDouble::default(); self.capacities.len()];
         for (path, &rate) in rates.iter().enumerate() {
             self.paths.row(path).entries().for_each(|(link, a)| loads[link as usize].add_product(a, rate));

@@ -55,9 +55,9 @@ impl Order {
     }
 }
 
-/// Flows with one path come first, by path length; then those with several. Those without go to `failed_flows`. In large
-/// problems paths too long for a loop of their own count as of one length: they stay in the order of the caller, in
-/// which paths that begin alike stand together.
+/// Flows with one path come first, by path length; then those with several. Those without go to `failed_flows`. In
+/// large problems paths too long for a loop of their own count as of one length: they stay in the order of the caller,
+/// in which paths that begin alike stand together.
 fn sorted_places(
     problem: &Problem,
     block: &Block,

@@ -12,9 +12,9 @@
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and fast NED solves every problem that
 //! it supports. Fast NED replaces the interior point if that makes no progress, or with one path per flow is not done
 //! after [`MOST_STEPS`] steps. The interior point replaces fast NED if that slows down, and starts from its prices.
-//! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). Where only single
-//! rates are missing, marginals span more decades than the prices of fast NED resolve: the interior point is begun
-//! again once, and the solve ends when that stalls as well. A warm start with one path per flow uses fast NED.
+//! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). Where only
+//! single rates are missing, marginals span more decades than the prices of fast NED resolve: the interior point is
+//! begun again once, and the solve ends when that stalls as well. A warm start with one path per flow uses fast NED.
 
 use crate::problem::Problem;
 use crate::solve::Stop;

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! No rate falls. Before the first iteration nothing has been found that is worth keeping, and all capacity is filled.
-//! So is it for linear utilities but for a [hundredth](KEPT), if that is worth more: rates that are far from optimal hold
-//! capacity in wrong places. The weights favor short paths, as prices do; the first iterations have prices that are
-//! wrong by decades.
+//! So is it for linear utilities but for a [hundredth](KEPT), if that is worth more: rates that are far from optimal
+//! hold capacity in wrong places. The weights favor short paths, as prices do; the first iterations have prices that
+//! are wrong by decades.
 //!
 //! Problems with costs are not filled, as capacity may be idle because nothing is worth its cost, nor are parts of a
 //! problem on several ranks.
@@ -73,8 +73,8 @@ pub(super) fn fill(
 }
 
 /// Feasible rates without what rounding has left in them: what a path carries that is rounding of its links goes over a
-/// cheaper one of its flow, and all are raised in proportion to themselves until each has a full link or all it can use.
-/// None where nothing is to be filled.
+/// cheaper one of its flow, and all are raised in proportion to themselves until each has a full link or all it can
+/// use. None where nothing is to be filled.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
@@ -168,8 +168,8 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
     Ok(rates)
 }
 
-/// All paths, those first whose use of capacity is worth most at the prices; of links without a price the least positive
-/// one counts.
+/// All paths, those first whose use of capacity is worth most at the prices; of links without a price the least
+/// positive one counts.
 fn by_worth_per_price(problem: &Presolved, worths: &[f64], prices: &[f64]) -> Result<Vec<u32>> {
     let least = prices.iter().copied().filter(|&price| price > 0.0).fold(f64::INFINITY, f64::min);
     let least = if least.is_finite() { least } else { 1.0 };

@@ -1,12 +1,12 @@
 //! Flows of a class for which the classes before it leave nothing.
 //!
-//! Rates that are kept fill links to the tolerance of the stage that found them. What is left there is no room: a utility
-//! that is worth −∞ at rate 0 would share it out over more decades than floats have. Such flows are closed, as those
-//! whose links have failed.
+//! Rates that are kept fill links to the tolerance of the stage that found them. What is left there is no room: a
+//! utility that is worth −∞ at rate 0 would share it out over more decades than floats have. Such flows are closed, as
+//! those whose links have failed.
 //!
 //! A flow is starved where each of its open paths has room for no more than that part of what it could carry alone, and
-//! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a rate
-//! has one there.
+//! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
+//! rate has one there.
 
 use super::{Ask, solve};
 use crate::error::Result;

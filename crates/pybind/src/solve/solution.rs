@@ -100,9 +100,9 @@ pub(crate) struct Solution {
     /// Seconds from the problem to the solution.
     #[pyo3(get)]
     seconds: f64,
-    /// Flows that nothing can pass, because they are capped at 0, or every path is or crosses a link of capacity 0, or is
-    /// full of the classes before. Their rates are 0 and they are left out of the objective: those that the network does
-    /// not serve. Array of int.
+    /// Flows that nothing can pass, because they are capped at 0, or every path is or crosses a link of capacity 0, or
+    /// is full of the classes before. Their rates are 0 and they are left out of the objective: those that the network
+    /// does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
     /// Of `netnum.distributed.solve` the number of this rank and how many ranks there are, where there are several:

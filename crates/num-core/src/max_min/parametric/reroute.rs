@@ -59,8 +59,8 @@ impl Parametric {
         Self::with_basis(network, flow_rates, basis, crossings, path_costs, prices)
     }
 
-    /// Routes the rates at which all flows are fixed, within so many elementary operations. Cuts that they exceed are added to
-    /// the pool, and flows lowered to them. `through` lists the paths of every link.
+    /// Routes the rates at which all flows are fixed, within so many elementary operations. Cuts that they exceed are
+    /// added to the pool, and flows lowered to them. `through` lists the paths of every link.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

@@ -10,9 +10,9 @@
 //!
 //! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two
 //! steps with one matrix: straight at μ = 0 (predictor), which shows how far μ can fall, then at that μ with
-//! second-order terms (corrector). In large problems up to two more correctors bring the products that would be far from
-//! μ nearer to it, which makes the steps longer (Gondzio, *Multiple centrality corrections in a primal-dual method for
-//! linear programming*, Comput. Optim. Appl. 1996). Details that convergence needs:
+//! second-order terms (corrector). In large problems up to two more correctors bring the products that would be far
+//! from μ nearer to it, which makes the steps longer (Gondzio, *Multiple centrality corrections in a primal-dual method
+//! for linear programming*, Comput. Optim. Appl. 1996). Details that convergence needs:
 //!
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the
 //!   elasticity of U'. Marginals may then span a hundred decades.
