@@ -43,6 +43,7 @@ mod all_paths;
 mod certificate;
 mod certify;
 mod concurrent_flow;
+mod double_double;
 mod error;
 mod link_ends;
 #[cfg(feature = "ndarray")]

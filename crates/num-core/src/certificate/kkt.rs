@@ -30,7 +30,7 @@
 //! c_l may be several times the rate of a small flow elsewhere, and distort its price. So single rates are right to ε
 //! times a factor of the routing, near 1 where paths cross few full links. Idle capacity may propagate further, along
 //! flows that cross two full links each, than the residual shows. A link that idles by less than the rounding of its
-//! load (10⁻¹³) is full.
+//! load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
 //!
 //! **Why m_L and not q_p.** A wrong split of one flow changes the prices of others. Where U' spans many decades
 //! (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a small rate may exceed all
@@ -57,7 +57,7 @@ impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
     pub(crate) fn kkt_residual(&self) -> Result<f64> {
         let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
-        let splits = PathSplits::new(self, numerical_saturation)?;
+        let mut splits = PathSplits::new(self, numerical_saturation)?;
         let (mut links, ranges) = (Slackness::new(self), problem.flow_ranges());
         let of_ranges = for_each(&*problem.workers, ranges.iter().zip(links.split()), |(range, columns)| {
             self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
@@ -70,21 +70,40 @@ impl FeasiblePoint<'_> {
         }
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
-        if let Some(splits) = &splits {
-            let of_ranges = for_each(&*problem.workers, problem.flow_ranges(), |flows| {
-                let (mut residual, mut differences, mut pacer) = (0.0f64, vec![0.0; adjacent.len()], Pacer::new());
-                for flow in flows {
-                    pacer.did(problem.paths_of(flow).len())?;
-                    residual = larger(residual, splits.residual(flow, &adjacent, &mut differences));
-                }
-                Ok(residual)
-            })?;
-            of_ranges.into_iter().for_each(&mut count);
+        let [far, mut near] = match &splits {
+            Some(splits) => self.split_residuals(splits, &adjacent)?,
+            None => [0.0; 2],
+        };
+        links.residuals(adjacent.clone()).for_each(&mut count);
+        count(far);
+        // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
+        // ranks, each of which has a part of the ties.
+        if near > residual.max(TINY)
+            && near.is_finite()
+            && problem.ranks().are_alone()
+            && let Some(splits) = &mut splits
+            && splits.complete_prices()?
+        {
+            near = self.split_residuals(splits, &adjacent)?.into_iter().fold(0.0, larger).min(near);
         }
-        links.residuals(adjacent).for_each(count);
+        residual = larger(residual, near);
         let mut largest = [residual];
         problem.ranks().max(&mut largest)?;
         Ok(largest[0])
+    }
+
+    /// The largest residuals of the splits of flows: over paths whose prices differ, and over those whose do not.
+    fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64]) -> Result<[f64; 2]> {
+        let both = |one: [f64; 2], other: [f64; 2]| [larger(one[0], other[0]), larger(one[1], other[1])];
+        let of_ranges = for_each(&*self.problem.workers, self.problem.flow_ranges(), |flows| {
+            let (mut residuals, mut differences, mut pacer) = ([0.0; 2], vec![0.0; adjacent.len()], Pacer::new());
+            for flow in flows {
+                pacer.did(self.problem.paths_of(flow).len())?;
+                residuals = both(residuals, splits.residuals(flow, adjacent, &mut differences));
+            }
+            Ok(residuals)
+        })?;
+        Ok(of_ranges.into_iter().fold([0.0; 2], both))
     }
 
     /// By how much consecutive flows miss their best responses, at most, and the paths with a surplus. Writes worths

@@ -15,6 +15,7 @@ mod kkt;
 mod numerical_saturation;
 mod path_splits;
 mod slackness;
+mod ties;
 mod tolerances;
 
 use serde::{Deserialize, Serialize};

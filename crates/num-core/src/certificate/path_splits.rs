@@ -1,8 +1,12 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
+use std::mem::take;
+
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
+use super::ties::Ties;
 use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
 use super::{FeasiblePoint, larger};
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::parts::pieces;
@@ -18,6 +22,8 @@ pub(super) struct PathSplits<'a> {
     worths: Vec<f64>,
     /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
+    /// The digits of the prices that rounding has cut off, where they matter.
+    ties: Option<Ties>,
 }
 
 impl<'a> PathSplits<'a> {
@@ -58,12 +64,21 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, worths, least_paid }))
+        Ok(Some(Self { point, marginals, worths, least_paid, ties: None }))
+    }
+
+    /// Finds the digits of the prices that rounding has cut off. Returns whether there are any.
+    pub(super) fn complete_prices(&mut self) -> Result<bool> {
+        if self.ties.is_none() && self.point.problem.costs.is_empty() {
+            self.ties = Ties::of(self.point)?;
+        }
+        Ok(self.ties.is_some())
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
-    /// links L of which one of the two uses more (`kkt.rs`). `differences` is room: 0 for every link, before and after.
-    pub(super) fn residual(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> f64 {
+    /// links L of which one of the two uses more (`kkt.rs`): that of paths whose prices differ, and of those that cost
+    /// the same but for rounding. `differences` is room: 0 for every link, before and after.
+    pub(super) fn residuals(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> [f64; 2] {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
@@ -73,21 +88,31 @@ impl<'a> PathSplits<'a> {
             others.truncate(MANY_PATHS);
         }
         let worth = self.worths[flow];
-        let mut residual = 0.0f64;
+        let mut residuals = [0.0; 2];
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid, smallest) = self.compare(path, other, adjacent, differences);
+                let (mut excess, mut least_paid, mut smallest) = self.compare(path, other, adjacent, differences);
+                let is_near = excess.abs() <= SUMMED * own;
+                if let Some(ties) = self.ties.as_ref().filter(|_| is_near) {
+                    excess = 0.0;
+                    for (link, used, price) in ties.difference(self.point, path, other) {
+                        excess += used * price;
+                        least_paid = smaller(least_paid, self.least_paid[link] * used.abs());
+                        smallest = smaller(smallest, adjacent[link] / used.abs());
+                    }
+                }
                 if excess <= 0.0 {
                     continue;
                 }
                 let part = (rates[path].min(problem.bounds.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
-                residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
+                let residual = &mut residuals[usize::from(is_near)];
+                *residual = larger(*residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }
-        residual
+        residuals
     }
 
     /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and
@@ -100,7 +125,7 @@ impl<'a> PathSplits<'a> {
         entries(other).for_each(|(link, a)| differences[link] -= a);
         let (mut sums, mut least, mut smallest) = ([0.0; 2], f64::INFINITY, f64::INFINITY);
         for (link, _) in entries(one).chain(entries(other)) {
-            let difference = std::mem::take(&mut differences[link]);
+            let difference = take(&mut differences[link]);
             if difference != 0.0 {
                 let used = difference.abs();
                 sums[usize::from(difference < 0.0)] += used * prices[link];
@@ -109,6 +134,23 @@ impl<'a> PathSplits<'a> {
                 smallest = if rate < smallest { rate } else { smallest };
             }
         }
-        (sums[0] - sums[1] + problem.costs[one] - problem.costs[other], least, smallest)
+        let excess = sums[0] - sums[1] + problem.costs[one] - problem.costs[other];
+        let is_near = excess.abs() <= SUMMED * larger(sums[0], sums[1]);
+        (if is_near { self.exact_excess(one, other, differences) } else { excess }, least, smallest)
+    }
+
+    /// q_one − q_other of prices that may lie so many decades apart that a sum swallows the small ones: the larger ones
+    /// first, so that they cancel before the others count.
+    fn exact_excess(&self, one: usize, other: usize, differences: &mut [f64]) -> f64 {
+        let FeasiblePoint { problem, prices, .. } = self.point;
+        let entries = |path: usize| problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
+        entries(one).for_each(|(link, a)| differences[link] += a);
+        entries(other).for_each(|(link, a)| differences[link] -= a);
+        let mut terms = vec![(1.0, problem.costs[one]), (-1.0, problem.costs[other])];
+        terms.extend(entries(one).chain(entries(other)).map(|(link, _)| (take(&mut differences[link]), prices[link])));
+        terms.sort_by(|one, other| (other.0 * other.1).abs().total_cmp(&(one.0 * one.1).abs()));
+        let mut excess = DoubleDouble::default();
+        terms.into_iter().for_each(|(used, price)| excess.add_product(used, price));
+        excess.value()
     }
 }

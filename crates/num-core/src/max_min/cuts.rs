@@ -16,11 +16,11 @@
 //!
 //! Cost: O(factors · breakpoints per flow + visits · log cuts).
 
-use super::double_double::DoubleDouble;
 use super::network::Network;
 use super::rising_rates::RisingRates;
 use super::tolerances::ROUNDING;
 use super::witness::Inequality;
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;

@@ -29,7 +29,6 @@
 //! | `witness.rs` | the residual of rates over several paths, given a witness |
 //! | `levels.rs` | what holds each flow back, and the prices of links |
 //! | `fair_shares.rs` | the fair shares of a problem's flows |
-//! | `double_double.rs` | sums in double-double precision |
 //! | `tolerances.rs` | tolerances and limits |
 //!
 //! A *cut* is an inequality Σ λ_f y_f ≤ π·c between the rates of flows that is full at the end of a run. A *witness* is
@@ -59,7 +58,6 @@ mod crossings;
 mod curves;
 mod cut_sums;
 mod cuts;
-mod double_double;
 mod fair_shares;
 mod first_level;
 mod levels;

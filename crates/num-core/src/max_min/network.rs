@@ -5,8 +5,8 @@
 //! ends of their curves (`rising_rates.rs`).
 
 use super::curves::Curves;
-use super::double_double::DoubleDouble;
 use super::tolerances::GIVES_WAY;
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::{FNorm, relative};

@@ -22,10 +22,10 @@
 //!
 //! Cost: O(inequalities · (flows + crossings of their links)) after a transpose.
 
-use super::double_double::DoubleDouble;
 use super::fair_shares::{CERTIFICATE, flow_shares};
 use super::network::Network;
 use super::tolerances::{NEGLIGIBLE, ROUNDING, ZERO};
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;

@@ -38,6 +38,7 @@ mod price_floors;
 mod price_rules;
 mod prices;
 mod ranks;
+mod scales;
 mod sensitivity;
 mod shared_links;
 mod solver;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Parametric;
+use crate::double_double::DoubleDouble;
 use crate::max_min::basis::NONE;
-use crate::max_min::double_double::DoubleDouble;
 use crate::max_min::network::Network;
 use crate::max_min::tolerances::DRIFT;
 

@@ -3,18 +3,18 @@
 
 /// The sum of a high and a low part.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct DoubleDouble {
+pub(crate) struct DoubleDouble {
     high: f64,
     low: f64,
 }
 
 impl DoubleDouble {
-    pub(super) fn new(value: f64) -> Self {
+    pub(crate) fn new(value: f64) -> Self {
         Self { high: value, low: 0.0 }
     }
 
     /// Adds a number: Knuth's two-sum.
-    pub(super) fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         let sum = self.high + value;
         let added = sum - self.high;
         self.low += (self.high - (sum - added)) + (value - added);
@@ -22,13 +22,13 @@ impl DoubleDouble {
     }
 
     /// Adds a product.
-    pub(super) fn add_product(&mut self, one: f64, other: f64) {
+    pub(crate) fn add_product(&mut self, one: f64, other: f64) {
         let product = one * other;
         self.add(product);
         self.low += one.mul_add(other, -product);
     }
 
-    pub(super) fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.high + self.low
     }
 }

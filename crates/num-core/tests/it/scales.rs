@@ -1,0 +1,57 @@
+//! Marginals many decades apart: prices of the rich flows are far below the rounding of those of the poor.
+
+use netnum_core::*;
+use proptest::prelude::*;
+
+/// Flow 0 over A and B or over A' and B', flow 1 over A or A'; flow 2 has the rest of B, flow 3 that of B'. A and A' have
+/// capacity 1: flows 0 and 1 get 1 each, and the split of flow 0 is what makes flows 2 and 3 equal.
+fn two_scales(alpha: f64, wide: [f64; 2]) -> Problem {
+    let paths = Paths::from_lists([vec![0, 2], vec![1, 3], vec![0], vec![1], vec![2], vec![3]]);
+    let utility = AlphaFair::new(alpha, 1.0).unwrap();
+    Problem::grouped(vec![1.0, 1.0, wide[0], wide[1]], paths, vec![0, 0, 1, 1, 2, 3], utility).unwrap()
+}
+
+/// Rates where flow 0 sends this part over A and B, and prices at which every flow asks for its rate.
+fn point(alpha: f64, wide: [f64; 2], part: f64) -> (Vec<f64>, Vec<f64>) {
+    let rich = [wide[0] - part, wide[1] - (1.0 - part)];
+    let rates = vec![part, 1.0 - part, 1.0 - part, part, rich[0], rich[1]];
+    (rates, vec![1.0, 1.0, rich[0].powf(-alpha), rich[1].powf(-alpha)])
+}
+
+/// α, and capacities of B and B' that make the prices 14 to 40 decades smaller than those of A and A'.
+fn scales() -> impl Strategy<Value = (f64, [f64; 2])> {
+    let alpha = 4.0f64..10.0;
+    (alpha, 14.0f64..40.0, -0.9f64..0.9).prop_map(|(alpha, decades, more)| {
+        let wide = 10f64.powf(decades / alpha);
+        (alpha, [wide, wide + more])
+    })
+}
+
+proptest! {
+    /// A certificate says no better than how far the rates are off.
+    #[test]
+    fn a_split_that_is_wrong_by_the_scale_of_the_rich_is_not_proven(
+        (alpha, wide) in scales(),
+        off in prop_oneof![-0.9f64..-0.1, 0.1f64..0.9],
+        shift in -4i32..4,
+    ) {
+        let best = 0.5 * (1.0 + wide[0] - wide[1]);
+        let part = (best + off).clamp(0.01, 0.99);
+        let error = (part - best).abs() / wide[0];
+        let (rates, mut prices) = point(alpha, wide, part);
+        prices[0] *= 1.0 + f64::from(shift) * f64::EPSILON;
+        let certificate = certify(&two_scales(alpha, wide), &rates, &prices).unwrap();
+        prop_assert!(certificate.kkt_residual >= error, "{:?}, rates off by {error:e}", certificate);
+    }
+
+    /// What floats cannot prove ends as stalled, and never as optimal with other rates.
+    #[test]
+    fn optimal_rates_of_the_rich_are_right((alpha, wide) in scales()) {
+        let solution = solve(&two_scales(alpha, wide), &Ask::default()).unwrap();
+        let rich = 0.5 * (wide[0] + wide[1] - 1.0);
+        for (rate, expected) in solution.flow_rates.iter().zip([1.0, 1.0, rich, rich]) {
+            let is_right = (rate / expected - 1.0).abs() <= 1e-3;
+            prop_assert!(is_right || solution.status != Status::Optimal, "{:?}", solution.flow_rates);
+        }
+    }
+}
