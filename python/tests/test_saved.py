@@ -275,3 +275,12 @@ def test_a_field_of_a_solution_that_is_wrong_is_named(change, message, tmp_path)
     file.write_text('{"kind": "solution"}', encoding="utf-8")
     with pytest.raises(netnum.NumError, match="the solution has no field 'rates'"):
         netnum.load(file)
+
+
+def test_a_node_or_a_field_named_pairs_is_no_problem_of_pairs():
+    net = netnum.topology.from_edges("A pairs 10\npairs B 5\nA B 3")
+    problem = netnum.Problem(net, net.k_shortest_paths(["A"], ["B"], k=2), netnum.AlphaFair(1.0))
+    again = netnum.Problem.from_json(problem.to_json())
+    assert netnum.solve(again).flow_rates == pytest.approx(netnum.solve(problem).flow_rates)
+    fields = json.loads(problem.to_json()) | {"comment": {"pairs": 3}}
+    assert netnum.Problem.from_json(json.dumps(fields)).flows == 1

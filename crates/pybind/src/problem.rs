@@ -344,14 +344,16 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        if text.contains("\"pairs\"") {
+        // A node may have that name, and so may a field that is ignored.
+        let is_of_pairs = |named: Named| named.pairs.is_some() && named.paths.is_none();
+        if text.contains("\"pairs\"") && py.detach(|| serde_json::from_str(text)).is_ok_and(is_of_pairs) {
             let (net, all, core) = AllPaths::from_json(py, text)?;
             return Ok(Self { topology: Some(net), all_paths: Some(all), ..Self::from(core) });
         }
         let mut problem: Self = py.enter_rust(|| Core::from_json(text).and_then(limited)).map(Into::into)?;
         if text.contains("\"network\"") {
             let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
-            let Named { network } = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
+            let Named { network, .. } = py.detach(|| serde_json::from_str(text)).map_err(wrong)?;
             let made = |network: serde_json::Value| {
                 let module = py.import("netnum._saved")?;
                 let net = module.call_method1("network_of", (network.to_string(), problem.capacities(py)?))?;
@@ -1156,11 +1158,15 @@ impl Problem {
     }
 }
 
-/// The network in the text of a problem, of which nothing else is read here.
+/// The network in the text of a problem, and whether it has pairs or paths.
 #[derive(serde::Deserialize)]
 struct Named {
     #[serde(default)]
     network: Option<serde_json::Value>,
+    #[serde(default)]
+    pairs: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    paths: Option<serde::de::IgnoredAny>,
 }
 
 /// The error for a problem of pairs: its utilities may be for another number of flows.

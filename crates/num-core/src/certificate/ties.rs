@@ -22,8 +22,8 @@ use crate::interrupt::Pacer;
 
 /// Two sums of prices may be the same when they differ by no more than this part of the largest price in them.
 pub(super) const SAME: f64 = 1e-12;
-/// The part by which a price may differ from the given one.
-const MOVED: f64 = 1e-9;
+/// The part by which a price may differ from the given one: little more than sums that may be the same.
+const MOVED: f64 = 4.0 * SAME;
 /// A coefficient below this is rounding.
 const NO_COEFFICIENT: f64 = 1e-9;
 

@@ -234,7 +234,7 @@ impl Solver {
         Ok(score)
     }
 
-    /// The best answer with what it leaves idle filled; none where it is not better.
+    /// The best answer with what it leaves idle filled; none where nothing is to be filled.
     fn filled<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: Option<&Best<'p>>) -> Result<Option<Best<'p>>> {
         // Before the first iteration there are equal shares, unless the caller gave a start.
         let found = best.filter(|_| self.warm || self.iteration > 0);
