@@ -416,3 +416,11 @@ def test_limits_of_paths_go_with_pairs_only():
         netnum.solve(netnum.Problem(TRIANGLE, [("Seattle", "Houston")]), "fast-ned")
     with pytest.raises(netnum.MethodError, match="priorities"):
         netnum.solve(netnum.Problem(TRIANGLE, [("Seattle", "Houston"), ("Denver", "Houston")], priority=[0, 1]))
+
+
+def test_what_is_avoided_is_said():
+    net = netnum.topology.from_edges("a b 1\nb c 1\na d 1\nd c 1")
+    problem = netnum.Problem(net, [("a", "c")], netnum.AlphaFair(1.0), avoid_nodes=["d"])
+    assert "all paths that avoid 1 node" in repr(netnum.solve(problem))
+    with pytest.raises(netnum.ProblemError, match="a to c: there is no route that avoids 2 nodes"):
+        netnum.Problem(net, [("a", "c")], netnum.AlphaFair(1.0), avoid_nodes=["b", "d"])

@@ -99,6 +99,7 @@ impl NetworkPaths {
         let pairs: Vec<[u32; 2]> = sources.into_iter().zip(destinations).map(|(from, to)| [from, to]).collect();
         // First over failed links as well: which pairs does the network join at all?
         let mut all = Self::over(pairs.clone(), forwards.clone(), avoided.clone(), max_hops, net, |_| true)?;
+        all.avoided_nodes = avoid_nodes.to_vec();
         let alone = Ranks::alone();
         let (prices, any) = (vec![1.0; links], vec![f64::INFINITY; pairs.len()]);
         let Cheaper { flows, paths } = all.cheaper(&prices, &any, &alone)?;
@@ -106,7 +107,6 @@ impl NetworkPaths {
             return Err(unconnected(net, &pairs, &flows, &all));
         }
         if !net.capacities().contains(&0.0) {
-            all.avoided_nodes = avoid_nodes.to_vec();
             return Ok(all);
         }
         let mut this =
@@ -337,16 +337,31 @@ impl CheapestPaths for NetworkPaths {
     }
 
     fn name(&self) -> String {
-        match self.max_hops {
+        let all = match self.max_hops {
             Some(1) => "all paths of 1 link".into(),
             Some(hops) => format!("all paths of at most {hops} links"),
-            None => "all paths".into(),
-        }
+            None => "all paths".to_string(),
+        };
+        self.avoids().map_or(all.clone(), |avoided| format!("{all} that avoid {avoided}"))
+    }
+}
+
+impl NetworkPaths {
+    /// How many links and nodes are avoided, in words, if any.
+    fn avoids(&self) -> Option<String> {
+        let counted = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            _ => Some(format!("{count} {what}s")),
+        };
+        let links = counted(self.avoided.iter().filter(|avoided| **avoided).count(), "link");
+        let avoided: Vec<String> = links.into_iter().chain(counted(self.avoided_nodes.len(), "node")).collect();
+        (!avoided.is_empty()).then(|| avoided.join(" and "))
     }
 }
 
 impl fmt::Display for NetworkPaths {
-    /// `all paths`, `all paths of at most 4 links`.
+    /// `all paths`, `all paths of at most 4 links that avoid 1 node`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())
     }
@@ -365,7 +380,7 @@ fn unconnected(net: &Topology, pairs: &[[u32; 2]], joined: &[u32], paths: &Netwo
     };
     let which = match paths.max_hops {
         Some(hops) => format!("no path of at most {hops} link{} joins {joins}", if hops == 1 { "" } else { "s" }),
-        None => net.no_route(""),
+        None => net.no_route(&paths.avoids().map_or_else(String::new, |avoided| format!(" that avoids {avoided}"))),
     };
     Error::Topology(format!("{what} no path, {listed}{more}: {which}"))
 }
