@@ -101,8 +101,8 @@ fn power_laws_end_optimal() {
     for kind in ["alpha", "mixed alpha", "completion times"] {
         end_optimal(kind, 60, 0);
     }
-    // Three of 43, by either criterion: with weights over eight decades and α = 5.2 to 6.7 prices differ by 10¹⁹ to 10⁵⁰,
-    // and no float says how a flow is split some of whose paths share what a rich one pays for.
+    // Three of 43, by either criterion: with weights over eight decades and α = 5.2 to 6.7 prices differ by 10¹⁹ to
+    // 10⁵⁰, and no float says how a flow is split some of whose paths share what a rich one pays for.
     end_optimal("alpha, several paths", 60, 6);
 }
 

@@ -3,8 +3,8 @@
 use netnum_core::*;
 use proptest::prelude::*;
 
-/// Flow 0 over A and B or over A' and B', flow 1 over A or A'; flow 2 has the rest of B, flow 3 that of B'. A and A' have
-/// capacity 1: flows 0 and 1 get 1 each, and the split of flow 0 is what makes flows 2 and 3 equal.
+/// Flow 0 over A and B or over A' and B', flow 1 over A or A'; flow 2 has the rest of B, flow 3 that of B'. A and A'
+/// have capacity 1: flows 0 and 1 get 1 each, and the split of flow 0 is what makes flows 2 and 3 equal.
 fn two_scales(alpha: f64, wide: [f64; 2]) -> Problem {
     let paths = Paths::from_lists([vec![0, 2], vec![1, 3], vec![0], vec![1], vec![2], vec![3]]);
     let utility = AlphaFair::new(alpha, 1.0).unwrap();
