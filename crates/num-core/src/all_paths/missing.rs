@@ -95,10 +95,15 @@ impl Missing {
                 paths.push(self.found.paths.links(path));
             }
         }
-        let costs: Vec<f64> = match link_costs.is_empty() {
-            true => vec![0.0; flows.len()],
-            false => (0..flows.len()).map(|path| paths.row(path).sum(link_costs)).collect(),
-        };
-        problem.with_more_paths(&flows, &paths, &costs)
+        with_paths(problem, &flows, &paths, link_costs)
     }
+}
+
+/// The problem with these paths of flows as well, at the costs of their links.
+pub(super) fn with_paths(problem: &Problem, flows: &[u32], paths: &Paths, link_costs: &[f64]) -> Result<Problem> {
+    let costs: Vec<f64> = match link_costs.is_empty() {
+        true => vec![0.0; flows.len()],
+        false => (0..flows.len()).map(|path| paths.row(path).sum(link_costs)).collect(),
+    };
+    problem.with_more_paths(flows, paths, &costs)
 }

@@ -9,7 +9,7 @@ use super::cheapest_paths::CheapestPaths;
 use super::cuts;
 use super::demands::missing_for_floors;
 use super::first_paths;
-use super::missing::Missing;
+use super::missing::{Missing, with_paths};
 use crate::certificate::Certificate;
 use crate::certify::certify_presolved;
 use crate::error::{Error, Result, check_length};
@@ -203,11 +203,7 @@ impl Rounds<'_> {
                 let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
                 if is_met || is_over || is_stuck {
                     solution.certificate = certificate;
-                    solution.status = match () {
-                        () if is_met => Status::Optimal,
-                        () if is_over => solution.status,
-                        () => Status::Stalled,
-                    };
+                    solution.status = status(is_met, is_over, &solution);
                     return self.ended(problem, solution);
                 }
             }
@@ -268,11 +264,7 @@ impl Rounds<'_> {
                 };
                 (*relative_gap, *kkt_residual) = (relative_gap.max(residual), kkt_residual.max(residual));
                 let is_met = goal.is_met(*relative_gap, *kkt_residual);
-                solution.status = match () {
-                    () if is_met => Status::Optimal,
-                    () if is_over => solution.status,
-                    () => Status::Stalled,
-                };
+                solution.status = status(is_met, is_over, &solution);
                 return self.ended(problem, solution);
             }
             problem = problem.with_more_paths(&flows, &paths, &[])?;
@@ -286,11 +278,7 @@ impl Rounds<'_> {
         if found.flows.is_empty() {
             return Ok(None);
         }
-        let costs = (0..found.flows.len()).map(|path| match self.link_costs.is_empty() {
-            true => 0.0,
-            false => found.paths.row(path).sum(self.link_costs),
-        });
-        problem.with_more_paths(&found.flows, &found.paths, &costs.collect::<Vec<_>>()).map(Some)
+        with_paths(problem, &found.flows, &found.paths, self.link_costs).map(Some)
     }
 
     /// Solves one round by a method, in the time and with the iterations that are left.
@@ -356,6 +344,15 @@ pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
 }
 
 /// Whether a limit or the observer has ended it.
+/// How the rounds end.
+fn status(is_met: bool, is_over: bool, last: &Solution) -> Status {
+    match () {
+        () if is_met => Status::Optimal,
+        () if is_over => last.status,
+        () => Status::Stalled,
+    }
+}
+
 fn is_over(solution: &Solution) -> bool {
     matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
 }

@@ -119,35 +119,38 @@ impl<'a> PathSplits<'a> {
     /// the least adjacent rate d_L. Links that both use alike, whose prices may be many decades larger, are left out.
     fn compare(&self, one: usize, other: usize, adjacent: &[f64], differences: &mut [f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
-        let entries = |path: usize| problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
-        // What the first uses of a link more than the other.
-        entries(one).for_each(|(link, a)| differences[link] += a);
-        entries(other).for_each(|(link, a)| differences[link] -= a);
         let (mut sums, mut least, mut smallest) = ([0.0; 2], f64::INFINITY, f64::INFINITY);
-        for (link, _) in entries(one).chain(entries(other)) {
-            let difference = take(&mut differences[link]);
-            if difference != 0.0 {
-                let used = difference.abs();
-                sums[usize::from(difference < 0.0)] += used * prices[link];
-                let (paid, rate) = (self.least_paid[link] * used, adjacent[link] / used);
-                least = if paid < least { paid } else { least };
-                smallest = if rate < smallest { rate } else { smallest };
-            }
-        }
+        self.differ(one, other, differences, |link, difference| {
+            let used = difference.abs();
+            sums[usize::from(difference < 0.0)] += used * prices[link];
+            least = smaller(self.least_paid[link] * used, least);
+            smallest = smaller(adjacent[link] / used, smallest);
+        });
         let excess = sums[0] - sums[1] + problem.costs[one] - problem.costs[other];
         let is_near = excess.abs() <= SUMMED * larger(sums[0], sums[1]);
         (if is_near { self.exact_excess(one, other, differences) } else { excess }, least, smallest)
+    }
+
+    /// Each link of which one of two paths uses more, and how much the first uses more than the other.
+    fn differ(&self, one: usize, other: usize, differences: &mut [f64], mut each: impl FnMut(usize, f64)) {
+        let paths = &self.point.problem.paths;
+        let entries = |path: usize| paths.row(path).entries().map(|(link, a)| (link as usize, a));
+        entries(one).for_each(|(link, a)| differences[link] += a);
+        entries(other).for_each(|(link, a)| differences[link] -= a);
+        for (link, _) in entries(one).chain(entries(other)) {
+            let difference = take(&mut differences[link]);
+            if difference != 0.0 {
+                each(link, difference);
+            }
+        }
     }
 
     /// q_one − q_other of prices that may lie so many decades apart that a sum swallows the small ones: the larger ones
     /// first, so that they cancel before the others count.
     fn exact_excess(&self, one: usize, other: usize, differences: &mut [f64]) -> f64 {
         let FeasiblePoint { problem, prices, .. } = self.point;
-        let entries = |path: usize| problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
-        entries(one).for_each(|(link, a)| differences[link] += a);
-        entries(other).for_each(|(link, a)| differences[link] -= a);
         let mut terms = vec![(1.0, problem.costs[one]), (-1.0, problem.costs[other])];
-        terms.extend(entries(one).chain(entries(other)).map(|(link, _)| (take(&mut differences[link]), prices[link])));
+        self.differ(one, other, differences, |link, difference| terms.push((difference, prices[link])));
         terms.sort_by(|one, other| (other.0 * other.1).abs().total_cmp(&(one.0 * one.1).abs()));
         let mut excess = DoubleDouble::default();
         terms.into_iter().for_each(|(used, price)| excess.add_product(used, price));
