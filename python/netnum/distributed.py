@@ -47,7 +47,7 @@ def solve(
         As of `netnum.solve`, the same on all ranks: ``tol``, ``stop``, ``max_iterations``, ``time_limit``,
         ``warm_start``, ``trace`` and the options of the method. A ``callback`` and ``threads`` may differ: a callback
         on any rank has all certify every iteration, and one that returns False stops all. A step is not broken off by
-        the time limit.
+        the time limit, and what a limit leaves idle is filled on a single rank only.
 
     Returns
     -------

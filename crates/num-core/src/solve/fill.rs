@@ -47,7 +47,7 @@ pub(super) fn fill(
     found: Option<&[f64]>,
     prices: &[f64],
 ) -> Result<Option<Vec<f64>>> {
-    if !presolved.ranks().are_alone() || !presolved.costs.is_empty() || presolved.flows() == 0 {
+    if presolved.ranks().ranks() > 1 || !presolved.costs.is_empty() || presolved.flows() == 0 {
         return Ok(None);
     }
     let nothing = || match presolved.floor_rates.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn top_up(
     found: &[f64],
     prices: &[f64],
 ) -> Result<Option<Vec<f64>>> {
-    if !presolved.ranks().are_alone() || !presolved.costs.is_empty() || problem.curvature() == Curvature::MaxMin {
+    if presolved.ranks().ranks() > 1 || !presolved.costs.is_empty() || problem.curvature() == Curvature::MaxMin {
         return Ok(None);
     }
     let (mut rates, mut path_prices) = (found.to_vec(), vec![0.0; found.len()]);
