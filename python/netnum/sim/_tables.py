@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEEDED = ("arrival", "source", "destination", "size")
 """The columns of every table."""
 
-OPTIONAL = ("production", "weight", "buffer")
+OPTIONAL = ("production", "weight", "buffer", "after", "delay", "coflow")
 """Those that one may have; a buffer is one number for all flows."""
 
 
@@ -51,6 +51,11 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
         buffer[0] if len(buffer) else np.inf,
         weights=found.get("weight"),
         net=net,
+        after=list(found["after"]) if "after" in found else None,
+        delay=found.get("delay"),
+        coflow=[None if one is None or one != one else int(one) for one in found["coflow"]]
+        if "coflow" in found
+        else None,
     )
 
 
@@ -65,6 +70,12 @@ def to_pandas(workload: Workload, net: Topology | None) -> pandas.DataFrame:
         table["production"] = workload.production
     if workload.weights is not None:
         table["weight"] = workload.weights
+    if workload.after is not None:
+        indptr, indices = workload.after
+        table["after"] = np.split(indices, indptr[1:-1])
+        table["delay"] = workload.delay
+    if workload.coflow is not None:
+        table["coflow"] = workload.coflow
     if np.isfinite(workload.buffer):
         table["buffer"] = np.full(len(workload), workload.buffer)
     return frames.table(table, "flow")
