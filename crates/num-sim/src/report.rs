@@ -102,7 +102,7 @@ pub struct Report {
 impl Report {
     /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
     pub fn new(status: RunStatus, workload: Workload) -> Self {
-        Self { status, workload, ..Self::default() }
+        Self { status, starts: workload.arrivals().to_vec(), workload, ..Self::default() }
     }
 
     /// The number of flows that have ended, those of the warmup too.

@@ -2,14 +2,14 @@
 //! so that they end together; what then remains is shared fairly.
 //!
 //! ```text
-//! Γ_c = max( max_l Σ_{f ∈ c} a_fl left_f / free_l,  max_{f ∈ c} left_f / cap_f )       seconds that coflow c takes
-//! in the order of the coflows:    x_f = left_f / Γ_c,   free_l ← free_l − Σ_{f ∈ c} a_fl x_f
+//! Γ_c = max_l Σ_{f ∈ c} a_fl left_f / free_l              seconds that coflow c takes
+//! in the order of the coflows:    x_f = min(left_f / Γ_c, cap_f),   free_l ← free_l − Σ_{f ∈ c} a_fl x_f
 //! then:                           x ← x + max-min rates in what is free
 //! ```
 //!
 //! A coflow over a link of which nothing is left gets what remains alone. The order is that of first starts, or that of
 //! Γ in an empty network, computed at every event. A flow that is in no coflow is a coflow of its own. Flows that have
-//! not started do not count.
+//! not started do not count. Of a coflow with flows that never end these share its rates equally.
 //!
 //! Source: M. Chowdhury, Y. Zhong and I. Stoica, *Efficient coflow scheduling with Varys*, SIGCOMM 2014: smallest
 //! effective bottleneck first (§5.3.1) and minimum allocation for desired duration (§5.3.2).
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::max_min::fair_rates;
 use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
-use crate::network::Flows;
+use crate::network::{Flow, Flows};
 use crate::numbers::{FLOW, ROUNDING};
 use crate::workload::Workload;
 
@@ -68,7 +68,21 @@ struct Group {
     key: f64,
     /// The lowest number of its flows.
     first: u32,
-    slots: Vec<u32>,
+    /// With the bits that are left of each, or 1 and 0 for those that never end and the others.
+    flows: Vec<(u32, f64)>,
+}
+
+impl Group {
+    /// Γ: the seconds that its flows take with what is free of every link.
+    fn seconds(&self, free: &[f64], flows: &Flows) -> f64 {
+        let mut demands = HashMap::new();
+        for &(slot, left) in &self.flows {
+            flows.route(slot).iter().for_each(|(link, share)| *demands.entry(link).or_insert(0.0) += share * left);
+        }
+        // Of no time at all where a link has neither a demand nor a capacity.
+        let on = |(link, demand): (u32, f64)| if demand > 0.0 { demand / free[link as usize] } else { 0.0 };
+        demands.into_iter().map(on).fold(0.0, f64::max)
+    }
 }
 
 impl Coflow {
@@ -88,34 +102,24 @@ impl Coflow {
         let mut groups = Vec::new();
         for together in slots.chunk_by(|one, other| one.0.is_some() && one.0 == other.0) {
             let (coflow, first, slot) = together[0];
-            let slots: Vec<u32> = together.iter().map(|flow| flow.2).collect();
-            let key = match (self.order, coflow) {
+            let left = |&(_, _, slot): &(Option<u32>, u32, u32)| (slot, flows.flow(slot).left(now));
+            let mut group = Group { key: 0.0, first, flows: together.iter().map(left).collect() };
+            let is_endless = group.flows.iter().any(|flow| flow.1 == f64::INFINITY);
+            if is_endless {
+                group.flows.iter_mut().for_each(|(_, left)| *left = if *left < f64::INFINITY { 0.0 } else { 1.0 });
+            }
+            group.key = match (self.order, coflow) {
                 (CoflowOrder::Fifo, Some(coflow)) => self.started[coflow as usize],
                 (CoflowOrder::Fifo, None) => flows.flow(slot).arrival,
-                (CoflowOrder::SmallestBottleneck, _) => seconds(&slots, &self.capacities, now, flows, pacer)?,
+                (CoflowOrder::SmallestBottleneck, _) if is_endless => f64::INFINITY,
+                (CoflowOrder::SmallestBottleneck, _) => group.seconds(&self.capacities, flows),
             };
-            groups.push(Group { key, first, slots });
+            pacer.did(FLOW * together.len())?;
+            groups.push(group);
         }
         groups.sort_by(|one, other| one.key.total_cmp(&other.key).then(one.first.cmp(&other.first)));
         Ok(groups)
     }
-}
-
-/// Γ: the seconds that some flows take with what is free of every link.
-fn seconds(slots: &[u32], free: &[f64], now: f64, flows: &Flows, pacer: &mut Pacer) -> Result<f64> {
-    let (mut demands, mut seconds) = (HashMap::new(), 0.0f64);
-    for &slot in slots {
-        let (flow, route) = (flows.flow(slot), flows.route(slot));
-        let left = flow.left(now);
-        seconds = seconds.max(left / flow.cap);
-        pacer.did(FLOW + route.links().len())?;
-        for (link, share) in route.iter() {
-            *demands.entry(link).or_insert(0.0) += share * left;
-        }
-    }
-    // Of no time at all where a link has neither a demand nor a capacity.
-    let on = |(link, demand): (u32, f64)| if demand > 0.0 { demand / free[link as usize] } else { 0.0 };
-    Ok(demands.into_iter().map(on).fold(seconds, f64::max))
 }
 
 impl Policy for Coflow {
@@ -153,36 +157,30 @@ impl Policy for Coflow {
         let groups = self.groups(now, flows, &mut pacer)?;
         let mut free = self.capacities.clone();
         let mut given: Vec<(u32, f64)> = Vec::with_capacity(flows.active().len());
-        for Group { slots, .. } in &groups {
-            let seconds = seconds(slots, &free, now, flows, &mut pacer)?;
-            for &slot in slots {
-                // Nothing of a flow that never ends, and of a coflow that no time suffices for.
-                let rate =
-                    if seconds.is_finite() && seconds > 0.0 { flows.flow(slot).left(now) / seconds } else { 0.0 };
+        for group in &groups {
+            let seconds = group.seconds(&free, flows);
+            pacer.did(FLOW * group.flows.len())?;
+            for &(slot, left) in &group.flows {
+                // Nothing of a coflow that no time suffices for.
+                let rate = if seconds.is_finite() && seconds > 0.0 { left / seconds } else { 0.0 };
+                let rate = f64::min(rate, flows.flow(slot).cap);
                 given.push((slot, rate));
                 flows.route(slot).iter().for_each(|(link, share)| free[link as usize] -= share * rate);
             }
-            for &slot in slots {
-                for &link in flows.route(slot).links() {
-                    let left = &mut free[link as usize];
-                    *left = if *left <= ROUNDING * self.capacities[link as usize] { 0.0 } else { *left };
-                }
+            for &link in group.flows.iter().flat_map(|flow| flows.route(flow.0).links()) {
+                let (left, capacity) = (&mut free[link as usize], self.capacities[link as usize]);
+                *left = if *left <= ROUNDING * capacity { 0.0 } else { *left };
             }
         }
-        let more = fair_rates(
-            &free,
-            given.iter().map(|&(slot, rate)| (flows.route(slot).clone(), (flows.flow(slot).cap - rate).max(0.0))),
-        )?;
-        for ((slot, rate), more) in given.into_iter().zip(more) {
-            if rate + more != flows.flow(slot).rate {
-                rates.set(slot, rate + more);
+        let room = |&(slot, rate): &(u32, f64)| flows.flow(slot).cap - rate;
+        let more = fair_rates(&free, given.iter().map(|flow| (flows.route(flow.0).clone(), room(flow))))?;
+        for (flow, more) in given.iter().zip(more) {
+            let Flow { cap, rate: before, .. } = *flows.flow(flow.0);
+            let rate = if more >= room(flow) { cap } else { f64::min(flow.1 + more, cap) };
+            if rate != before {
+                rates.set(flow.0, rate);
             }
         }
         Ok(f64::INFINITY)
-    }
-
-    // What is in proportion and what remains add up to a cap but for rounding.
-    fn is_exact(&self) -> bool {
-        false
     }
 }
