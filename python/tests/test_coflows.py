@@ -28,8 +28,7 @@ def waiting(draw):
     coflow = draw(st.lists(st.sampled_from([None, 0, 1]), min_size=count, max_size=count))
     numbers = sorted({number for number in coflow if number is not None})
     coflow = [None if number is None else numbers.index(number) for number in coflow]
-    made = flows(count, after=after, delay=delay)
-    return made.with_coflow(coflow) if numbers else made
+    return flows(count, after=after, delay=delay, coflow=coflow)
 
 
 @settings(deadline=None)
@@ -41,9 +40,10 @@ def test_what_waits_is_read_back_from_every_form(tmp_path_factory, workload):
     file = tmp_path_factory.mktemp("saved") / "workload.json"
     workload.save(file)
     assert netnum.load(file) == workload
-    indptr, indices = workload.after
-    again = flows(len(workload), after=(indptr, indices), delay=workload.delay)
-    assert again == (flows(len(workload), after=np.split(indices, indptr[1:-1]).copy(), delay=workload.delay))
+    if workload.after is not None:
+        indptr, indices = workload.after
+        again = flows(len(workload), after=(indptr, indices), delay=workload.delay)
+        assert again == flows(len(workload), after=np.split(indices, indptr[1:-1]), delay=workload.delay)
 
 
 @settings(deadline=None)
@@ -51,7 +51,7 @@ def test_what_waits_is_read_back_from_every_form(tmp_path_factory, workload):
 def test_a_flow_starts_when_those_that_it_waits_for_have_ended_and_its_delay_is_over(workload):
     report = sim.simulate(LINK, workload)
     ends = report.starts + report.completion_times
-    indptr, indices = workload.after
+    indptr, indices = ([0] * (len(workload) + 1), np.array([], int)) if workload.after is None else workload.after
     for flow, start in enumerate(report.starts):
         own = indices[indptr[flow] : indptr[flow + 1]]
         expected = ends[own].max() + workload.delay[flow] if len(own) else 0.0
@@ -70,6 +70,8 @@ def test_after_takes_lists_two_arrays_and_sparse_matrices():
     assert flows(3, after=matrix) == flows(3, after=matrix.tocoo()) == expected
     assert flows(3).with_after([None, 0, [0, 1]], delay=0.0) == expected
     assert list(expected.delay) == [0, 0, 0] and flows(3).after is flows(3).delay is flows(3).coflow is None
+    # Nobody waits, and nobody is in a coflow.
+    assert flows(2, after=[None, None], delay=1.0, coflow=[-1, None]) == flows(2)
     assert repr(expected.with_coflow([0, None, -1])) == (
         "Workload(3 flows within 0.0000 s, 0.0010 kB each, 2 after others, 1 coflow)"
     )
@@ -84,12 +86,22 @@ def test_after_takes_lists_two_arrays_and_sparse_matrices():
         ({"after": [None, -1]}, netnum.ProblemError, "flow 1 has after -1, expected a flow from 0 to 1"),
         ({"after": [None]}, netnum.ProblemError, "after has 1 entries, expected 2, one per flow"),
         ({"after": (None, 0)}, TypeError, "after[0]"),
-        ({"after": ([0], [0], [0])}, TypeError, "after must be a list with the flows that each flow waits for, or a"),
+        ({"after": [None, 10**30]}, netnum.ProblemError, f"flow 1 has after {10**30}, expected a flow from 0 to 1"),
+        ({"after": {1: [0]}}, TypeError, "after must be a list with the flows that each flow waits for"),
+        ({"after": 5}, TypeError, "after must be a list with the flows that each flow waits for"),
+        ({"after": ([0, -1, 1], [0])}, netnum.NumError, "after[0][1] is -1, expected a number >= 0"),
+        (
+            {"after": ([0], [0], [0])},
+            TypeError,
+            "after must be a list with the flows that each flow waits for, a tuple",
+        ),
         ({"after": ([0, 1], [0])}, netnum.NumError, "after[0] is of length 2, expected 3 numbers, one more than"),
-        ({"after": ([0, 2, 1], [0])}, netnum.NumError, "indptr is [0, 2, 1], expected numbers from 0 to 1"),
+        ({"after": ([0, 2, 1], [0])}, netnum.NumError, "indptr[2] is 1, expected at least 2, the one before it"),
         ({"after": [None, 0], "delay": -1}, netnum.ProblemError, "flow 0 has delay -1, expected a finite number >= 0"),
         ({"delay": 1.0}, netnum.NumError, "delay is 1.0, expected flows that wait (after) beside it"),
-        ({"coflow": [0, 2]}, netnum.NumError, "coflow is 2, expected numbers below 2, that of flows"),
+        ({"coflow": [0, 2]}, netnum.ProblemError, "flow 1 has coflow 2, expected a number below 2, that of the flows"),
+        ({"coflow": [1, 1]}, netnum.NumError, "coflow is without 0, expected numbers from 0 on without gaps"),
+        ({"coflow": [0, 10**30]}, netnum.ProblemError, f"flow 1 has coflow {10**30}, expected the number of a coflow"),
         ({"coflow": [0, -2]}, netnum.ProblemError, "flow 1 has coflow -2, expected the number of a coflow, from 0 on"),
         ({"coflow": [0]}, netnum.ProblemError, "coflow has 1 entries, expected 2, one per flow"),
         ({"coflow": [0, "a"]}, TypeError, "coflow"),
@@ -108,6 +120,47 @@ def test_files_name_the_line_of_a_wait_that_is_none():
         sim.Workload.from_csv(header + "0,0,1,1,,0,0\n0,0,1,1,7,0,0\n")
     with pytest.raises(netnum.ProblemError, match="with a delay and no after, expected both"):
         sim.Workload.from_csv("arrival,source,destination,size,delay\n0,0,1,1,0\n")
+
+
+def test_tables_of_text_are_read(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    workload = flows(3, after=[None, 0, [0, 1]], delay=0.5, coflow=[0, None, 0])
+    workload.to_csv(tmp_path / "trace.csv")
+    assert sim.Workload.from_pandas(pandas.read_csv(tmp_path / "trace.csv")) == workload
+    table = workload.to_pandas()
+    for column, value, message in [
+        ("coflow", [0, 0.7, 0], "flow 1 has coflow 0.7, expected its number, or nothing"),
+        ("coflow", [0, "a", 0], "flow 1 has coflow 'a', expected its number, or nothing"),
+        ("after", ["", "x", ""], "flow 1 has after 'x', expected numbers of flows with spaces between them"),
+    ]:
+        with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+            sim.Workload.from_pandas(table.assign(**{column: value}))
+
+
+def test_what_follows_begins_as_much_later_as_it_arrives():
+    first = flows(2)  # they end at 2 s
+    later = sim.Workload([0.0, 1.0], [0, 0], [1, 1], [0.5, 0.5])
+    report = sim.simulate(LINK, first.then(later, seconds=0.25))
+    np.testing.assert_allclose(report.starts, [0, 0, 2.25, 3.25])
+    none = sim.Workload([], [], [], [])
+    np.testing.assert_allclose(none.then(later, seconds=5).arrivals, [5, 6])
+    for wrong in (lambda: first.then(later, seconds=-1), lambda: first.with_answers(1.0, seconds=-1)):
+        with pytest.raises(netnum.NumError, match="seconds is -1, expected a finite number >= 0"):
+            wrong()
+    with pytest.raises(netnum.NumError, match=r"sizes\[1\] is -1, expected a number > 0"):
+        first.with_answers([1, -1])
+
+
+def test_waits_beyond_memory_are_refused_before_they_are_made():
+    many = sim.Workload.at_once(netnum.topology.star(2, 1.0), np.array([[0, 1]] * 200_000), 1.0)
+    with pytest.raises(MemoryError, match="waits of flows"):
+        many.then(many)
+
+
+def test_a_coflow_late_in_a_long_run_has_all_digits():
+    workload = sim.Workload([1e6], [0], [1], [1e-9], coflow=[0])
+    report = sim.simulate(LINK, workload)
+    assert report.coflow_times.tolist() == report.completion_times.tolist()
 
 
 def test_three_ports_and_two_coflows_are_right_by_hand():

@@ -113,16 +113,23 @@ impl Report {
     /// Seconds from the start of the first flow of every coflow to the end of its last one; NaN for coflows with flows
     /// that have not ended.
     pub fn coflow_times(&self) -> Vec<f64> {
-        let mut spans = vec![(f64::INFINITY, 0.0); self.workload.coflows()];
-        for (flow, (&start, time)) in self.starts.iter().zip(&self.completion_times).enumerate() {
-            if let Some(coflow) = self.workload.coflow(flow) {
-                let (first, last) = spans[coflow as usize];
-                let end = start + time;
-                // A coflow with a flow that has not ended keeps its NaN.
-                spans[coflow as usize] = (f64::min(first, start), if end > last || end.is_nan() { end } else { last });
+        let coflows = self.workload.coflows();
+        let (mut first, mut times) = (vec![f64::INFINITY; coflows], vec![0.0; coflows]);
+        let of = |flow: usize| self.workload.coflow(flow).map(|coflow| coflow as usize);
+        for (flow, &start) in self.starts.iter().enumerate() {
+            if let Some(coflow) = of(flow) {
+                first[coflow] = f64::min(first[coflow], start);
             }
         }
-        spans.into_iter().map(|(first, last)| last - first).collect()
+        // Not by the time of its end, which has the rounding of the clock.
+        for (flow, (start, time)) in self.starts.iter().zip(&self.completion_times).enumerate() {
+            if let Some(coflow) = of(flow) {
+                let span = (start - first[coflow]) + time;
+                // A coflow with a flow that has not ended keeps its NaN.
+                times[coflow] = if span > times[coflow] || span.is_nan() { span } else { times[coflow] };
+            }
+        }
+        times
     }
 
     /// The mean completion time of the flows that count and have ended, in seconds; NaN if there are none.

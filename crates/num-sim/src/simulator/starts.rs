@@ -17,8 +17,6 @@ struct Waits<'a> {
     dependencies: &'a Dependencies,
     /// By flow, how many of those that it waits for have not ended.
     left: Vec<u32>,
-    /// The flows that wait for each flow: where they begin, and which they are.
-    followers: (Vec<usize>, Vec<u32>),
     /// Flows that wait for none any more, by their starts. Bits of numbers >= 0 are in the order of the numbers.
     ready: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -27,7 +25,7 @@ impl<'a> Starts<'a> {
     pub(super) fn new(workload: &'a Workload) -> Self {
         let waits = |dependencies: &'a Dependencies| {
             let left = (0..dependencies.flows()).map(|flow| dependencies.after(flow).len() as u32).collect();
-            Waits { dependencies, left, followers: dependencies.followers(), ready: BinaryHeap::new() }
+            Waits { dependencies, left, ready: BinaryHeap::new() }
         };
         let waits = workload.dependencies().map(waits);
         let mut starts = Self { arrivals: workload.arrivals(), next: 0, waits };
@@ -63,8 +61,8 @@ impl<'a> Starts<'a> {
 
     /// A flow has ended: those that have waited for it alone will start.
     pub(super) fn ended(&mut self, flow: usize, now: f64) {
-        let Some(Waits { dependencies, left, followers: (starts, followers), ready }) = &mut self.waits else { return };
-        for &follower in &followers[starts[flow]..starts[flow + 1]] {
+        let Some(Waits { dependencies, left, ready }) = &mut self.waits else { return };
+        for &follower in dependencies.followers(flow) {
             let (place, left) = (follower as usize, &mut left[follower as usize]);
             *left -= 1;
             if *left == 0 {

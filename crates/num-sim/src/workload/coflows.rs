@@ -14,19 +14,21 @@ pub(super) struct Coflows {
 }
 
 impl Coflows {
-    pub(super) fn new(of: Vec<u32>) -> Result<Self> {
-        let count = of.iter().filter(|&&coflow| coflow != NONE).max().map_or(0, |&last| last as usize + 1);
-        if count > of.len() {
-            let expected = format!("numbers below {}, that of flows", of.len());
-            return Err(Error::setting("coflow", count - 1, &expected));
+    /// None where no flow is in one.
+    pub(super) fn new(given: Vec<Option<u32>>) -> Result<Option<Self>> {
+        let flows = given.len();
+        let Some(last) = given.iter().flatten().max() else { return Ok(None) };
+        if *last as usize >= flows {
+            let flow = given.iter().position(|coflow| coflow == &Some(*last)).unwrap_or_default();
+            let expected = format!("a number below {flows}, that of the flows");
+            return Err(Error::Flow { flow, what: "coflow", value: f64::from(*last), expected });
         }
-        let mut has_flows = vec![false; count];
-        of.iter().filter(|&&coflow| coflow != NONE).for_each(|&coflow| has_flows[coflow as usize] = true);
-        if let Some(empty) = has_flows.iter().position(|has| !has) {
-            let expected = format!("every number from 0 to {}: coflow {empty} has no flow", count - 1);
-            return Err(Error::setting("coflow", format!("without {empty}"), &expected));
+        let (count, mut has_flows) = (*last as usize + 1, vec![false; flows]);
+        given.iter().flatten().for_each(|&coflow| has_flows[coflow as usize] = true);
+        if let Some(empty) = has_flows[..count].iter().position(|has| !has) {
+            return Err(Error::setting("coflow", format!("without {empty}"), "numbers from 0 on without gaps"));
         }
-        Ok(Self { of, count })
+        Ok(Some(Self { of: given.into_iter().map(|coflow| coflow.unwrap_or(NONE)).collect(), count }))
     }
 
     pub(super) fn of(&self, flow: usize) -> Option<u32> {

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 
 use netnum_core::Topology;
 use netnum_core::internal::interrupt::Pacer;
+use netnum_core::internal::memory::room;
 
 use super::{Dependencies, Workload};
 use crate::error::{Error, Result, positive};
@@ -48,7 +49,6 @@ impl AllReduce {
 }
 
 /// Flows with those that each waits for, all at time 0.
-#[derive(Default)]
 struct Steps {
     sources: Vec<usize>,
     destinations: Vec<usize>,
@@ -59,19 +59,23 @@ struct Steps {
 }
 
 impl Steps {
-    fn new() -> Self {
-        Self { indptr: vec![0], ..Self::default() }
+    /// Room for so many flows, which wait for so many in all.
+    fn new(flows: u128, waits: u128) -> Result<Self> {
+        let (flows, waits) = (counted("flows", flows)?, counted("waits of flows", waits)?);
+        let (sources, destinations, sizes) = (room("flows", flows)?, room("flows", flows)?, room("flows", flows)?);
+        let (mut indptr, indices) = (room("flows", flows + 1)?, room("waits of flows", waits)?);
+        indptr.push(0);
+        Ok(Self { sources, destinations, sizes, indptr, indices, pacer: Pacer::new() })
     }
 
-    /// The number of a flow that waits for others.
-    fn add(&mut self, source: usize, destination: usize, size: f64, after: &[u32]) -> Result<u32> {
+    /// A flow that waits for others.
+    fn add(&mut self, source: usize, destination: usize, size: f64, after: &[u32]) -> Result<()> {
         self.sources.push(source);
         self.destinations.push(destination);
         self.sizes.push(size);
         self.indices.extend_from_slice(after);
         self.indptr.push(self.indices.len());
-        self.pacer.did(1 + after.len())?;
-        u32::try_from(self.sizes.len() - 1).map_err(|_| Error::setting("flows", self.sizes.len(), "at most 4294967295"))
+        Ok(self.pacer.did(1 + after.len())?)
     }
 
     /// One coflow, each of whose flows begins so long after those that it waits for.
@@ -94,8 +98,19 @@ impl Workload {
     pub fn all_reduce(net: &Topology, size: f64, workers: &[usize], algorithm: AllReduce) -> Result<Self> {
         check_ends("workers", workers, net, 2)?;
         positive("size", size)?;
-        let (n, mut steps) = (workers.len(), Steps::new());
+        let n = workers.len();
         let part = size / n as f64;
+        if part <= 0.0 {
+            return Err(Error::setting("size", size, "a number of which a part is > 0"));
+        }
+        let many = n as u128;
+        let (flows, waits_each) = match algorithm {
+            AllReduce::Ring => (2 * many * (many - 1), 2),
+            AllReduce::Direct => (2 * many * (many - 1), many - 1),
+            AllReduce::HalvingDoubling => (2 * many * u128::from(n.ilog2()), 2),
+            AllReduce::Tree => (2 * (many - 1), 2),
+        };
+        let mut steps = Steps::new(flows, flows * waits_each)?;
         match algorithm {
             AllReduce::Ring => {
                 for step in 0..2 * (n - 1) {
@@ -166,7 +181,9 @@ impl Workload {
     pub fn all_to_all_in_steps(net: &Topology, size: f64, workers: &[usize]) -> Result<Self> {
         check_ends("workers", workers, net, 2)?;
         positive("size", size)?;
-        let (n, mut steps) = (workers.len(), Steps::new());
+        let n = workers.len();
+        let flows = n as u128 * (n as u128 - 1);
+        let mut steps = Steps::new(flows, 2 * flows)?;
         for step in 1..n {
             for worker in 0..n {
                 let last = step.saturating_sub(2) * n;
@@ -191,10 +208,10 @@ impl Workload {
         if batches == 0 {
             return Err(Error::setting("batches", batches, "at least 1"));
         }
-        if !(seconds.is_finite() && seconds >= 0.0) {
-            return Err(Error::setting("seconds", seconds, "a finite number >= 0"));
-        }
-        let (hops, mut steps) = (stages.len() - 1, Steps::new());
+        not_negative(seconds)?;
+        let hops = stages.len() - 1;
+        let flows = hops as u128 * batches as u128;
+        let mut steps = Steps::new(flows, 2 * flows)?;
         for batch in 0..batches {
             for hop in 0..hops {
                 let flow = batch * hops + hop;
@@ -216,7 +233,7 @@ impl Workload {
         check_ends("mappers", mappers, net, 1)?;
         check_ends("reducers", reducers, net, 1)?;
         positive("size", size)?;
-        let mut steps = Steps::new();
+        let mut steps = Steps::new(mappers.len() as u128 * reducers.len() as u128, 0)?;
         for &mapper in mappers {
             for &reducer in reducers.iter().filter(|&&reducer| reducer != mapper) {
                 steps.add(mapper, reducer, size, &[])?;
@@ -229,13 +246,18 @@ impl Workload {
     }
 
     /// These flows, and an answer to each: the way back, of some bytes, some seconds after it has ended. The answer to
-    /// flow f is flow 2 f + 1, and f itself is 2 f.
+    /// flow f is flow 2 f + 1, and f itself is 2 f; flows that wait for f do so still, and not for its answer.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Length`] unless there is a size per flow; [`Error::Flow`] for a size or seconds out of
-    /// range, and for an answer to a flow that never ends; a setting's for flows with rates of production.
+    /// [`netnum_core::Error::Length`] unless there is a size per flow; a setting's for a size that is not > 0, seconds
+    /// that are negative or not finite, and flows with rates of production; [`Error::Flow`] for an answer to a flow
+    /// that never ends.
     pub fn with_answers(&self, sizes: &[f64], seconds: f64) -> Result<Self> {
         let flows = self.len();
+        not_negative(seconds)?;
+        if let Some(flow) = sizes.iter().position(|size| size.is_nan() || *size <= 0.0) {
+            return Err(Error::setting(&format!("sizes[{flow}]"), sizes[flow], "a number > 0"));
+        }
         if sizes.len() != flows {
             let (what, found) = ("sizes of answers".into(), sizes.len());
             return Err(netnum_core::Error::Length { what, found, expected: flows, per: "flow" }.into());
@@ -255,11 +277,14 @@ impl Workload {
             ends(self.destinations(), self.sources()),
             twice(&|flow| [self.sizes()[flow], sizes[flow]]),
         )?;
-        let (mut indptr, mut indices, mut delays) = (vec![0], Vec::new(), Vec::with_capacity(2 * flows));
+        let waits = flows + self.dependencies().map_or(0, |own| own.indices().len());
+        let (mut indptr, mut indices, mut delays) =
+            (vec![0], room("waits of flows", waits)?, room("flows", 2 * flows)?);
+        let mut pacer = Pacer::new();
         for flow in 0..flows {
-            if let Some(own) = self.dependencies() {
-                indices.extend(own.after(flow).iter().map(|before| 2 * before));
-            }
+            let own = self.dependencies().map_or(&[][..], |own| own.after(flow));
+            indices.extend(own.iter().map(|before| 2 * before));
+            pacer.did(1 + own.len())?;
             indptr.push(indices.len());
             indices.push(2 * flow as u32);
             indptr.push(indices.len());
@@ -276,29 +301,54 @@ impl Workload {
         }
     }
 
-    /// These flows, and others some seconds after all of them have ended: those of `next` that wait for none wait for
-    /// those of these for which none waits.
+    /// These flows, and others some seconds after all of them have ended. Those of `next` that wait for none begin
+    /// after those of these for which none waits, and as much later as they arrive; those that wait for others begin
+    /// when these have ended.
     ///
     /// # Errors
-    /// [`Error::Flow`] where one of these never ends, and for seconds out of range; those of [`merged`](Self::merged).
+    /// A setting's for seconds that are negative or not finite; [`Error::Flow`] where one of these never ends;
+    /// [`netnum_core::Error::Memory`], as every one of the first waits for every one of the last; those of
+    /// [`merged`](Self::merged).
     pub fn then(&self, next: &Self, seconds: f64) -> Result<Self> {
-        let first = self.len();
-        let last = self.arrivals().last().copied().unwrap_or(0.0);
-        let both = self.merged(&next.clone().shifted(last)?)?;
-        let followed = self.dependencies().map(|own| own.followers().0);
-        let is_last = |flow: &usize| followed.as_ref().is_none_or(|starts| starts[*flow] == starts[flow + 1]);
+        not_negative(seconds)?;
+        if self.is_empty() {
+            return next.clone().shifted(seconds);
+        }
+        let (first, last) = (self.len(), self.arrivals()[self.len() - 1]);
+        let later =
+            Self::new(vec![last; next.len()], next.sources().into(), next.destinations().into(), next.sizes().into())?;
+        let both = self.merged(&Self { columns: later.columns, ..next.clone() })?;
+        let is_last = |flow: &usize| self.dependencies().is_none_or(|own| own.followers(*flow).is_empty());
         let ends: Vec<u32> = (0..first).filter(is_last).map(|flow| flow as u32).collect();
-        let (mut indptr, mut indices, mut delays, mut pacer) = (vec![0], Vec::new(), Vec::new(), Pacer::new());
+        let own = |flow: usize| both.dependencies().map_or(&[][..], |own| own.after(flow));
+        let begins = |flow: usize| flow >= first && own(flow).is_empty();
+        let begin = (first..both.len()).filter(|&flow| begins(flow)).count() as u128;
+        let waits = both.dependencies().map_or(0, |own| own.indices().len()) as u128 + begin * ends.len() as u128;
+        let mut indices = room("waits of flows", counted("waits of flows", waits)?)?;
+        let (mut indptr, mut delays, mut pacer) = (vec![0], Vec::new(), Pacer::new());
         for flow in 0..both.len() {
-            let own = both.dependencies().map_or(&[][..], |own| own.after(flow));
-            let begins = flow >= first && own.is_empty();
-            indices.extend_from_slice(if begins { &ends } else { own });
+            let after = if begins(flow) { &ends } else { own(flow) };
+            indices.extend_from_slice(after);
             indptr.push(indices.len());
-            delays.push(if begins { seconds } else { both.dependencies().map_or(0.0, |own| own.delay(flow)) });
-            pacer.did(1 + if begins { ends.len() } else { own.len() })?;
+            let delay = both.dependencies().map_or(0.0, |own| own.delay(flow));
+            delays.push(if begins(flow) { seconds + next.arrivals()[flow - first] } else { delay });
+            pacer.did(1 + after.len())?;
         }
         both.with_dependencies(Dependencies::new(indptr, indices, delays)?)
     }
+}
+
+/// Refuses seconds that are negative or not finite.
+fn not_negative(seconds: f64) -> Result<()> {
+    match seconds.is_finite() && seconds >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::setting("seconds", seconds, "a finite number >= 0")),
+    }
+}
+
+/// A count that memory may hold.
+fn counted(what: &str, count: u128) -> Result<usize> {
+    usize::try_from(count).map_err(|_| Error::setting(what, count, "a number that fits into memory"))
 }
 
 /// Whether there are so many different ends of the network.

@@ -24,7 +24,7 @@ pub use poisson::Poisson;
 pub use production::Production;
 
 use crate::error::{Error, Result};
-use crate::numbers::{BITS, NONE};
+use crate::numbers::BITS;
 
 /// Flows in order of arrival, as columns.
 ///
@@ -223,11 +223,11 @@ impl Workload {
     ///
     /// # Errors
     /// [`netnum_core::Error::Length`] unless there is an entry per flow; [`Error::Flow`] naming the first that waits
-    /// for itself, for a flow that there is not, or for one that never ends; [`Error::Circle`] for flows that wait for
-    /// each other.
+    /// for one that never ends.
     pub fn with_dependencies(self, dependencies: Dependencies) -> Result<Self> {
         dependencies.check(&self)?;
-        Ok(Self { dependencies: Some(Arc::new(dependencies)), ..self })
+        let waits = !dependencies.indices().is_empty();
+        Ok(Self { dependencies: waits.then(|| Arc::new(dependencies)), ..self })
     }
 
     /// The number of coflows; 0 if no flow is in one.
@@ -247,15 +247,14 @@ impl Workload {
     /// flow, or `None` for one that is in none.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Length`] unless there is an entry per flow; a setting's for a number below the largest
-    /// that no flow has.
+    /// [`netnum_core::Error::Length`] unless there is an entry per flow; [`Error::Flow`] for a number that is not below
+    /// that of the flows; a setting's for one below the largest that no flow has.
     pub fn with_coflows(self, coflows: Vec<Option<u32>>) -> Result<Self> {
         let (found, expected) = (coflows.len(), self.len());
         if found != expected {
             return Err(netnum_core::Error::Length { what: "coflow".into(), found, expected, per: "flow" }.into());
         }
-        let coflows = Coflows::new(coflows.into_iter().map(|coflow| coflow.unwrap_or(NONE)).collect())?;
-        Ok(Self { coflows: Some(Arc::new(coflows)), ..self })
+        Ok(Self { coflows: Coflows::new(coflows)?.map(Arc::new), ..self })
     }
 
     /// These flows between other ends.
@@ -338,13 +337,14 @@ impl Workload {
         }
         let mut numbers = parts.map(|part| vec![0; part.len()]);
         places.iter().enumerate().for_each(|(number, &(part, flow))| numbers[part][flow] = number as u32);
-        let (mut indptr, mut indices, mut delays) = (vec![0], Vec::new(), Vec::with_capacity(flows));
+        let waits = parts.iter().map(|part| part.dependencies().map_or(0, |own| own.indices().len())).sum();
+        let (mut indptr, mut indices, mut delays) = (vec![0], room("waits of flows", waits)?, room("delays", flows)?);
         for &(part, flow) in &places {
-            if let Some(own) = parts[part].dependencies() {
-                indices.extend(own.after(flow).iter().map(|&before| numbers[part][before as usize]));
-            }
+            let own = parts[part].dependencies().map_or(&[][..], |own| own.after(flow));
+            indices.extend(own.iter().map(|&before| numbers[part][before as usize]));
             indptr.push(indices.len());
             delays.push(parts[part].dependencies().map_or(0.0, |own| own.delay(flow)));
+            pacer.did(1 + own.len())?;
         }
         merged.with_dependencies(Dependencies::new(indptr, indices, delays)?)
     }

@@ -159,7 +159,10 @@ impl Workload {
             }
             false => workload,
         };
-        let workload = if has(9) { workload.with_coflows(coflows)? } else { workload };
+        let workload = match has(9) {
+            true => workload.with_coflows(coflows).map_err(|error| at_line(error, &lines))?,
+            false => workload,
+        };
         if !has(4) {
             return Ok(workload);
         }

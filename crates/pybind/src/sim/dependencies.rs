@@ -2,7 +2,6 @@
 
 use netnum_sim::{AllReduce, Dependencies, Error, Workload};
 use numpy::PyArray1;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -19,33 +18,32 @@ pub(super) fn dependencies(
     delay: Option<&Bound<'_, PyAny>>,
     flows: usize,
 ) -> PyResult<impl FnOnce() -> Result<Dependencies, Error> + Send + use<>> {
-    let mut indptr = vec![0];
-    let mut indices = Vec::new();
+    let (mut indptr, mut indices) = (vec![0], Vec::new());
     if let Some((starts, waited)) = arrays_of(after)? {
         let starts = numbers::integers("after[0]", &starts)?;
-        let start = |start: i64| usize::try_from(start).map_err(|_| setting("after[0]", start, "numbers >= 0"));
-        indptr = starts.into_iter().map(start).collect::<PyResult<_>>()?;
+        let start = |(place, start): (usize, i64)| {
+            usize::try_from(start).map_err(|_| setting(&format!("after[0][{place}]"), start, "a number >= 0"))
+        };
+        indptr = starts.into_iter().enumerate().map(start).collect::<PyResult<_>>()?;
         if indptr.len() != flows + 1 {
             let expected = format!("{} numbers, one more than there are flows", flows + 1);
             return Err(setting("after[0]", format!("of length {}", indptr.len()), &expected));
         }
         let waited = numbers::integers("after[1]", &waited)?;
         let of = |place: usize| indptr.partition_point(|&start| start <= place).saturating_sub(1);
-        indices = waited
-            .into_iter()
-            .enumerate()
-            .map(|(place, before)| number(of(place), before, flows))
-            .collect::<PyResult<_>>()?;
+        let number = |(place, before): (usize, i64)| number(of(place), before, flows);
+        indices = waited.into_iter().enumerate().map(number).collect::<PyResult<_>>()?;
     } else {
+        let Ok(listed) = after.cast::<PyList>() else { return Err(wrong_after(after)) };
         let mut pacer = Pacer::new(after.py());
-        for (flow, own) in numbers::entries(after)?.try_iter()?.enumerate() {
-            let own = own?;
+        for (flow, own) in listed.iter().enumerate() {
             pacer.did(1)?;
             if numbers::is_integer(&own) {
-                indices.push(number(flow, own.extract()?, flows)?);
+                let before = own.extract::<i64>();
+                let too_large = |_| out_of_range(flow, &own.to_string(), flows);
+                indices.push(number(flow, before.map_err(too_large)?, flows)?);
             } else if !own.is_none() {
-                let listed = numbers::integers(&format!("after[{flow}]"), &own)?;
-                for before in listed {
+                for before in numbers::integers(&format!("after[{flow}]"), &own)? {
                     indices.push(number(flow, before, flows)?);
                 }
             }
@@ -62,21 +60,24 @@ pub(super) fn dependencies(
 
 /// The number of a flow that another one waits for.
 fn number(flow: usize, before: i64, flows: usize) -> PyResult<u32> {
-    let expected = || format!("flow {flow} has after {before}, expected a flow from 0 to {}", flows.saturating_sub(1));
-    u32::try_from(before).map_err(|_| ProblemError::new_err(expected()))
+    u32::try_from(before).map_err(|_| out_of_range(flow, &before.to_string(), flows))
+}
+
+fn out_of_range(flow: usize, before: &str, flows: usize) -> PyErr {
+    let last = flows.saturating_sub(1);
+    ProblemError::new_err(format!("flow {flow} has after {before}, expected a flow from 0 to {last}"))
+}
+
+fn wrong_after(after: &Bound<'_, PyAny>) -> PyErr {
+    let what =
+        "a list with the flows that each flow waits for, a tuple of two arrays, (indptr, indices), or a sparse matrix";
+    wrong_type("after", what, after)
 }
 
 /// The two arrays of a compressed matrix, if that is given: a tuple, or what SciPy has.
 fn arrays_of<'py>(after: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     if let Ok(pair) = after.cast::<PyTuple>() {
-        return match pair.extract() {
-            Ok(arrays) => Ok(Some(arrays)),
-            Err(_) => {
-                let message = "after must be a list with the flows that each flow waits for, or a tuple of two arrays, \
-                               (indptr, indices)";
-                Err(PyTypeError::new_err(message))
-            }
-        };
+        return pair.extract().map(Some).map_err(|_| wrong_after(after));
     }
     if after.is_instance_of::<PyList>() || !after.hasattr("tocsr")? {
         return Ok(None);
@@ -98,7 +99,7 @@ pub(super) fn coflows(coflow: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
         Ok(list) => {
             let one = |(flow, one): (usize, Bound<'_, PyAny>)| match one.is_none() {
                 true => Ok(NONE),
-                false if numbers::is_integer(&one) => one.extract(),
+                false if numbers::is_integer(&one) => one.extract().map_err(|_| no_coflow(flow, &one.to_string())),
                 false => Err(wrong_type(&format!("coflow[{flow}]"), "an int or None", &one)),
             };
             list.iter().enumerate().map(one).collect::<PyResult<_>>()?
@@ -108,12 +109,14 @@ pub(super) fn coflows(coflow: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
     let number = |(flow, coflow): (usize, i64)| match u32::try_from(coflow) {
         Ok(coflow) if coflow < u32::MAX => Ok(Some(coflow)),
         _ if coflow == NONE => Ok(None),
-        _ => {
-            let expected = "the number of a coflow, from 0 on, or -1 or None for none";
-            Err(ProblemError::new_err(format!("flow {flow} has coflow {coflow}, expected {expected}")))
-        }
+        _ => Err(no_coflow(flow, &coflow.to_string())),
     };
     given.into_iter().enumerate().map(number).collect()
+}
+
+fn no_coflow(flow: usize, coflow: &str) -> PyErr {
+    let expected = "the number of a coflow, from 0 on, or -1 or None for none";
+    ProblemError::new_err(format!("flow {flow} has coflow {coflow}, expected {expected}"))
 }
 
 /// The coflow of every flow, -1 for none.

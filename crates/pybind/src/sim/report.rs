@@ -39,7 +39,11 @@ impl Report {
 
     /// A column as an array, made at its first use.
     fn column(&self, py: Python<'_>, place: usize, values: &[f64]) -> Py<PyArray1<f64>> {
-        self.columns[place].get_or_init(py, || numbers::read_only(py, values.to_vec()).unbind()).clone_ref(py)
+        self.column_of(py, place, || values.to_vec())
+    }
+
+    fn column_of(&self, py: Python<'_>, place: usize, values: impl FnOnce() -> Vec<f64>) -> Py<PyArray1<f64>> {
+        self.columns[place].get_or_init(py, || numbers::read_only(py, values()).unbind()).clone_ref(py)
     }
 }
 
@@ -86,7 +90,7 @@ impl Report {
     /// ended: array of float, shape (coflows,).
     #[getter]
     fn coflow_times(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        self.column(py, 8, &self.core.coflow_times())
+        self.column_of(py, 8, || self.core.coflow_times())
     }
 
     /// Seconds from each flow's start to its end, nan if it has not ended: array of float, shape (flows,).

@@ -565,7 +565,8 @@ impl Workload {
 
     /// These flows, and an answer to each: the way back, some seconds after it has ended.
     ///
-    /// Flow f becomes flow 2 f, and its answer is flow 2 f + 1.
+    /// Flow f becomes flow 2 f, and its answer is flow 2 f + 1. Flows that wait for f do so still, and not for its
+    /// answer.
     ///
     /// Parameters
     /// ----------
@@ -602,8 +603,10 @@ impl Workload {
     /// Parameters
     /// ----------
     /// next : Workload
-    ///     Those of its flows that wait for none wait for these. Its arrivals count from the last arrival of these.
+    ///     Those of its flows that wait for none begin after these, and as much later as they arrive; those that wait
+    ///     for others begin when these have ended.
     /// seconds : float
+    ///     From the end of the last of these to the start of the next ones, >= 0.
     ///
     /// Returns
     /// -------
@@ -776,7 +779,8 @@ impl Workload {
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
     /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
-    /// in any order, and there may be others; ``weight`` is one that needs a header.
+    /// in any order, and there may be others; those that need one are ``weight``, ``buffer``, ``after`` (numbers of
+    /// flows with spaces between them), ``delay`` and ``coflow``.
     ///
     /// Parameters
     /// ----------
@@ -864,8 +868,9 @@ impl Workload {
     /// ----------
     /// frame : pandas.DataFrame
     ///     Or anything else that has columns by name: a dict of lists, a table of Polars. It has ``arrival``,
-    ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight`` and ``buffer``, which is
-    ///     one number for all. Other columns are left out.
+    ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight``, ``buffer``, which is one
+    ///     number for all, ``after`` (lists, or numbers of flows with spaces between them), ``delay`` and ``coflow``.
+    ///     Other columns are left out.
     /// net : Topology, optional
     ///     Whose ends are named, as in `Workload`.
     /// columns : dict of str to str, optional
