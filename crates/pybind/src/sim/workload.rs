@@ -586,7 +586,7 @@ impl Workload {
     ///
     /// Examples
     /// --------
-    /// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+    /// >>> net = netnum.topology.star(2, capacity=8.0)  # 1 byte per second
     /// >>> requests = netnum.sim.Workload([0.0, 5.0], [0, 0], [1, 1], [1.0, 1.0])
     /// >>> report = netnum.sim.simulate(net, requests.with_answers(2.0, seconds=0.5))
     /// >>> report.starts.round(9), report.completion_times.round(9)
