@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, wrong_type};
 use crate::numbers;
+use crate::path_forms;
 use crate::topology::Topology;
 use crate::topology::pairs::{Pairs, is_column, is_end, of_one};
 
@@ -186,6 +187,7 @@ impl PartialEq for AllPaths {
 
 /// The pairs in place of paths, if these are any: demands, a pair, pairs in a list or in two arrays.
 pub(crate) fn pairs_of(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyResult<Option<Pairs>> {
+    path_forms::refuse_by_name(given)?;
     let are_pairs = is_demands(net.get(), given)? || is_pair(given)? || are_columns(given)? || is_list_of_pairs(given)?;
     are_pairs.then(|| of_one(net, given)).transpose()
 }
