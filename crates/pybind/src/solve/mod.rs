@@ -12,11 +12,11 @@ mod solver;
 mod trace;
 
 use netnum_core::internal::{solve_on, solve_with_link_costs};
-use netnum_core::{METHODS, OverAllPaths, Settings};
+use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::all_paths::AllPaths;
+use crate::all_paths::{AllPaths, Begun};
 use crate::detach::EnterRust;
 use crate::error::MethodError;
 use crate::plain::object;
@@ -61,7 +61,8 @@ pub(crate) use trace::Trace;
 ///     up before there are any, rates are 0, the gap is inf and the objective nan.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from: those of any problem on the same links, with other flows, weights or capacities. The fewer
-///     of these differ, the fewer iterations a price method takes. The interior point gains little.
+///     of these differ, the fewer iterations a price method takes. The interior point gains little. A problem of pairs
+///     begins with the paths of the solution, as far as it may use them, and saves rounds.
 /// callback : callable, optional
 ///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning
 ///     False stops; its exceptions are raised unchanged.
@@ -167,7 +168,7 @@ fn solve_over_all_paths<'py>(
     keywords: &Keywords<'py>,
     ranks: netnum_core::Ranks,
 ) -> PyResult<Solution> {
-    let (py, core, settings) = (problem.py(), problem.get().at_first(), &keywords.settings);
+    let (py, settings) = (problem.py(), &keywords.settings);
     if keywords.tie_cost.is_some() {
         let message = "tie_cost is of paths that are given: give links a cost, link_cost= of the problem";
         return Err(MethodError::new_err(message));
@@ -175,15 +176,39 @@ fn solve_over_all_paths<'py>(
     let bar = solve_bar(py, keywords.progress, settings)?;
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let ask = keywords.ask(method, ranks)?;
-    let net = problem.get().topology.as_ref().map(Py::get);
-    let found = py.enter_rust(|| {
-        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, &mut observer)
-            .map_err(|error| with_link_name(error, net))
-    });
+    let begun = Begun::at(py, problem.get(), all, keywords.warm_start.as_ref())?;
+    let found = run_over_all_paths(problem.get(), all, begun.as_ref(), ask);
+    let found = py.enter_rust(|| found(&mut observer));
     let last = |found: &OverAllPaths| last_state(&found.solution);
-    let found = bar.close(py, found, last)?;
+    found_over_all_paths(problem, bar.close(py, found, last)?, settings)
+}
+
+/// The solve of a problem of pairs, from where there is something to go on from.
+pub(super) fn run_over_all_paths<'a>(
+    problem: &'a Problem,
+    all: &'a AllPaths,
+    begun: Option<&'a Begun>,
+    ask: Ask,
+) -> impl FnOnce(&mut dyn Observer) -> netnum_core::Result<OverAllPaths> + Send + 'a {
+    let net = problem.topology.as_ref().map(Py::get);
+    let (core, ask) = match begun {
+        Some(Begun { problem, prices, rates }) => (problem, ask.with_point(prices.clone(), rates.clone())),
+        None => (problem.at_first(), ask),
+    };
+    move |observer| {
+        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, observer)
+            .map_err(|error| with_link_name(error, net))
+    }
+}
+
+/// The solution of a problem of pairs, with the problem over the paths that are used.
+pub(super) fn found_over_all_paths(
+    problem: &Bound<'_, Problem>,
+    found: OverAllPaths,
+    settings: &Settings,
+) -> PyResult<Solution> {
     let (summary, rounds) = (found.to_string(), found.rounds);
-    let used = Bound::new(py, problem.get().with_found(py, found.problem)?)?;
+    let used = Bound::new(problem.py(), problem.get().with_found(problem.py(), found.problem)?)?;
     Ok(Solution::new(&used, found.solution, settings)?.over_all_paths(summary, rounds))
 }
 

@@ -180,6 +180,13 @@ impl Solution {
 }
 
 impl Solution {
+    /// Its problem over paths, with its prices and rates; none where it is without its problem, or nothing was found.
+    pub(crate) fn point<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, Problem>, Vec<f64>, Vec<f64>)>> {
+        let Some(problem) = self.problem.as_ref().filter(|_| self.gap.is_finite()) else { return Ok(None) };
+        let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(py).readonly().as_slice()?.to_vec());
+        Ok(Some((problem.bind(py).clone(), list(&self.prices)?, list(&self.rates)?)))
+    }
+
     /// A problem that is given, or its own.
     fn problem_or<'py>(slf: &Bound<'py, Self>, given: Option<&Bound<'py, Problem>>) -> PyResult<Bound<'py, Problem>> {
         let own = || slf.get().problem.as_ref().map(|problem| problem.bind(slf.py()).clone());
