@@ -66,7 +66,7 @@ mod work;
 
 pub use all_paths::{
     CarriedOverAllPaths, Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, concurrent_flow_over_all_paths,
-    min_utilization_over_all_paths, solve_over_all_paths,
+    min_utilization_over_all_paths, over_few_paths, solve_over_all_paths,
 };
 pub use certificate::Certificate;
 pub use certify::certify;

@@ -116,7 +116,8 @@ impl AllPaths {
     /// A problem of these pairs over the paths of a solution, and the point to go on from: its prices, and what the
     /// paths carried. None for a solution of another network, and one without its problem.
     pub(crate) fn going_on(&self, py: Python<'_>, problem: &Problem, solution: &Solution) -> PyResult<Option<Begun>> {
-        let Some((found, prices, rates)) = solution.point(py)? else { return Ok(None) };
+        let Some(found) = solution.found() else { return Ok(None) };
+        let [prices, rates] = solution.point(py)?;
         let (Some(ours), Some(theirs)) = (&problem.topology, &found.get().topology) else { return Ok(None) };
         let (ours, theirs) = (&ours.get().core, &theirs.get().core);
         let ends =

@@ -24,6 +24,8 @@ use crate::work::{StopToken, Workers};
 /// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
 /// and of what it has found missing: the nearer prices are, the fewer rounds follow.
 const FIRST: f64 = 0.01;
+/// The first where it goes on from an answer, whose paths are nearly all that are wanted: prices tell more then.
+const AGAIN: f64 = 1e-4;
 const NEXT: f64 = 0.1;
 const NEXT_MISSING: f64 = 0.03;
 /// The last is solved to this part of the tolerance: the missing paths may add as much again.
@@ -92,10 +94,7 @@ pub fn solve_with_link_costs(
     ask.settings.check()?;
     check_over_all_paths(problem, !link_costs.is_empty(), ask)?;
     check_length("the pairs of the paths", all.flows(), problem.flows(), "flow")?;
-    // Each unit takes a link, or is held by a cap.
-    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
-    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
-    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    let reaches = reaches(problem, all)?;
     let mut rounds = Rounds {
         all,
         link_costs,
@@ -246,7 +245,8 @@ impl Rounds<'_> {
             Some((prices, rates)) => Some((prices.to_vec(), Some(at_paths(rates, &problem)))),
             None => self.ask.start_prices().map(|prices| (prices.to_vec(), None)),
         };
-        let (mut aim, mut least, mut since) = (FIRST.max(LAST * tol), f64::INFINITY, 0);
+        let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
+        let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
             self.rounds += 1;
@@ -267,7 +267,7 @@ impl Rounds<'_> {
             let is_stuck = nothing || since > PATIENCE;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck {
-                let certificate = self.certificate(&problem, &missing, &solution)?;
+                let certificate = certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
                 let Certificate { relative_gap, kkt_residual, .. } = certificate;
                 self.gap = relative_gap;
                 let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
@@ -287,16 +287,6 @@ impl Rounds<'_> {
             };
             start = Some((solution.prices, Some(at_paths(&solution.rates, &problem))));
         }
-    }
-
-    /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could
-    /// carry as much over others of their price.
-    fn certificate(&self, problem: &Problem, missing: &Missing, solution: &Solution) -> Result<Certificate> {
-        let whole = missing.added_to(problem, self.link_costs, 0.0)?.with_reaches(self.reaches.clone());
-        let mut rates = solution.rates.clone();
-        rates.resize(whole.paths().len(), 0.0);
-        let presolved = Presolved::by(&whole, Arc::clone(&self.ask.workers))?;
-        certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
     }
 
     /// Max-min: paths are missing under the cuts that hold flows back.
@@ -385,6 +375,33 @@ impl Rounds<'_> {
             paths: self.all.name(),
         })
     }
+}
+
+/// The most that each flow can carry over all of its paths: each unit takes a link, or is held by a cap.
+///
+/// # Errors
+/// [`Error::Length`] for an oracle that does not say it of every flow.
+pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<f64>> {
+    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    Ok(reaches)
+}
+
+/// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
+/// as much over others of their price.
+pub(super) fn certificate(
+    problem: &Problem,
+    missing: &Missing,
+    solution: &Solution,
+    link_costs: &[f64],
+    reaches: &[f64],
+    ask: &Ask,
+) -> Result<Certificate> {
+    let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
+    let rates = at_paths(&solution.rates, &whole);
+    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
+    certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
 }
 
 /// The paths that carry something, and one of every flow that has none, in the order of the flows.

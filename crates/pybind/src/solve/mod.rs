@@ -12,7 +12,7 @@ mod solver;
 mod trace;
 
 use netnum_core::internal::{solve_on, solve_with_link_costs};
-use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings};
+use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings, over_few_paths};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -77,6 +77,13 @@ pub(crate) use trace::Trace;
 /// tie_cost : str, or array of float, shape (links,), or float, or dict, optional
 ///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
+/// few_paths : bool
+///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give them
+///     the same rates over few paths, at most one for every flow and one for every link, and short ones.
+/// max_paths : int, optional
+///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
+///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
+///     the status is ``"stalled"``; of max-min nothing is proven. Floors may not fit over so few paths.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
@@ -122,14 +129,15 @@ pub(crate) use trace::Trace;
 #[pyo3(
     text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
                          warm_start=None, callback=None, progress=False, trace=False, threads=1, tie_cost=None, \
-                         **options)"
+                         few_paths=False, max_paths=None, **options)"
 )]
 pub(crate) fn solve<'py>(
     problem: &Bound<'py, Problem>,
     method: &str,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace", "tie_cost"])?;
+    let takes = ["warm_start", "callback", "progress", "trace", "tie_cost", "few_paths", "max_paths"];
+    let keywords = Keywords::of(keywords, &takes)?;
     solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
 }
 
@@ -143,6 +151,11 @@ pub(crate) fn solve_over<'py>(
     let (py, settings) = (problem.py(), &keywords.settings);
     if let Some(all) = &problem.get().all_paths {
         return solve_over_all_paths(problem, all, method, keywords, ranks);
+    }
+    if keywords.few_paths || keywords.max_paths.is_some() {
+        let name = if keywords.few_paths { "few_paths" } else { "max_paths" };
+        let instead = "over paths that are given, tie_cost=1.0 takes the shortest of the best splits";
+        return Err(MethodError::new_err(format!("{name} is of problems of pairs: {instead}")));
     }
     let core = problem.get().over_paths()?;
     let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
@@ -177,8 +190,12 @@ fn solve_over_all_paths<'py>(
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let ask = keywords.ask(method, ranks)?;
     let begun = Begun::at(py, problem.get(), all, keywords.warm_start.as_ref())?;
-    let found = run_over_all_paths(problem.get(), all, begun.as_ref(), ask);
-    let found = py.enter_rust(|| found(&mut observer));
+    let found = run_over_all_paths(problem.get(), all, begun.as_ref(), ask.clone());
+    let (most, few) = (keywords.max_paths, keywords.few_paths || keywords.max_paths.is_some());
+    let found = py.enter_rust(|| {
+        let found = found(&mut observer)?;
+        if few { over_few_paths(found, &*all.paths, &all.link_costs, most, &ask) } else { Ok(found) }
+    });
     let last = |found: &OverAllPaths| last_state(&found.solution);
     found_over_all_paths(problem, bar.close(py, found, last)?, settings)
 }

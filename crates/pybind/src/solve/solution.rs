@@ -180,11 +180,15 @@ impl Solution {
 }
 
 impl Solution {
-    /// Its problem over paths, with its prices and rates; none where it is without its problem, or nothing was found.
-    pub(crate) fn point<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, Problem>, Vec<f64>, Vec<f64>)>> {
-        let Some(problem) = self.problem.as_ref().filter(|_| self.gap.is_finite()) else { return Ok(None) };
+    /// Its problem over paths; none where it is without its problem, or nothing was found.
+    pub(crate) fn found(&self) -> Option<&Py<Problem>> {
+        self.problem.as_ref().filter(|_| self.gap.is_finite())
+    }
+
+    /// Its prices and rates.
+    pub(crate) fn point(&self, py: Python<'_>) -> PyResult<[Vec<f64>; 2]> {
         let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(py).readonly().as_slice()?.to_vec());
-        Ok(Some((problem.bind(py).clone(), list(&self.prices)?, list(&self.rates)?)))
+        Ok([list(&self.prices)?, list(&self.rates)?])
     }
 
     /// A problem that is given, or its own.
