@@ -319,6 +319,8 @@ def solve(
     trace: bool = False,
     threads: int = 1,
     tie_cost: str | ArrayLike | _ByName | None = None,
+    few_paths: bool = False,
+    max_paths: int | None = None,
     **options: float,
 ) -> Solution: ...
 def solve_part(

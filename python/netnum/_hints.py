@@ -454,6 +454,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
             "netnum.Paths(..., coefficients=...)",
         ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
+        **dict.fromkeys(
+            ("demands", "demand", "traffic", "volumes", "traffic_matrix"),
+            "demands come second, netnum.Problem(net, demands) for all paths of the network; beside paths they are "
+            "flow_cap=",
+        ),
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "alpha": "alpha is the utility's: `utility=` takes a number, as in utility=2.0",

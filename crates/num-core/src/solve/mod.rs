@@ -31,6 +31,7 @@ use deadline::Deadline;
 pub(crate) use goal::Goal;
 pub use method::{Method, State};
 pub use methods::METHODS;
+pub(crate) use methods::MethodInfo;
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{PriorityClass, Solution, Status};
