@@ -445,7 +445,9 @@ class Prices:
         # Flows that pay more than U' at their floors: all of these count as one, by what they pay.
         dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
-        held = ((rents > pays) | has_enough) & ~at_floor
+        # Of the best response alike: a price at the edge of U' decides whether a path is used there.
+        would_pay = np.where(self.filled > 0, self.filled * self.price, 0).sum(axis=0)
+        held = ((rents > would_pay) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
         if scale == 0 and pays[at_floor].sum() > 0:
