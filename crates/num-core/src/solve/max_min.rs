@@ -58,7 +58,7 @@ impl Method for MaxMinMethod {
 
     fn again(&self, problem: &Problem) -> Result<Option<Box<dyn Method>>> {
         let search = self.search.again(problem)?;
-        Ok(search.map(|search| Box::new(Self { search, is_done: false }) as Box<dyn Method>))
+        Ok(search.map(|search| Box::new(Self { search, is_done: false, is_written: false }) as Box<dyn Method>))
     }
 
     fn witness(&self) -> &[Inequality] {
