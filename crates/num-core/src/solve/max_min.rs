@@ -56,6 +56,11 @@ impl Method for MaxMinMethod {
         Ok(if self.is_done { 0.0 } else { f64::MAX })
     }
 
+    fn again(&self, problem: &Problem) -> Result<Option<Box<dyn Method>>> {
+        let search = self.search.again(problem)?;
+        Ok(search.map(|search| Box::new(Self { search, is_done: false, is_written: false }) as Box<dyn Method>))
+    }
+
     fn witness(&self) -> &[Inequality] {
         self.search.witness()
     }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::max_min::Inequality;
 use crate::presolve::Presolved;
+use crate::problem::Problem;
 
 /// Prices and rates of an iteration, in natural units.
 #[derive(Debug, Clone)]
@@ -42,6 +43,16 @@ pub trait Method: Send {
 
     /// Writes the rates at the present prices to `state`, where steps do not.
     fn write_rates(&mut self, _problem: &Presolved, _state: &mut State) {}
+
+    /// The same method for another problem on the same paths, from more than prices and rates of what it has found here;
+    /// none where there is no more.
+    ///
+    /// # Errors
+    /// Those of making it.
+    #[doc(hidden)]
+    fn again(&self, _problem: &Problem) -> Result<Option<Box<dyn Method>>> {
+        Ok(None)
+    }
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
     #[doc(hidden)]

@@ -197,6 +197,10 @@ impl Solver {
         // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
             let began = Instant::now();
+            let again = next.method_name == self.method_name;
+            if let Some(method) = if again { self.method.again(problem)? } else { None } {
+                next.method = method;
+            }
             next.start_at(&prices, Some(&rates))?;
             next.made += began.elapsed();
         }
