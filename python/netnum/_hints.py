@@ -346,6 +346,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "start_times": "they are `arrivals`",
         "times": "they are `arrivals`",
         "join": "workloads are joined by +",
+        **dict.fromkeys(("dependencies", "depends_on", "parents", "waits"), "it is `after`, made by `with_after`"),
+        **dict.fromkeys(("coflows", "groups", "jobs"), "it is `coflow`, made by `with_coflow`"),
+        **dict.fromkeys(("allreduce", "ring_all_reduce", "ring"), "it is `Workload.all_reduce(net, size)`"),
         "concat": "workloads are joined by +",
         "merge": "workloads are joined by +",
         "to_frame": "it is `to_pandas()`",
@@ -451,6 +454,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
             "netnum.Paths(..., coefficients=...)",
         ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
+        **dict.fromkeys(
+            ("demands", "demand", "traffic", "volumes", "traffic_matrix"),
+            "demands come second, netnum.Problem(net, demands) for all paths of the network; beside paths they are "
+            "flow_cap=",
+        ),
         "weight": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "weights": "weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         "alpha": "alpha is the utility's: `utility=` takes a number, as in utility=2.0",
@@ -584,6 +592,9 @@ CHANGES: dict[str, dict[str, str]] = {
     "Topology": {"capacities": "with_capacities(capacities)"},
     "Workload": {
         "weights": "with_weights(weights)",
+        "after": "with_after(after, delay)",
+        "delay": "with_after(after, delay)",
+        "coflow": "with_coflow(coflow)",
         "production": "with_production(rates, buffer)",
         "buffer": "with_production(rates, buffer)",
         "arrivals": "shifted(seconds)",

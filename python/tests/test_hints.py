@@ -186,7 +186,11 @@ def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
             lambda: netnum.Problem([1.0], [[0]], weights=[1.0]),
             "Problem has no 'weights': weights are the utility's: utility=netnum.AlphaFair(weight=...)",
         ),
-        (lambda: netnum.Problem([1.0], [[0]], demands=[1.0]), "Problem has no 'demands': `flow_cap=`"),
+        (
+            lambda: netnum.Problem([1.0], [[0]], demands=[1.0]),
+            "Problem has no 'demands': demands come second, netnum.Problem(net, demands) for all paths of the network; "
+            "beside paths they are flow_cap=",
+        ),
         (lambda: netnum.Problem([1.0], [[0]], caps=[1.0]), "Problem has no 'caps': `rate_cap=` or `flow_cap=`"),
         (lambda: netnum.certify(problem(), [1.0], duals=[1.0]), "certify has no 'duals': `prices=`"),
         (lambda: netnum.Solver(problem(), tol=1e-9), "Solver has no 'tol': its `solve` takes it"),

@@ -257,6 +257,8 @@ def test_the_defaults_are_those_of_the_contract():
         "trace": False,
         "threads": 1,
         "tie_cost": None,
+        "few_paths": False,
+        "max_paths": None,
     }
     keyword_only = {name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     assert keyword_only == set(defaults) - {"method"}

@@ -66,7 +66,7 @@ mod work;
 
 pub use all_paths::{
     CarriedOverAllPaths, Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, concurrent_flow_over_all_paths,
-    min_utilization_over_all_paths, solve_over_all_paths,
+    min_utilization_over_all_paths, over_few_paths, solve_over_all_paths,
 };
 pub use certificate::Certificate;
 pub use certify::certify;
@@ -100,7 +100,7 @@ pub mod price {
 /// Items that the other crates of netnum and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::all_paths::solve_with_link_costs;
+    pub use crate::all_paths::{check_over_all_paths, solve_with_link_costs};
     pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::solve::price::{

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use netnum_core::{NetworkPaths, Problem as Core, Ranks};
+use netnum_core::internal::check_over_all_paths;
+use netnum_core::{Ask, NetworkPaths, Problem as Core, Ranks};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::by_name::is_a;
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, wrong_type};
 use crate::numbers;
 use crate::path_forms;
+use crate::problem::Problem;
+use crate::solve::Solution;
 use crate::topology::Topology;
 use crate::topology::pairs::{Pairs, is_column, is_end, of_one};
 
@@ -21,6 +25,28 @@ pub(crate) struct AllPaths {
     pub(crate) paths: Arc<NetworkPaths>,
     /// Utility lost per unit of load on every link; empty where there are no costs.
     pub(crate) link_costs: Arc<Vec<f64>>,
+}
+
+/// What a solve goes on from: a problem over the paths of an answer, its prices, and what these paths carried.
+pub(crate) struct Begun {
+    pub(crate) problem: Core,
+    pub(crate) prices: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
+}
+
+impl Begun {
+    /// From what a solve is given to start from: nothing where that is prices alone.
+    pub(crate) fn at(
+        py: Python<'_>,
+        problem: &Problem,
+        all: &AllPaths,
+        start: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Self>> {
+        match start.and_then(|start| start.cast::<Solution>().ok()) {
+            Some(solution) => all.going_on(py, problem, solution.get()),
+            None => Ok(None),
+        }
+    }
 }
 
 /// The limits of the paths, as they are given.
@@ -86,6 +112,41 @@ impl AllPaths {
     /// A problem of these flows over the paths to begin with.
     pub(crate) fn begin(&self, problem: Core) -> netnum_core::Result<Core> {
         self.paths.begin(&problem, &self.link_costs, &Ranks::alone())
+    }
+
+    /// A problem of these pairs over the paths of a solution, and the point to go on from: its prices, and what the
+    /// paths carried. None for a solution of another network, and one without its problem.
+    pub(crate) fn going_on(&self, py: Python<'_>, problem: &Problem, solution: &Solution) -> PyResult<Option<Begun>> {
+        let Some(found) = solution.found() else { return Ok(None) };
+        let [prices, rates] = solution.point(py)?;
+        let (Some(ours), Some(theirs)) = (&problem.topology, &found.get().topology) else { return Ok(None) };
+        let (ours, theirs) = (&ours.get().core, &theirs.get().core);
+        let ends =
+            |net: &netnum_core::Topology| net.links().iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
+        if ours.node_names().len() != theirs.node_names().len() || ends(ours) != ends(theirs) {
+            return Ok(None);
+        }
+        let carried = (found.get().at_first().paths(), &*rates);
+        let begun = || self.paths.go_on(problem.at_first(), &self.link_costs, carried, &Ranks::alone());
+        py.enter_rust(begun).map(|(problem, rates)| Some(Begun { problem, prices, rates }))
+    }
+
+    /// The same for another problem of these pairs, over the paths that there are.
+    pub(crate) fn next(&self, py: Python<'_>, problem: &Problem, begun: &Begun) -> PyResult<Begun> {
+        let carried = (begun.problem.paths(), &*begun.rates);
+        let next = || self.paths.go_on(problem.at_first(), &self.link_costs, carried, &Ranks::alone());
+        let (problem, rates) = py.enter_rust(next)?;
+        Ok(Begun { problem, prices: begun.prices.clone(), rates })
+    }
+
+    /// Refuses what a problem over all paths cannot have.
+    pub(crate) fn check(&self, problem: &Core) -> netnum_core::Result<()> {
+        self.check_ask(problem, &Ask::default())
+    }
+
+    /// And what cannot be asked of it.
+    pub(crate) fn check_ask(&self, problem: &Core, ask: &Ask) -> netnum_core::Result<()> {
+        check_over_all_paths(problem, !self.link_costs.is_empty(), ask)
     }
 
     /// Sources and destinations, as they are given again.
@@ -185,7 +246,17 @@ impl PartialEq for AllPaths {
     }
 }
 
+/// What an iterator gives, in a list, so that it can be looked at and read; others as they are.
+pub(crate) fn in_a_list<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(given) = given.cast::<PyIterator>() else { return Ok(given.clone()) };
+    let entries = given.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    PyList::new(given.py(), entries).map(Bound::into_any)
+}
+
 /// The pairs in place of paths, if these are any: demands, a pair, pairs in a list or in two arrays.
+///
+/// # Errors
+/// `ProblemError` for pairs in a set.
 pub(crate) fn pairs_of(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyResult<Option<Pairs>> {
     path_forms::refuse_by_name(given)?;
     let are_pairs = is_demands(net.get(), given)? || is_pair(given)? || are_columns(given)? || is_list_of_pairs(given)?;
@@ -221,13 +292,22 @@ fn are_columns(given: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 fn is_list_of_pairs(given: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let Ok(list) = given.cast::<PyList>() else { return Ok(false) };
-    for pair in list {
-        if !is_pair(&pair)? {
+    let is_set = is_a(given, "Set")?;
+    if !(is_set || given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>()) {
+        return Ok(false);
+    }
+    let mut is_empty = true;
+    for pair in given.try_iter()? {
+        if !is_pair(&pair?)? {
             return Ok(false);
         }
+        is_empty = false;
     }
-    Ok(!list.is_empty())
+    if is_set && !is_empty {
+        let what = format!("pairs are in a {}, and flows have an order", given.get_type().name()?);
+        return Err(ProblemError::new_err(format!("{what}: give a list of them, list(pairs)")));
+    }
+    Ok(!is_empty)
 }
 
 /// Refuses what is about single paths.

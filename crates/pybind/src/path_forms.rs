@@ -22,8 +22,9 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         return Ok(Arc::clone(&paths.get().core));
     }
     refuse_demands(value)?;
-    if net.is_some() {
+    if let Some(net) = net {
         refuse_pairs(value)?;
+        refuse_tables(value, net)?;
     }
     if let Ok(text) = value.cast::<PyString>() {
         let how = "net.ecmp(pairs) and net.k_shortest_paths(pairs, k) make some, and a utility comes after them";
@@ -176,6 +177,30 @@ fn refuse_pairs(value: &Bound<'_, PyAny>) -> PyResult<()> {
         return Err(ProblemError::new_err(message));
     }
     Ok(())
+}
+
+/// Refuses an array of integers that may be pairs, or demands between the ends of a network, and not paths.
+fn refuse_tables(value: &Bound<'_, PyAny>, net: &Topology) -> PyResult<()> {
+    if !(value.hasattr("dtype")? && value.hasattr("shape")?) || value.hasattr("tocsc")? {
+        return Ok(());
+    }
+    let is_integer = value.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(|kind| "iu".contains(kind));
+    let shape: Vec<usize> = value.getattr("shape")?.extract()?;
+    let [rows, columns] = shape[..] else { return Ok(()) };
+    let what = format!("paths is an array of integers of shape ({rows}, {columns})");
+    let message = match () {
+        () if !is_integer => return Ok(()),
+        () if columns == 2 => format!(
+            "{what}, which may be pairs of ends or paths of two links: pairs are the tuple of its columns, \
+             (array[:, 0], array[:, 1]), and paths a list of its rows, list(array)"
+        ),
+        () if [rows, columns] == [net.core.ends(); 2] => format!(
+            "{what}, which may be demands between the ends or paths of {columns} links: demands are floats, \
+             array.astype(float), and paths a list of its rows, list(array)"
+        ),
+        () => return Ok(()),
+    };
+    Err(ProblemError::new_err(message))
 }
 
 /// The error for a text in place of a path: often the nodes of one path, in a flat list.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use netnum_core::internal::check_length;
-use netnum_core::{Parameter, Paths as CorePaths, Problem as Core, Starving};
+use netnum_core::{Curvature, Parameter, Paths as CorePaths, Problem as Core, Starving};
 use numpy::PyArray1;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -215,6 +215,7 @@ impl Problem {
         let paths = hints::needed(py, "Problem", "paths", paths)?;
         let topology = of_network(network)?;
         let topology = topology.as_ref();
+        let paths = &all_paths::in_a_list(paths)?;
         let limits = Limits { max_hops, avoid_links, avoid_nodes };
         if let Some(net) = topology
             && let Some(pairs) = all_paths::pairs_of(net, paths)?
@@ -819,6 +820,7 @@ impl Problem {
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
                 let core = self.core.clone().with_link_costs(&costs)?;
+                all.check(&core)?;
                 all.begin(core).and_then(limited)
             })?;
             return Ok(Self { all_paths: Some(all), ..self.with(py, core)? });
@@ -857,7 +859,9 @@ impl Problem {
             }
             None => vec![0.0; self.core.flows()],
         };
-        self.with(py, self.core.clone().with_priorities(priorities).map_err(raise)?)
+        let core = self.core.clone().with_priorities(priorities).map_err(raise)?;
+        self.all_paths.iter().try_for_each(|all| all.check(&core)).map_err(raise)?;
+        self.with(py, core)
     }
 
     /// This problem with other utilities, and all else shared.
@@ -886,6 +890,7 @@ impl Problem {
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
+        self.all_paths.iter().try_for_each(|all| all.check(&core)).map_err(raise)?;
         warn_of_starving(py, &core, self.topology.as_ref().map(|topology| &topology.get().core))?;
         let (topology, all_paths) = (self.topology(py), self.all_paths.clone());
         Ok(Self { topology, utility: shown.into(), users, all_paths, ..Self::from(core) })
@@ -1078,14 +1083,19 @@ impl Problem {
     /// # Errors
     /// `ProblemError` where none are given.
     pub(crate) fn over_paths(&self) -> PyResult<&Core> {
-        match self.all_paths {
-            None => Ok(&self.core),
-            Some(_) => {
-                let message = "this problem has pairs and no paths: solve(problem) finds those that are best, and \
-                               Solution.problem has them";
-                Err(ProblemError::new_err(message))
-            }
-        }
+        if self.all_paths.is_some() { Err(self.without_paths()) } else { Ok(&self.core) }
+    }
+
+    /// The error for a problem that has pairs where paths are needed.
+    pub(crate) fn without_paths(&self) -> PyErr {
+        let message = "this problem has pairs and no paths: solve(problem) finds those that are best, and \
+                       Solution.problem has them";
+        ProblemError::new_err(message)
+    }
+
+    /// The method that solves it over all paths.
+    pub(crate) fn method_over_all_paths(&self) -> &'static str {
+        if self.core.curvature() == Curvature::MaxMin { "max-min" } else { "interior-point" }
     }
 
     /// The problem over the paths to begin with.

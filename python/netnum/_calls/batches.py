@@ -144,6 +144,9 @@ def _not_solved(noun: str, chunk: _Chunk, error: Exception) -> Exception:
 
 
 def _with_problem(solution: Solution, problem: Problem) -> Solution:
+    if solution.rounds is not None:
+        # Of pairs: its problem is over the paths that were found.
+        return solution
     restore, (state,) = _taken_apart(solution)
     return restore({**state, "problem": problem})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -81,6 +81,9 @@ class FailureStudy(Study):
     """`before` of the flows of each priority: shape (scenarios, priorities), or None."""
     class_after: NDArray[np.float64] | None
     """`after` of the flows of each priority: shape (scenarios, priorities), or None."""
+    without_rerouting: FailureStudy | None = None
+    """Of a problem of pairs, whose traffic is routed anew in every scenario, the same scenarios on the paths that
+    carried it before, each flow on those that are left to it. None for a problem of paths."""
 
     @property
     def _before(self) -> Solution | MulticommodityFlow:
@@ -105,9 +108,10 @@ class FailureStudy(Study):
         """A row per scenario, in their order.
 
         Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
-        still served, the sum of all rates, and the worst ratios of rate to demand. Where there are floors, the part of
-        all of them that fits, and the flows whose floors do not fit together; where there are priorities, before and
-        after of each of them, as ``before_priority_0``.
+        still served, the sum of all rates, and the worst ratios of rate to demand. Of a problem of pairs also how many
+        flows are cut off, the sum and the worst ratio on the paths of before, as ``throughput_without_rerouting``.
+        Where there are floors, the part of all of them that fits, and the flows whose floors do not fit together; where
+        there are priorities, before and after of each of them, as ``before_priority_0``.
 
         Raises
         ------
@@ -128,6 +132,11 @@ class FailureStudy(Study):
             "worst_ratio_before": self.worst_ratio_before,
             "worst_ratio": self.worst_ratio,
         }
+        if self.without_rerouting is not None:
+            kept = self.without_rerouting
+            columns["cut_off_without_rerouting"] = [len(flows) for flows in kept.cut_off]
+            columns["throughput_without_rerouting"] = kept.throughput
+            columns["worst_ratio_without_rerouting"] = kept.worst_ratio
         if self.floor_fraction is not None:
             columns["floor_fraction"] = self.floor_fraction
             columns["broken_floors"] = [flows.tolist() for flows in self.broken_floors]
@@ -251,7 +260,9 @@ def failure_study(
     Notes
     -----
     Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
-    the network may have others (`Topology.without` and `Topology.k_shortest_paths` find them). The flows that are still
+    the network may have others. The traffic of a problem of pairs is routed anew, over all paths that are left: a flow
+    is cut off where the network no longer joins its ends, and `FailureStudy.without_rerouting` is the study of the
+    same scenarios on the paths that carried the traffic before. The flows that are still
     served may gain by a failure that cuts others off: read ``after - before`` together with ``cut_off`` and
     ``throughput``.
 
@@ -290,9 +301,14 @@ def failure_study(
     >>> worst = study.after.argmax()
     >>> print(study.names[worst], study.before[worst].round(3), study.after[worst].round(3))
     Kansas City - Indianapolis 1.065 2.13
+
+    How many flows a failure cuts off at most if traffic is routed anew, and on the paths of before:
+
+    >>> study = netnum.failure_study(netnum.Problem(net, demands))
+    >>> max(map(len, study.cut_off)), max(map(len, study.without_rerouting.cut_off))
+    (0, 6)
     """
     expect_problem(problem, "failure_study")
-    problem._need_paths()  # type: ignore[attr-defined]
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
@@ -306,21 +322,40 @@ def failure_study(
         left[list(links)] = 0.0
         return left
 
-    def solved() -> tuple[Cases, list[Any]]:
-        cases = SolvedCases(problem, method, warm_start, settings | options)
+    def solved(of: Problem, start: Solution | ArrayLike | None) -> tuple[Cases, list[Any]]:
+        cases = SolvedCases(of, method, start, settings | options)
         return cases, cases.solve(map(without, scenarios), progress, threads)
 
-    def carried() -> tuple[Cases, list[Any]]:
+    def carried(of: Problem) -> tuple[Cases, list[Any]]:
         defaults: dict[str, Any] = failure_study.__kwdefaults__ or {}
         others = {"method": method != "auto", "warm_start": warm_start is not None, "threads": threads is not None}
         others |= {name: value != defaults[name] for name, value in settings.items()}
         for name in [name for name, is_given in others.items() if is_given] + list(options):
             raise NumError(f"{name} is a setting of solve, and {objective!r} is found exactly, without it")
-        cases = CarriedCases(problem, objective)
+        cases = CarriedCases(of, objective)
         return cases, cases.solve(map(without, scenarios), progress)
 
-    cases, solutions = solved() if objective == "utility" else carried()
+    def study(of: Problem, start: Solution | ArrayLike | None) -> FailureStudy:
+        cases, solutions = solved(of, start) if objective == "utility" else carried(of)
+        return _compared(of, names, scenarios, objective, cases, solutions)
 
+    found = study(problem, warm_start)
+    before = found.before_failures
+    if problem.paths is not None or before.problem is None:
+        return found
+    on_its_paths = study(before.problem, before if isinstance(before, Solution) else None)
+    return replace(found, without_rerouting=on_its_paths)
+
+
+def _compared(
+    problem: Problem,
+    names: tuple[str, ...],
+    scenarios: tuple[tuple[int, ...], ...],
+    objective: Literal["utility", "concurrent_flow", "min_utilization"],
+    cases: Cases,
+    solutions: list[Any],
+) -> FailureStudy:
+    """The study of scenarios, of which these are the solutions."""
     serves = cases.served(cases.before)
     still = [cases.served(solution) for solution in solutions]
     both = [serves & row for row in still]

@@ -94,10 +94,14 @@ class SolvedCases(Cases):
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
         """Utility of some flows less their costs; for max-min problems the smallest fair share, nan for no flows."""
-        values, cost = self._problem.values(found.flow_rates)[flows], self._problem.path_cost
+        values = self._problem.values(found.flow_rates)[flows]
         if found.method == "max-min":
             return float(values.min()) if len(values) else float("nan")
-        paid = 0.0 if cost is None else (cost * found.rates)[flows[self._problem.group]].sum()
+        over = self._problem
+        if over.paths is None and found.problem is not None:
+            # Of a problem of pairs, the paths that were found.
+            over = found.problem
+        paid = 0.0 if over.path_cost is None else (over.path_cost * found.rates)[flows[over.group]].sum()
         return float(values.sum() - paid)
 
 

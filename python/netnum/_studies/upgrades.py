@@ -209,6 +209,8 @@ def upgrade_study(
     The first units gain that much and later ones less, which is why the candidates are solved again. When the best of
     them gains more than is predicted of all others, it is the best of all (`UpgradeStudy.is_proven`).
 
+    A problem of pairs is solved over all paths again, the network as it is and every candidate that is checked.
+
     Links that have failed are refused, since flows that are served again change the sum of utilities.
 
     Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
@@ -228,7 +230,6 @@ def upgrade_study(
     expect_problem(problem, "upgrade_study")
     if operator.index(check) < 0:
         raise NumError(f"check is {check}, expected at least 0")
-    problem._need_paths()  # type: ignore[attr-defined]
     names, sets = _that_work(problem, upgrades)
     more = _added(problem, added)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}

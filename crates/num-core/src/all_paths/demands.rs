@@ -6,6 +6,7 @@
 
 use super::cheapest_paths::{CheapestPaths, check};
 use super::first_paths;
+use super::missing::with_paths;
 use super::rounds::used;
 use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
 use crate::error::Result;
@@ -53,7 +54,8 @@ pub fn concurrent_flow_over_all_paths(problem: &Problem, all: &dyn CheapestPaths
 pub fn min_utilization_over_all_paths(problem: &Problem, all: &dyn CheapestPaths) -> Result<CarriedOverAllPaths> {
     carried(problem, all, min_utilization, |flow, paid| {
         flow.bound *= paid;
-        flow.gap = flow.utilization / flow.bound - 1.0;
+        // Over links without a limit nothing is loaded.
+        flow.gap = if flow.utilization > 0.0 { flow.utilization / flow.bound - 1.0 } else { 0.0 };
     })
 }
 
@@ -101,18 +103,35 @@ fn carried(
     }
 }
 
-/// The paths that are missing under the prices of a proof that floors do not fit.
+/// What is found of floors over the paths of a problem.
+pub(super) enum Floors {
+    /// They fit, and it is known how; or no path of the network is missing for them, and they do not.
+    Settled(Problem),
+    /// The problem with paths that are missing for them.
+    Wanting(Problem),
+}
+
+/// Whether floors fit over the paths of a problem, or want others: those that are cheaper than what flows pay under the
+/// prices that prove the largest part of all floors that fits.
 ///
 /// # Errors
-/// Those of the oracle.
-pub(super) fn missing_for_floors(
+/// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn floors(
     problem: &Problem,
     all: &dyn CheapestPaths,
-    [prices, flow_prices]: [&[f64]; 2],
+    link_costs: &[f64],
     workers: &dyn Workers,
-) -> Result<super::Cheaper> {
-    let than: Vec<f64> = flow_prices.iter().map(|price| price * (1.0 - CHEAPER)).collect();
-    let found = all.cheaper(prices, &than, workers)?;
-    check(&found, problem.capacities(), prices, &than)?;
-    Ok(found)
+) -> Result<Floors> {
+    let flow = concurrent_flow(&problem.with_floors_as_demands())?;
+    if flow.fraction >= 1.0 {
+        let rates = flow.rates.into_iter().map(|rate| rate / flow.fraction).collect();
+        return Ok(Floors::Settled(problem.with_carrying(rates)));
+    }
+    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - CHEAPER)).collect();
+    let found = all.cheaper(&flow.prices, &than, workers)?;
+    check(&found, problem.capacities(), &flow.prices, &than)?;
+    if found.flows.is_empty() {
+        return Ok(Floors::Settled(problem.clone()));
+    }
+    with_paths(problem, &found.flows, &found.paths, link_costs).map(Floors::Wanting)
 }

@@ -23,7 +23,9 @@
 //! | `network_paths.rs` | all paths of a network, under limits |
 //! | `graph.rs`, `search.rs` | the network as it is searched; Dijkstra, and Bellman and Ford |
 //! | `first_paths.rs` | a few paths per flow to begin with |
+//! | `again.rs` | or those of an answer, to go on from |
 //! | `rounds.rs` | the loop of rounds |
+//! | `few_paths.rs` | the same rates over few paths |
 //! | `cuts.rs` | max-min: the paths that are missing under its cuts |
 //! | `demands.rs` | the largest fraction of all demands, and the least utilization |
 //! | `missing.rs` | the paths that are missing at some prices, and what they say about the gap |
@@ -32,9 +34,11 @@
 //! 1958; for prices of a centre Gondzio, González-Brevis and Munari, *New developments in the primal-dual column
 //! generation technique*, EJOR 2013.
 
+mod again;
 mod cheapest_paths;
 mod cuts;
 mod demands;
+mod few_paths;
 mod first_paths;
 mod graph;
 mod missing;
@@ -44,5 +48,6 @@ mod search;
 
 pub use cheapest_paths::{Cheaper, CheapestPaths};
 pub use demands::{CarriedOverAllPaths, concurrent_flow_over_all_paths, min_utilization_over_all_paths};
+pub use few_paths::over_few_paths;
 pub use network_paths::NetworkPaths;
-pub use rounds::{OverAllPaths, solve_over_all_paths, solve_with_link_costs};
+pub use rounds::{OverAllPaths, check_over_all_paths, solve_over_all_paths, solve_with_link_costs};

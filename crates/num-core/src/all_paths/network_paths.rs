@@ -197,7 +197,8 @@ impl NetworkPaths {
     /// [`Error::Length`] unless there is a flow per pair and a cost per link, if any; [`Error::Stopped`].
     pub fn begin(&self, problem: &Problem, link_costs: &[f64], workers: &dyn Workers) -> Result<Problem> {
         check_length("pairs", self.pairs.len(), problem.flows(), "flow")?;
-        problem.over_one_path_each(self.fewest_hops(problem.links(), workers)?, link_costs)
+        let paths = self.fewest_hops(problem.links(), workers)?;
+        problem.over_other_paths(paths, (0..problem.flows() as u32).collect(), link_costs)
     }
 
     /// The same pairs under the same limits in the same network with other capacities.
@@ -219,6 +220,16 @@ impl NetworkPaths {
     /// The ends of every pair.
     pub fn pairs(&self) -> &[[u32; 2]] {
         &self.pairs
+    }
+
+    /// The ways of links that may be used: from a node, the step that each is.
+    pub(super) fn ways(&self) -> &[(u32, Step)] {
+        &self.ways
+    }
+
+    /// Whether paths may pass through a node, by node.
+    pub(super) fn forwards(&self) -> &[bool] {
+        &self.forwards
     }
 
     /// The most links of a path, if there is a limit.

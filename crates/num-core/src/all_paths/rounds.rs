@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
 use super::cuts;
-use super::demands::missing_for_floors;
+use super::demands::{Floors, floors};
 use super::first_paths;
-use super::missing::{Missing, with_paths};
+use super::missing::Missing;
 use crate::certificate::Certificate;
 use crate::certify::certify_presolved;
 use crate::error::{Error, Result, check_length};
@@ -17,13 +17,15 @@ use crate::interrupt;
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::solve::{Ask, Cadence, Goal, Observer, Progress, Settings, Solution, Solver, Status, Stop};
+use crate::solve::{Ask, Cadence, Goal, MethodInfo, Observer, Progress, Settings, Solution, Solver, Status, Stop};
 use crate::utility::Curvature;
-use crate::work::Workers;
+use crate::work::{StopToken, Workers};
 
 /// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
 /// and of what it has found missing: the nearer prices are, the fewer rounds follow.
 const FIRST: f64 = 0.01;
+/// The first where it goes on from an answer, whose paths are nearly all that are wanted: prices tell more then.
+const AGAIN: f64 = 1e-4;
 const NEXT: f64 = 0.1;
 const NEXT_MISSING: f64 = 0.03;
 /// The last is solved to this part of the tolerance: the missing paths may add as much again.
@@ -36,6 +38,8 @@ const PATIENCE: usize = 20;
 /// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of
 /// the tolerance.
 const LEAST: f64 = 1e-3;
+/// Work before the first round that takes no longer is done whatever the time limit.
+const GRACE: Duration = Duration::from_millis(20);
 
 /// The solution over all paths that flows may use.
 #[derive(Debug, Clone)]
@@ -53,7 +57,9 @@ pub struct OverAllPaths {
 }
 
 /// Solves a problem over all paths that `all` has for its flows. Its own paths, at least one per flow, are those to
-/// begin with, and its floors, caps and utilities are those of the flows.
+/// begin with, and its floors, caps and utilities are those of the flows. Where it is asked to start at a
+/// [point](Ask::with_point) over these, as [`NetworkPaths::go_on`](super::NetworkPaths::go_on) makes them, it goes on
+/// from there; otherwise more paths are found before anything is solved.
 ///
 /// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
 /// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates
@@ -61,9 +67,9 @@ pub struct OverAllPaths {
 /// paths, that of the last round.
 ///
 /// # Errors
-/// Those of [`solve`](crate::solve()); [`Error::Unsupported`] for priorities, caps and costs of single paths,
-/// coefficients, tie costs, and a method other than the interior point, or max-min for its utilities;
-/// [`Error::CheapestPath`] for a path that cannot be the cheapest.
+/// Those of [`solve`](crate::solve()); [`Error::OverAllPaths`] for priorities, caps and costs of single paths,
+/// coefficients and tie costs; [`Error::Unsupported`] for a method other than the interior point, or max-min for its
+/// utilities; [`Error::CheapestPath`] for a path that cannot be the cheapest.
 pub fn solve_over_all_paths(
     problem: &Problem,
     all: &dyn CheapestPaths,
@@ -86,12 +92,9 @@ pub fn solve_with_link_costs(
 ) -> Result<OverAllPaths> {
     let began = Instant::now();
     ask.settings.check()?;
-    check(problem, !link_costs.is_empty(), ask)?;
+    check_over_all_paths(problem, !link_costs.is_empty(), ask)?;
     check_length("the pairs of the paths", all.flows(), problem.flows(), "flow")?;
-    // Each unit takes a link, or is held by a cap.
-    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
-    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
-    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    let reaches = reaches(problem, all)?;
     let mut rounds = Rounds {
         all,
         link_costs,
@@ -105,33 +108,49 @@ pub fn solve_with_link_costs(
         gap: f64::INFINITY,
         finishing: Duration::ZERO,
     };
+    let problem = match rounds.begin(problem)? {
+        ControlFlow::Continue(problem) => problem,
+        ControlFlow::Break((problem, status)) => {
+            let unsolved = Solution::unsolved(&problem, began.elapsed());
+            return rounds.ended(problem, Solution { status, ..unsolved });
+        }
+    };
     match problem.curvature() {
-        Curvature::MaxMin => rounds.run_max_min(problem.clone()),
-        _ => rounds.run(problem.clone()),
+        Curvature::MaxMin => rounds.run_max_min(problem),
+        _ => rounds.run(problem),
     }
 }
 
-fn check(problem: &Problem, links_have_costs: bool, ask: &Ask) -> Result<()> {
-    let unsupported = |what: &str, instead| {
-        let method = "all paths of a network".into();
-        Err(Error::Unsupported { method, what: what.into(), instead })
-    };
+/// Checks that a problem is one that [`solve_over_all_paths`] takes, and can be solved as it is asked.
+///
+/// # Errors
+/// [`Error::OverAllPaths`] naming what it does not take, and of a method [`Error::UnknownName`] and
+/// [`Error::Unsupported`]; [`Error::Length`] for a point over other paths than those to begin with.
+pub fn check_over_all_paths(problem: &Problem, links_have_costs: bool, ask: &Ask) -> Result<()> {
+    let refused = |what, instead| Err(Error::OverAllPaths { what, instead });
     problem.check_all_paths(links_have_costs)?;
     if problem.curvature() == Curvature::MaxMin && links_have_costs {
-        return unsupported("costs beside max-min utilities", "leave them out");
+        return refused("costs beside max-min utilities", "leave them out");
     }
     if problem.has_priorities() {
-        return unsupported("priorities", "use paths that are given");
+        return refused("priorities", "the problem of a solution, over the paths that were found, takes them");
     }
     if !ask.tie_costs.is_empty() {
-        return unsupported("tie costs", "give links a cost, link_cost");
+        return refused("tie costs", "give links a cost, link_cost");
     }
     if !ask.workers.ranks().are_alone() {
-        return unsupported("a part of a problem", "solve the whole on one rank");
+        return refused("ranks", "solve it on one");
     }
-    let method = if problem.curvature() == Curvature::MaxMin { "max-min" } else { "interior-point" };
-    if !["auto", method].contains(&ask.method()) {
-        return unsupported(&format!("methods other than {method:?}"), "use \"auto\"");
+    if let Some((_, rates)) = ask.start_point() {
+        check_length("the rates to start from", rates.len(), problem.paths().len(), "path")?;
+    }
+    let own = if problem.curvature() == Curvature::MaxMin { "max-min" } else { "interior-point" };
+    if !["auto", own].contains(&ask.method()) {
+        if ask.is_by_name() {
+            MethodInfo::of(ask.method(), problem)?;
+        }
+        let (method, what) = (ask.method().into(), "all paths of a network".into());
+        return Err(Error::Unsupported { method, what, instead: "use \"auto\"" });
     }
     Ok(())
 }
@@ -167,22 +186,73 @@ impl fmt::Display for OverAllPaths {
 }
 
 impl Rounds<'_> {
-    fn run(&mut self, problem: Problem) -> Result<OverAllPaths> {
+    /// The problem over the paths to begin with, which carry the floors where any paths do; or why there is none.
+    fn begin(&mut self, problem: &Problem) -> Result<ControlFlow<(Problem, Status), Problem>> {
+        let spread = || first_paths::spread(problem.clone(), self.all, self.link_costs, self.workers);
+        let mut problem = match self.ask.start_point() {
+            Some(_) => problem.clone(),
+            // Where there is no time for more, the first paths will do.
+            None => self.in_time(spread)?.unwrap_or_else(|| problem.clone()),
+        };
+        if !problem.has_flow_floors() {
+            return Ok(ControlFlow::Continue(problem));
+        }
+        let mut last = Instant::now();
+        loop {
+            interrupt::check()?;
+            let found = self.in_time(|| floors(&problem, self.all, self.link_costs, self.workers))?;
+            problem = match found {
+                None => return Ok(ControlFlow::Break((problem, Status::TimeLimit))),
+                Some(Floors::Settled(problem)) => return Ok(ControlFlow::Continue(problem)),
+                Some(Floors::Wanting(problem)) => problem,
+            };
+            self.rounds += 1;
+            let is_due = match self.observer.cadence() {
+                Cadence::EveryIteration => true,
+                Cadence::Every(pause) => last.elapsed() >= pause,
+            };
+            if is_due {
+                last = Instant::now();
+                let seconds = self.began.elapsed().as_secs_f64();
+                let progress =
+                    Progress { iteration: 0, gap: self.gap, overload: f64::NAN, kkt_residual: f64::NAN, seconds };
+                if self.observer.observe(&progress).is_break() {
+                    return Ok(ControlFlow::Break((problem, Status::Stopped)));
+                }
+            }
+        }
+    }
+
+    /// Does some work in the time that is left; none where that is up before.
+    fn in_time<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        let Some(left) = self.left() else { return work().map(Some) };
+        match StopToken::with_timeout(left + GRACE).scope(work) {
+            Err(Error::Stopped) => interrupt::check().map(|()| None),
+            result => result.map(Some),
+        }
+    }
+
+    /// The time that is left, if it is limited.
+    fn left(&self) -> Option<Duration> {
+        let limit = self.ask.settings.time_limit?;
+        Some(limit.saturating_sub(self.began.elapsed() + self.finishing))
+    }
+
+    fn run(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
-        let mut start = self.ask.start_prices().map(|prices| (prices.to_vec(), None));
-        let (mut aim, mut least, mut since) = (FIRST.max(LAST * tol), f64::INFINITY, 0);
+        let mut start = match self.ask.start_point() {
+            Some((prices, rates)) => Some((prices.to_vec(), Some(at_paths(rates, &problem)))),
+            None => self.ask.start_prices().map(|prices| (prices.to_vec(), None)),
+        };
+        let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
+        let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
             self.rounds += 1;
             let is_last = aim <= LAST * tol;
             let until = if is_last { stop } else { Stop::Gap };
             let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
-            if let Some(next) = self.more_for_floors(&problem, &solution)? {
-                problem = next;
-                continue;
-            }
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -197,7 +267,7 @@ impl Rounds<'_> {
             let is_stuck = nothing || since > PATIENCE;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck {
-                let certificate = self.certificate(&problem, &missing, &solution)?;
+                let certificate = certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
                 let Certificate { relative_gap, kkt_residual, .. } = certificate;
                 self.gap = relative_gap;
                 let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
@@ -215,35 +285,18 @@ impl Rounds<'_> {
                 true => 0.1 * aim,
                 false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
             };
-            let mut rates = solution.rates;
-            rates.resize(problem.paths().len(), 0.0);
-            start = Some((solution.prices, Some(rates)));
+            start = Some((solution.prices, Some(at_paths(&solution.rates, &problem))));
         }
     }
 
-    /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could
-    /// carry as much over others of their price.
-    fn certificate(&self, problem: &Problem, missing: &Missing, solution: &Solution) -> Result<Certificate> {
-        let whole = missing.added_to(problem, self.link_costs, 0.0)?.with_reaches(self.reaches.clone());
-        let mut rates = solution.rates.clone();
-        rates.resize(whole.paths().len(), 0.0);
-        let presolved = Presolved::by(&whole, Arc::clone(&self.ask.workers))?;
-        certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
-    }
-
     /// Max-min: paths are missing under the cuts that hold flows back.
-    fn run_max_min(&mut self, problem: Problem) -> Result<OverAllPaths> {
+    fn run_max_min(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let mut problem = first_paths::spread(problem, self.all, self.link_costs, self.workers)?;
         loop {
             interrupt::check()?;
             self.rounds += 1;
             let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
-            if let Some(next) = self.more_for_floors(&problem, &solution)? {
-                problem = next;
-                continue;
-            }
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -271,16 +324,6 @@ impl Rounds<'_> {
         }
     }
 
-    /// The problem with the paths that floors want which do not fit over its own; none where there are no such.
-    fn more_for_floors(&self, problem: &Problem, solution: &Solution) -> Result<Option<Problem>> {
-        let Some(proof) = &solution.infeasibility else { return Ok(None) };
-        let found = missing_for_floors(problem, self.all, [&proof.prices, &proof.flow_prices], self.workers)?;
-        if found.flows.is_empty() {
-            return Ok(None);
-        }
-        with_paths(problem, &found.flows, &found.paths, self.link_costs).map(Some)
-    }
-
     /// Solves one round by a method, in the time and with the iterations that are left.
     fn solve(
         &mut self,
@@ -293,9 +336,11 @@ impl Rounds<'_> {
         let given = &self.ask.settings;
         let mut settings = given.clone().with_tol(tol).with_stop(stop);
         settings.max_iterations = given.max_iterations.saturating_sub(self.iterations);
-        settings.time_limit = given.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed() + self.finishing));
+        settings.time_limit = self.left();
         let ask = self.ask.clone().with_method(method).with_settings(settings.clone());
         let ask = match start {
+            // A point is over the paths to begin with.
+            None if ask.start_point().is_some() => ask.cold(),
             None => ask,
             Some((prices, None)) => ask.with_prices(prices),
             Some((prices, Some(rates))) => ask.with_point(prices, rates),
@@ -332,6 +377,33 @@ impl Rounds<'_> {
     }
 }
 
+/// The most that each flow can carry over all of its paths: each unit takes a link, or is held by a cap.
+///
+/// # Errors
+/// [`Error::Length`] for an oracle that does not say it of every flow.
+pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<f64>> {
+    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    Ok(reaches)
+}
+
+/// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
+/// as much over others of their price.
+pub(super) fn certificate(
+    problem: &Problem,
+    missing: &Missing,
+    solution: &Solution,
+    link_costs: &[f64],
+    reaches: &[f64],
+    ask: &Ask,
+) -> Result<Certificate> {
+    let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
+    let rates = at_paths(&solution.rates, &whole);
+    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
+    certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
+}
+
 /// The paths that carry something, and one of every flow that has none, in the order of the flows.
 pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
     let flow_of = |path: u32| problem.group()[path as usize] as usize;
@@ -343,7 +415,12 @@ pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
     kept
 }
 
-/// Whether a limit or the observer has ended it.
+/// Rates of the first paths of a problem, and 0 for those that were added.
+fn at_paths(rates: &[f64], problem: &Problem) -> Vec<f64> {
+    let added = problem.paths().len() - rates.len();
+    rates.iter().copied().chain(std::iter::repeat_n(0.0, added)).collect()
+}
+
 /// How the rounds end.
 fn status(is_met: bool, is_over: bool, last: &Solution) -> Status {
     match () {
@@ -353,6 +430,7 @@ fn status(is_met: bool, is_over: bool, last: &Solution) -> Status {
     }
 }
 
+/// Whether a limit or the observer has ended it.
 fn is_over(solution: &Solution) -> bool {
     matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
 }

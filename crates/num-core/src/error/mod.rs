@@ -325,6 +325,14 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// What a problem over all paths of a network cannot have.
+    #[error("a problem over all paths of a network takes no {what}: {instead}")]
+    OverAllPaths {
+        /// The part of the problem.
+        what: &'static str,
+        /// What to give in its place.
+        instead: &'static str,
+    },
     /// A solution, a problem or a parameter without derivatives.
     #[error("no sensitivity of {what}; {instead}")]
     NoSensitivity {

@@ -77,6 +77,13 @@ impl Search {
         Ok(self)
     }
 
+    /// Computes anew what rates are read off, as [`rates`](Self::rates) does.
+    pub(crate) fn refresh(&mut self) {
+        if let Kind::SeveralPaths(runs) = &mut self.kind {
+            runs.refresh();
+        }
+    }
+
     /// Feasible rates of all paths, in the caller's units: flows that have stopped have their rate, the others what
     /// they have at the fair share that has been reached.
     pub(crate) fn rates(&mut self) -> Vec<f64> {

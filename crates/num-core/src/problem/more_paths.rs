@@ -22,13 +22,18 @@ impl Problem {
             false => Arc::new([&self.path_costs, costs].concat()),
         };
         let group = Arc::new([&self.group, flows].concat());
-        Ok(Self { paths: Arc::new(all), group, path_costs, carrying: Arc::default(), ..self.clone() })
+        let mut carrying = Arc::clone(&self.carrying);
+        if !carrying.is_empty() {
+            Arc::make_mut(&mut carrying).resize(all.len(), 0.0);
+        }
+        Ok(Self { paths: Arc::new(all), group, path_costs, carrying, ..self.clone() })
     }
 
-    /// This problem over other paths, one of every flow, which have the costs of their links, if these have any.
-    pub(crate) fn over_one_path_each(&self, paths: Paths, link_costs: &[f64]) -> Result<Self> {
-        let group = Arc::new((0..paths.len() as u32).collect());
-        let none = Self { paths: Arc::new(paths), group, rate_caps: Arc::default(), ..self.clone() };
+    /// This problem over other paths, at least one of every flow, which have the costs of their links, if these have
+    /// any.
+    pub(crate) fn over_other_paths(&self, paths: Paths, group: Vec<u32>, link_costs: &[f64]) -> Result<Self> {
+        let (paths, group) = (Arc::new(paths), Arc::new(group));
+        let none = Self { paths, group, rate_caps: Arc::default(), ..self.clone() };
         let none = Self { path_costs: Arc::default(), carrying: Arc::default(), ..none };
         if link_costs.is_empty() { Ok(none) } else { none.with_link_costs(link_costs) }
     }
@@ -47,9 +52,14 @@ impl Problem {
             group: Arc::new(paths.iter().map(|&path| self.group[path as usize]).collect()),
             rate_caps: of(&self.rate_caps),
             path_costs: of(&self.path_costs),
-            carrying: of(&self.carrying),
+            carrying: Arc::default(),
             ..self.clone()
         })
+    }
+
+    /// This problem with rates of all paths that are known to carry the floors.
+    pub(crate) fn with_carrying(&self, rates: Vec<f64>) -> Self {
+        Self { carrying: Arc::new(rates), ..self.clone() }
     }
 
     /// This problem as one over some of the paths that its flows have: each could carry so much over all of them.
@@ -65,17 +75,15 @@ impl Problem {
 
     /// Checks that nothing about the problem is about single paths, which would not hold for others.
     pub(crate) fn check_all_paths(&self, links_have_costs: bool) -> Result<()> {
+        let refused = |what, instead| Err(Error::OverAllPaths { what, instead });
         if self.has_rate_caps() {
-            let (method, what) = ("all paths of a network".into(), "caps of single paths".into());
-            return Err(Error::Unsupported { method, what, instead: "give flows a cap, flow_cap" });
+            return refused("caps of single paths", "give flows a cap, flow_cap");
         }
         if self.has_path_costs() && !links_have_costs {
-            let (method, what) = ("all paths of a network".into(), "costs of single paths".into());
-            return Err(Error::Unsupported { method, what, instead: "give links a cost, link_cost" });
+            return refused("costs of single paths", "give links a cost, link_cost");
         }
         if self.paths.coefficients().is_some() {
-            let (method, what) = ("all paths of a network".into(), "coefficients of paths".into());
-            return Err(Error::Unsupported { method, what, instead: "use paths that are given" });
+            return refused("coefficients of paths", "use paths that are given");
         }
         Ok(())
     }

@@ -183,8 +183,16 @@ impl Ask {
         }
     }
 
+    /// The prices and rates to start from, if both are given.
+    pub(crate) fn start_point(&self) -> Option<(&[f64], &[f64])> {
+        match &self.start {
+            Start::Point(prices, rates) => Some((prices, rates)),
+            _ => None,
+        }
+    }
+
     /// The same from the method's own first prices.
-    pub(super) fn cold(&self) -> Self {
+    pub(crate) fn cold(&self) -> Self {
         Self { start: Start::Cold, ..self.clone() }
     }
 
@@ -194,6 +202,11 @@ impl Ask {
             By::Name(name, _) => name,
             By::Rule(name, _) | By::Method(name, _) => name,
         }
+    }
+
+    /// Whether the method is one of a name, and not the caller's own.
+    pub(crate) fn is_by_name(&self) -> bool {
+        matches!(self.by, By::Name(..))
     }
 
     /// Whether `auto` chooses the method.

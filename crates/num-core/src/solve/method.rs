@@ -19,8 +19,9 @@ pub struct State {
 /// [`Solver`](super::Solver). A method does not say that it is done: the certificate does.
 /// [`Ask::by_method`](super::Ask::by_method) has an example.
 pub trait Method: Send {
-    /// Starts at the prices in `state`, without any memory of earlier steps. Writes their rates to `state`, and returns
-    /// an estimate of the relative gap, from which the loop decides when to certify.
+    /// Starts at the prices in `state`, without any memory of earlier steps. Returns an estimate of the relative gap,
+    /// from which the loop decides when to certify. The rates at these prices are in `state` after
+    /// [`write_rates`](Self::write_rates).
     ///
     /// # Errors
     /// [`Error::Stopped`] when a token in force says so. It may be begun again.
@@ -40,7 +41,7 @@ pub trait Method: Send {
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
     /// Writes the rates at the present prices to `state`, where steps do not.
-    fn write_rates(&mut self, _state: &mut State) {}
+    fn write_rates(&mut self, _problem: &Presolved, _state: &mut State) {}
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
     #[doc(hidden)]

@@ -98,7 +98,7 @@ const OTHERS: &[MethodInfo] = &[
         options: Vec::new,
         make: method(
             Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-            |_, _, problem| Ok(Box::new(InteriorPoint::new(problem)?)),
+            |_, _, problem| InteriorPoint::of_large(problem),
         ),
     },
     MethodInfo {
@@ -116,7 +116,7 @@ impl MethodInfo {
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
-    pub(super) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
+    pub(crate) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
         let method = METHODS
             .find(name)
             .ok_or_else(|| Error::unknown_name(METHODS.kind, name, std::iter::once(AUTO).chain(METHODS.names())))?;

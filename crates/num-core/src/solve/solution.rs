@@ -160,7 +160,7 @@ impl Solution {
 
     /// The outcome of a solve whose time was up before there was any solution: rates of 0, an infinite gap, and an
     /// empty list of failed flows.
-    pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {
+    pub(crate) fn unsolved(problem: &Problem, took: Duration) -> Self {
         let (paths, links) = (problem.paths().len(), problem.links());
         let certificate = Certificate { relative_gap: f64::INFINITY, overload: 0.0, kkt_residual: f64::INFINITY };
         Self {

@@ -24,13 +24,15 @@ pub(crate) struct Keywords<'py> {
     pub(crate) progress: bool,
     pub(crate) threads: Option<NonZeroUsize>,
     pub(crate) tie_cost: Option<Bound<'py, PyAny>>,
+    pub(crate) few_paths: bool,
+    pub(crate) max_paths: Option<usize>,
     /// The options of the method, by name.
     options: BTreeMap<String, f64>,
 }
 
 impl<'py> Keywords<'py> {
     /// Reads `tol`, `stop`, `max_iterations`, `time_limit` and `threads`, and those of `warm_start`, `callback`,
-    /// `progress`, `trace` and `tie_cost` that the function `takes`. Any other is an option of the method.
+    /// `progress`, `trace`, `tie_cost`, `few_paths` and `max_paths` that the function `takes`. Any other is an option of the method.
     pub(crate) fn of(given: Option<&Bound<'py, PyDict>>, takes: &[&str]) -> PyResult<Self> {
         let mut this = Self::default();
         for (name, value) in given.into_iter().flatten() {
@@ -50,6 +52,9 @@ impl<'py> Keywords<'py> {
                 Some("trace") => this.settings.trace = argument(&name, value.extract())?,
                 Some("progress") => this.progress = argument(&name, value.extract())?,
                 Some("callback") => this.callback = Some(value).filter(|value| !value.is_none()),
+                Some("few_paths") => this.few_paths = argument(&name, value.extract())?,
+                Some("max_paths") if value.is_none() => {}
+                Some("max_paths") => this.max_paths = Some(count("max_paths", &value, 1)?),
                 Some("tie_cost") => this.tie_cost = Some(value).filter(|value| !value.is_none()),
                 Some("warm_start") => this.warm_start = Some(value).filter(|value| !value.is_none()),
                 _ => _ = this.options.insert(name.clone(), option("solve", &name, &value)?),

@@ -2,23 +2,27 @@
 //! processes call `solve_chunk`.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use netnum_core::Tokens;
-use netnum_core::internal::check_length;
-use netnum_core::internal::interrupt;
-use netnum_core::{Ask, Error, Problem as Core, Ranks, Result, Solution as Found, StopToken};
-use netnum_parallel::{Batch, BatchObserver, Scenarios};
+use netnum_core::internal::{check_length, interrupt, solve_on};
+use netnum_core::{
+    Ask, Cadence, Error, Observer, OverAllPaths, Problem as Core, Progress, Ranks, Result, Solution as Found,
+    StopToken, Workers,
+};
+use netnum_parallel::{Batch, BatchObserver, Scenarios, Threads};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::solutions::{self, Solutions};
-use super::{Keywords, Solution, prices_of};
+use super::{Keywords, Solution, found_over_all_paths, prices_of, run_over_all_paths};
+use crate::all_paths::Begun;
 use crate::by_name::Each;
 use crate::detach::{self, EnterRust, PAUSE};
 use crate::error::{about, raise, setting, wrong_type};
@@ -35,7 +39,7 @@ use crate::progress_bar::ProgressBar;
 /// Parameters
 /// ----------
 /// problems : sequence of Problem, or Problem
-///     A single one with one or more of `flow_caps`, `flow_floors`, `path_costs` and `capacities`.
+///     A single one with one or more of `flow_caps`, `flow_floors`, `path_costs` and `capacities`; it has paths.
 /// method, tol, stop, max_iterations
 ///     As in `solve`, for all of them.
 /// flow_caps : array of float, shape (scenarios, flows), optional
@@ -167,7 +171,7 @@ const OF_SCENARIOS: [(&str, Each); 4] =
 
 /// The problems of one call.
 enum Work<'py> {
-    Problems(Vec<Bound<'py, Problem>>, Option<Starts>),
+    Problems(Vec<Bound<'py, Problem>>, Option<Starts<'py>>),
     /// Of one problem, with their `OF_SCENARIOS`.
     Scenarios(Bound<'py, Problem>, [Option<Vec<f64>>; 4]),
 }
@@ -176,7 +180,7 @@ impl<'py> Work<'py> {
     fn of(
         problems: &Bound<'py, PyAny>,
         given: [Option<&Bound<'_, PyAny>>; 4],
-        warm_start: Option<&Bound<'_, PyAny>>,
+        warm_start: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let names = "flow_caps, flow_floors, path_costs and capacities";
         if let Ok(problem) = problems.cast::<Problem>() {
@@ -227,12 +231,17 @@ impl<'a, 'py> How<'a, 'py> {
         let (threads, first) = (self.keywords.threads.unwrap_or(NonZeroUsize::MIN), chunk.unwrap_or(0));
         let (ask, settings) = (&self.ask, &self.keywords.settings);
         match work {
+            Work::Problems(held, starts) if held.iter().any(|problem| problem.get().all_paths.is_some()) => {
+                let solutions = self.solve_over_all_paths(py, held, starts.as_ref(), (threads, first), progress)?;
+                Ok(solutions.into_pyobject(py)?.unbind())
+            }
             Work::Problems(held, starts) => {
-                let problems: Vec<&Core> =
-                    held.iter().map(|problem| problem.get().over_paths()).collect::<PyResult<_>>()?;
-                let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
-                let batch = match &starts {
-                    Some(starts) => Batch::with_starts(&problems, starts).map_err(raise)?,
+                let problems: Vec<&Core> = held.iter().map(|problem| problem.get().at_first()).collect();
+                let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len())).transpose()?;
+                let prices: Option<Vec<Option<&[f64]>>> =
+                    starts.map(|starts| starts.into_iter().map(|start| start.map(|start| &*start.prices)).collect());
+                let batch = match &prices {
+                    Some(prices) => Batch::with_starts(&problems, prices).map_err(raise)?,
                     None => Batch::new(&problems),
                 };
                 let answers = Answers::new(problems.len(), "problem", first);
@@ -253,6 +262,56 @@ impl<'a, 'py> How<'a, 'py> {
         }
     }
 
+    /// Problems of which some have pairs, each of them as `solve` does.
+    fn solve_over_all_paths(
+        &self,
+        py: Python<'_>,
+        held: &[Bound<'_, Problem>],
+        starts: Option<&Starts<'_>>,
+        (threads, first): (NonZeroUsize, usize),
+        progress: bool,
+    ) -> PyResult<Vec<Solution>> {
+        let none = || Ok(vec![None; held.len()]);
+        let starts = starts.map_or_else(none, |starts| starts.per_problem(held.len()))?;
+        let mut works = Vec::with_capacity(held.len());
+        for (problem, start) in held.iter().zip(starts) {
+            let problem = problem.get();
+            let ask =
+                start.map_or_else(|| self.ask.clone(), |start| self.ask.clone().with_prices(start.prices.clone()));
+            let begun = match &problem.all_paths {
+                Some(all) => Begun::at(py, problem, all, start.map(|start| &start.given))?,
+                None => None,
+            };
+            works.push((problem, begun, ask));
+        }
+        let solve = |answers: &Answers<Answer>, number: usize| {
+            let (problem, begun, ask) = &works[number];
+            let mut observer = OfOne(number, answers);
+            match &problem.all_paths {
+                Some(all) => run_over_all_paths(problem, all, begun.as_ref(), ask.clone())(&mut observer)
+                    .map(Answer::OverAllPaths),
+                None => solve_on(problem.at_first(), ask, &mut observer, None)
+                    .map(|(solution, _)| Answer::OverPaths(solution)),
+            }
+        };
+        let all = |answers: &Answers<Answer>| {
+            let each = |number: usize| {
+                if answers.want(number) {
+                    answers.put(number, solve(answers, number));
+                }
+            };
+            let threads = NonZeroUsize::new(works.len()).map_or(threads, |count| count.min(threads));
+            Threads::new(threads).each(works.len(), &each);
+        };
+        let found = Answers::new(held.len(), "problem", first).collect(py, threads, progress, all)?;
+        let settings = &self.keywords.settings;
+        let of = |(problem, answer): (&Bound<'_, Problem>, Answer)| match answer {
+            Answer::OverPaths(solution) => Solution::new(problem, solution, settings),
+            Answer::OverAllPaths(found) => found_over_all_paths(problem, found, settings),
+        };
+        held.iter().zip(found).map(of).collect()
+    }
+
     /// On an executor, in chunks, by `netnum._calls.batches`.
     fn solve_on(
         &self,
@@ -266,13 +325,10 @@ impl<'a, 'py> How<'a, 'py> {
         let batch = py.import("netnum._calls.batches")?.getattr("Batch")?.call1(batch)?;
         let solutions = match work {
             Work::Problems(problems, starts) => {
-                let array = |prices: &Vec<f64>| PyArray1::from_slice(py, prices);
-                let starts = starts.as_ref().map(|starts| match starts {
-                    Starts::Same(prices) => vec![Some(array(prices)); problems.len()],
-                    Starts::Each(starts) => starts.iter().map(|start| start.as_ref().map(array)).collect(),
-                });
-                let found = starts.as_ref().map_or(problems.len(), Vec::len);
-                check_length("warm_start", found, problems.len(), "problem").map_err(raise)?;
+                let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len())).transpose()?;
+                let array = |start: &Start<'_>| PyArray1::from_slice(py, &start.prices);
+                let starts: Option<Vec<_>> =
+                    starts.map(|starts| starts.into_iter().map(|start| start.map(array)).collect());
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
@@ -326,8 +382,8 @@ fn scenarios<'a>(
 }
 
 /// The solutions of many problems. Those after the first that fails are left out.
-struct Answers {
-    all: Mutex<Vec<Option<PyResult<Found>>>>,
+struct Answers<T> {
+    all: Mutex<Vec<Option<PyResult<T>>>>,
     /// The word for a problem in messages, and the number of the first.
     noun: &'static str,
     first: usize,
@@ -337,7 +393,7 @@ struct Answers {
     is_stopped: AtomicBool,
 }
 
-impl Answers {
+impl<T: Send> Answers<T> {
     fn new(problems: usize, noun: &'static str, first: usize) -> Self {
         let all = Mutex::new((0..problems).map(|_| None).collect());
         let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
@@ -351,11 +407,11 @@ impl Answers {
         threads: NonZeroUsize,
         progress: bool,
         work: impl FnOnce(&Self) + Send,
-    ) -> PyResult<Vec<Found>> {
+    ) -> PyResult<Vec<T>> {
         let total = self.lock().len();
         let bar = ProgressBar::new(py, progress, "solve_many", (total,))?;
         let ended = py.enter_rust(|| self.watch(threads, &bar, work));
-        let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<Found>>>();
+        let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<T>>>();
         bar.close(py, ended.and_then(|()| found()), |_| (total,))
     }
 
@@ -386,18 +442,17 @@ impl Answers {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Option<PyResult<Found>>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<PyResult<T>>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl BatchObserver for Answers {
-    fn is_wanted(&self, problem: usize) -> bool {
+    /// Whether a problem is still to be solved.
+    fn want(&self, problem: usize) -> bool {
         let failed = self.failed.load(Ordering::Relaxed);
         !(self.is_stopped.load(Ordering::Relaxed) || problem > failed || detach::has_raised())
     }
 
-    fn on_solution(&self, problem: usize, answer: Result<Found>) {
+    fn put(&self, problem: usize, answer: Result<T>) {
         use Error::{OptionOfAuto, Setting, UnknownName, UnknownOption};
         let concerns_all =
             matches!(answer, Err(UnknownName { .. } | UnknownOption { .. } | OptionOfAuto { .. } | Setting { .. }));
@@ -413,30 +468,78 @@ impl BatchObserver for Answers {
     }
 }
 
-/// The warm starts of a batch.
-enum Starts {
-    Same(Vec<f64>),
-    Each(Vec<Option<Vec<f64>>>),
+impl BatchObserver for Answers<Found> {
+    fn is_wanted(&self, problem: usize) -> bool {
+        self.want(problem)
+    }
+
+    fn on_solution(&self, problem: usize, answer: Result<Found>) {
+        self.put(problem, answer);
+    }
 }
 
-impl Starts {
-    fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+/// The answer to a problem of paths, or to one of pairs.
+enum Answer {
+    OverPaths(Found),
+    OverAllPaths(OverAllPaths),
+}
+
+/// Stops the solve of one problem that is not wanted any more.
+struct OfOne<'a>(usize, &'a Answers<Answer>);
+
+impl Observer for OfOne<'_> {
+    fn cadence(&self) -> Cadence {
+        Cadence::Every(PAUSE)
+    }
+
+    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        if self.1.want(self.0) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// The warm starts of a batch.
+enum Starts<'py> {
+    Same(Start<'py>),
+    Each(Vec<Option<Start<'py>>>),
+}
+
+/// Prices to start from, and the solution that they are of, whose paths a problem of pairs begins with.
+#[derive(Clone)]
+struct Start<'py> {
+    prices: Vec<f64>,
+    given: Bound<'py, PyAny>,
+}
+
+impl<'py> Start<'py> {
+    fn of(given: Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self { prices: prices_of(&given)?, given })
+    }
+}
+
+impl<'py> Starts<'py> {
+    fn of(value: &Bound<'py, PyAny>) -> PyResult<Self> {
         if value.cast::<Solution>().is_ok() || is_prices(value)? {
-            return prices_of(value).map(Self::Same);
+            return Start::of(value.clone()).map(Self::Same);
         }
-        let start = |(problem, start): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let start = |(problem, start): (usize, PyResult<Bound<'py, PyAny>>)| {
             let start = start?;
-            let prices = (!start.is_none()).then(|| prices_of(&start)).transpose();
-            prices.map_err(|error| about(value.py(), "problem", problem, error))
+            let start = (!start.is_none()).then(|| Start::of(start)).transpose();
+            start.map_err(|error| about(value.py(), "problem", problem, error))
         };
         value.try_iter()?.enumerate().map(start).collect::<PyResult<_>>().map(Self::Each)
     }
 
-    fn per_problem(&self, problems: usize) -> Vec<Option<&[f64]>> {
-        match self {
-            Self::Same(prices) => vec![Some(prices); problems],
-            Self::Each(starts) => starts.iter().map(Option::as_deref).collect(),
-        }
+    /// One for every problem.
+    ///
+    /// # Errors
+    /// `ProblemError` for another number of them.
+    fn per_problem(&self, problems: usize) -> PyResult<Vec<Option<&Start<'py>>>> {
+        let starts: Vec<_> = match self {
+            Self::Same(start) => vec![Some(start); problems],
+            Self::Each(starts) => starts.iter().map(Option::as_ref).collect(),
+        };
+        check_length("warm_start", starts.len(), problems, "problem").map_err(raise)?;
+        Ok(starts)
     }
 }
 

@@ -12,11 +12,11 @@ mod solver;
 mod trace;
 
 use netnum_core::internal::{solve_on, solve_with_link_costs};
-use netnum_core::{METHODS, OverAllPaths, Settings};
+use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings, over_few_paths};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::all_paths::AllPaths;
+use crate::all_paths::{AllPaths, Begun};
 use crate::detach::EnterRust;
 use crate::error::MethodError;
 use crate::plain::object;
@@ -61,7 +61,8 @@ pub(crate) use trace::Trace;
 ///     up before there are any, rates are 0, the gap is inf and the objective nan.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from: those of any problem on the same links, with other flows, weights or capacities. The fewer
-///     of these differ, the fewer iterations a price method takes. The interior point gains little.
+///     of these differ, the fewer iterations a price method takes. The interior point gains little. A problem of pairs
+///     begins with the paths of the solution, as far as it may use them, and saves rounds.
 /// callback : callable, optional
 ///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning
 ///     False stops; its exceptions are raised unchanged.
@@ -76,6 +77,13 @@ pub(crate) use trace::Trace;
 /// tie_cost : str, or array of float, shape (links,), or float, or dict, optional
 ///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
+/// few_paths : bool
+///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give them
+///     the same rates over few paths, at most one for every flow and one for every link, and short ones.
+/// max_paths : int, optional
+///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
+///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
+///     the status is ``"stalled"``; of max-min nothing is proven. Floors may not fit over so few paths.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
@@ -121,14 +129,15 @@ pub(crate) use trace::Trace;
 #[pyo3(
     text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
                          warm_start=None, callback=None, progress=False, trace=False, threads=1, tie_cost=None, \
-                         **options)"
+                         few_paths=False, max_paths=None, **options)"
 )]
 pub(crate) fn solve<'py>(
     problem: &Bound<'py, Problem>,
     method: &str,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace", "tie_cost"])?;
+    let takes = ["warm_start", "callback", "progress", "trace", "tie_cost", "few_paths", "max_paths"];
+    let keywords = Keywords::of(keywords, &takes)?;
     solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
 }
 
@@ -142,6 +151,11 @@ pub(crate) fn solve_over<'py>(
     let (py, settings) = (problem.py(), &keywords.settings);
     if let Some(all) = &problem.get().all_paths {
         return solve_over_all_paths(problem, all, method, keywords, ranks);
+    }
+    if keywords.few_paths || keywords.max_paths.is_some() {
+        let name = if keywords.few_paths { "few_paths" } else { "max_paths" };
+        let instead = "over paths that are given, tie_cost=1.0 takes the shortest of the best splits";
+        return Err(MethodError::new_err(format!("{name} is of problems of pairs: {instead}")));
     }
     let core = problem.get().over_paths()?;
     let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
@@ -167,7 +181,7 @@ fn solve_over_all_paths<'py>(
     keywords: &Keywords<'py>,
     ranks: netnum_core::Ranks,
 ) -> PyResult<Solution> {
-    let (py, core, settings) = (problem.py(), problem.get().at_first(), &keywords.settings);
+    let (py, settings) = (problem.py(), &keywords.settings);
     if keywords.tie_cost.is_some() {
         let message = "tie_cost is of paths that are given: give links a cost, link_cost= of the problem";
         return Err(MethodError::new_err(message));
@@ -175,15 +189,43 @@ fn solve_over_all_paths<'py>(
     let bar = solve_bar(py, keywords.progress, settings)?;
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let ask = keywords.ask(method, ranks)?;
-    let net = problem.get().topology.as_ref().map(Py::get);
+    let begun = Begun::at(py, problem.get(), all, keywords.warm_start.as_ref())?;
+    let found = run_over_all_paths(problem.get(), all, begun.as_ref(), ask.clone());
+    let (most, few) = (keywords.max_paths, keywords.few_paths || keywords.max_paths.is_some());
     let found = py.enter_rust(|| {
-        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, &mut observer)
-            .map_err(|error| with_link_name(error, net))
+        let found = found(&mut observer)?;
+        if few { over_few_paths(found, &*all.paths, &all.link_costs, most, &ask) } else { Ok(found) }
     });
     let last = |found: &OverAllPaths| last_state(&found.solution);
-    let found = bar.close(py, found, last)?;
+    found_over_all_paths(problem, bar.close(py, found, last)?, settings)
+}
+
+/// The solve of a problem of pairs, from where there is something to go on from.
+pub(super) fn run_over_all_paths<'a>(
+    problem: &'a Problem,
+    all: &'a AllPaths,
+    begun: Option<&'a Begun>,
+    ask: Ask,
+) -> impl FnOnce(&mut dyn Observer) -> netnum_core::Result<OverAllPaths> + Send + 'a {
+    let net = problem.topology.as_ref().map(Py::get);
+    let (core, ask) = match begun {
+        Some(Begun { problem, prices, rates }) => (problem, ask.with_point(prices.clone(), rates.clone())),
+        None => (problem.at_first(), ask),
+    };
+    move |observer| {
+        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, observer)
+            .map_err(|error| with_link_name(error, net))
+    }
+}
+
+/// The solution of a problem of pairs, with the problem over the paths that are used.
+pub(super) fn found_over_all_paths(
+    problem: &Bound<'_, Problem>,
+    found: OverAllPaths,
+    settings: &Settings,
+) -> PyResult<Solution> {
     let (summary, rounds) = (found.to_string(), found.rounds);
-    let used = Bound::new(py, problem.get().with_found(py, found.problem)?)?;
+    let used = Bound::new(problem.py(), problem.get().with_found(problem.py(), found.problem)?)?;
     Ok(Solution::new(&used, found.solution, settings)?.over_all_paths(summary, rounds))
 }
 

@@ -180,6 +180,17 @@ impl Solution {
 }
 
 impl Solution {
+    /// Its problem over paths; none where it is without its problem, or nothing was found.
+    pub(crate) fn found(&self) -> Option<&Py<Problem>> {
+        self.problem.as_ref().filter(|_| self.gap.is_finite())
+    }
+
+    /// Its prices and rates.
+    pub(crate) fn point(&self, py: Python<'_>) -> PyResult<[Vec<f64>; 2]> {
+        let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(py).readonly().as_slice()?.to_vec());
+        Ok([list(&self.prices)?, list(&self.rates)?])
+    }
+
     /// A problem that is given, or its own.
     fn problem_or<'py>(slf: &Bound<'py, Self>, given: Option<&Bound<'py, Problem>>) -> PyResult<Bound<'py, Problem>> {
         let own = || slf.get().problem.as_ref().map(|problem| problem.bind(slf.py()).clone());

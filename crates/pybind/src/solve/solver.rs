@@ -2,22 +2,26 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use netnum_core::Solver as Core;
+use netnum_core::{Ask, OverAllPaths, Solver as Core};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::observer::PythonObserver;
-use super::{Keywords, Solution, last_state, solve_bar};
+use super::{Keywords, Solution, found_over_all_paths, last_state, run_over_all_paths, solve_bar};
+use crate::all_paths::Begun;
 use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
-use crate::error::wrong_type;
+use crate::error::{raise, wrong_type};
 use crate::hints;
-use crate::numbers;
+use crate::numbers::{self, counted};
 use crate::problem::Problem;
 
 /// A method on a problem: one iteration at a time, or until the certificate passes, and then for a changed problem.
+///
+/// Of a problem of pairs it keeps the paths that were found: after `update` the next `solve` begins with them. `step`,
+/// `certificate`, `rates` and `prices` are of paths that are given, and an error then.
 ///
 /// Parameters
 /// ----------
@@ -54,8 +58,19 @@ use crate::problem::Problem;
 /// array([0.333, 0.667, 0.667])
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solver {
-    core: Mutex<Core>,
+    engine: Mutex<Engine>,
     described: Mutex<Described>,
+}
+
+/// What solves.
+enum Engine {
+    OverPaths(Core),
+    /// Over all paths: how, and what was found last.
+    OverAllPaths {
+        ask: Ask,
+        begun: Option<Begun>,
+        iterations: usize,
+    },
 }
 
 /// The problem and the method, which can be read while the solver is in use.
@@ -65,9 +80,20 @@ struct Described {
 }
 
 impl Solver {
-    /// The solver, unless it is in use: in another thread, or around a utility that refers to it.
-    fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
-        detach::lock(&self.core, "solver")
+    /// What solves, unless it is in use: in another thread, or around a utility that refers to it.
+    fn engine(&self) -> PyResult<MutexGuard<'_, Engine>> {
+        detach::lock(&self.engine, "solver")
+    }
+
+    /// Does something with the solver over paths that are given.
+    ///
+    /// # Errors
+    /// `ProblemError` where none are.
+    fn with_core<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> PyResult<T>) -> PyResult<T> {
+        match &mut *self.engine()? {
+            Engine::OverPaths(core) => work(core),
+            Engine::OverAllPaths { .. } => Err(self.problem(py).get().without_paths()),
+        }
     }
 
     fn described(&self) -> MutexGuard<'_, Described> {
@@ -95,10 +121,22 @@ impl Solver {
             }
         }
         let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
-        let core_problem = problem.get().over_paths()?;
-        let core = py.enter_rust(|| Core::new(core_problem, &ask))?;
-        let described = Described { problem: problem.clone().unbind(), method: core.method() };
-        Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
+        let (engine, method) = match &problem.get().all_paths {
+            Some(all) => {
+                all.check_ask(problem.get().at_first(), &ask).map_err(raise)?;
+                let start = keywords.map(|given| given.get_item("warm_start")).transpose()?.flatten();
+                let begun = Begun::at(py, problem.get(), all, start.as_ref())?;
+                (Engine::OverAllPaths { ask, begun, iterations: 0 }, problem.get().method_over_all_paths())
+            }
+            None => {
+                let core_problem = problem.get().at_first();
+                let core = py.enter_rust(|| Core::new(core_problem, &ask))?;
+                let method = core.method();
+                (Engine::OverPaths(core), method)
+            }
+        };
+        let described = Described { problem: problem.clone().unbind(), method };
+        Ok(Self { engine: Mutex::new(engine), described: Mutex::new(described) })
     }
 
     /// Continue from the present state until the certificate meets the tolerance.
@@ -135,13 +173,26 @@ impl Solver {
         let settings = &keywords.settings;
         let bar = solve_bar(py, keywords.progress, settings)?;
         let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        let solution = py.enter_rust(|| core.run(settings, &mut observer));
-        self.described().method = guard.method();
-        let solution = bar.close(py, solution, last_state)?;
+        let mut guard = self.engine()?;
         let problem = self.problem(py);
-        Solution::new(problem.bind(py), solution, settings)
+        match (&mut *guard, &problem.get().all_paths) {
+            (Engine::OverAllPaths { ask, begun, iterations }, Some(all)) => {
+                let ask = ask.clone().with_settings(settings.clone());
+                let found = run_over_all_paths(problem.get(), all, begun.as_ref(), ask);
+                let found = py.enter_rust(|| found(&mut observer));
+                let found = bar.close(py, found, |found: &OverAllPaths| last_state(&found.solution))?;
+                *iterations += found.solution.iterations;
+                let solution = found_over_all_paths(problem.bind(py), found, settings)?;
+                *begun = all.going_on(py, problem.get(), &solution)?.or(begun.take());
+                Ok(solution)
+            }
+            (Engine::OverPaths(core), _) => {
+                let solution = py.enter_rust(|| core.run(settings, &mut observer));
+                self.described().method = core.method();
+                Solution::new(problem.bind(py), bar.close(py, solution, last_state)?, settings)
+            }
+            (Engine::OverAllPaths { .. }, None) => unreachable!("it was made for pairs"),
+        }
     }
 
     /// Change demands, floors, costs, capacities or utilities, and continue from the present state.
@@ -189,7 +240,7 @@ impl Solver {
         capacities: Option<&Bound<'_, PyAny>>,
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let mut guard = self.core()?;
+        let mut guard = self.engine()?;
         let mut problem = self.described().problem.clone_ref(py);
         if let Some(capacities) = capacities {
             problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
@@ -210,9 +261,21 @@ impl Solver {
         if let Some(utility) = utility {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
         }
-        let (core, changed) = (&mut *guard, problem.get().at_first());
-        py.enter_rust(|| core.update(changed))?;
-        let described = Described { problem, method: guard.method() };
+        let method = match (&mut *guard, &problem.get().all_paths) {
+            (Engine::OverAllPaths { ask, begun, .. }, Some(all)) => {
+                all.check_ask(problem.get().at_first(), ask).map_err(raise)?;
+                let next = begun.as_ref().map(|begun| all.next(py, problem.get(), begun)).transpose()?;
+                *begun = next;
+                problem.get().method_over_all_paths()
+            }
+            (Engine::OverPaths(core), _) => {
+                let changed = problem.get().at_first();
+                py.enter_rust(|| core.update(changed))?;
+                core.method()
+            }
+            (Engine::OverAllPaths { .. }, None) => unreachable!("it was made for pairs"),
+        };
+        let described = Described { problem, method };
         drop(guard);
         // A user-defined utility may use either lock when it is freed.
         let old = std::mem::replace(&mut *self.described(), described);
@@ -230,9 +293,7 @@ impl Solver {
     #[pyo3(text_signature = "($self, n=1)")]
     fn step(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let iterations = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        detach::repeat(py, iterations, || core.step(1))
+        self.with_core(py, |core| detach::repeat(py, iterations, || core.step(1)))
     }
 
     /// The certificate of the present rates and prices: `Certificate`. Costs about one step.
@@ -242,34 +303,35 @@ impl Solver {
     /// MethodError
     ///     For a max-min problem that cannot be certified.
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        py.enter_rust(move || core.certificate()).map(Into::into)
+        self.with_core(py, |core| py.enter_rust(move || core.certificate()).map(Into::into))
     }
 
     /// The demand of every path at these prices, not normalized: links may be overloaded. Array of float, shape
     /// (paths,).
     #[getter]
     fn raw_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.core()?.raw_rates()))
+        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.raw_rates())))
     }
 
     /// The demands, made feasible by F-NORM: array of float, shape (paths,).
     #[getter]
     fn rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.core()?.rates()))
+        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.rates())))
     }
 
     /// Price of every link: array of float, shape (links,).
     #[getter]
     fn prices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.core()?.prices()))
+        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.prices())))
     }
 
     /// Iterations done.
     #[getter]
     fn iteration(&self) -> PyResult<usize> {
-        Ok(self.core()?.iteration())
+        Ok(match &*self.engine()? {
+            Engine::OverPaths(core) => core.iteration(),
+            Engine::OverAllPaths { iterations, .. } => *iterations,
+        })
     }
 
     /// Name of the method.
@@ -285,7 +347,15 @@ impl Solver {
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("{:?}", self.core()?))
+        Ok(match &*self.engine()? {
+            Engine::OverPaths(core) => format!("{core:?}"),
+            Engine::OverAllPaths { iterations, .. } => {
+                let Described { problem, method } = &*self.described();
+                let core = problem.get().at_first();
+                let (flows, links) = (counted(core.flows(), "flow"), counted(core.links(), "link"));
+                format!("Solver({method}, {flows} over all paths, {links}, iteration {iterations})")
+            }
+        })
     }
 
     /// As of `Problem`.

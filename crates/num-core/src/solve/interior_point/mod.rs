@@ -42,6 +42,7 @@ mod chunk;
 mod cold_start;
 mod floors;
 mod newton_step;
+mod over_core;
 mod part;
 mod residuals;
 mod variables;
