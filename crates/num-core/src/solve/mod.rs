@@ -3,6 +3,7 @@
 mod ask;
 mod auto;
 mod bottlenecks;
+mod cuts;
 mod deadline;
 mod fill;
 mod goal;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::auto::Auto;
+use super::cuts::Found;
 use super::fill::{fill, top_up};
 use super::schedule::CertificateSchedule;
 use super::{
@@ -278,6 +279,18 @@ impl Solver {
         let (gap, kkt_residual) = gap_and_residual(&self.problem, &point, self.method.witness(), is_needed)?;
         let (score, rank) = (goal.score(gap, kkt_residual), goal.rank(gap, kkt_residual));
         Ok(Best { score, rank, gap, kkt_residual, point })
+    }
+
+    /// The solution at rates and prices that are not its own, with a residual that is.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub(super) fn at(&self, found: &Found, settings: &Settings) -> Result<Solution> {
+        let (began, presolved, goal) = (Instant::now(), &self.presolved, Goal::new(settings));
+        let (rates, prices) = (presolved.natural_rates(&found.rates), presolved.natural_prices(&found.prices));
+        let best = Best { kkt_residual: found.kkt_residual, ..self.certified(presolved, &goal, &rates, &prices)? };
+        let status = self.final_status(&goal, Some(&best))?.unwrap_or(Status::Stalled);
+        self.solution(status, best, found.iterations, Vec::new(), began)
     }
 
     /// The rank whose flows these are, and how many ranks there are.
