@@ -547,7 +547,8 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
                 judge_max_min(case, own, answer, outcome)
             else:
                 judge_utility(case, own, None, answer, outcome, accuracy)
-            if outcome.false and not own.worth.is_max_min and one.priority != expected[-1]:
+            is_earlier = one.priority != expected[-1] and not own.is_single_path
+            if outcome.false == "false: gap" and is_earlier:
                 judge_cheapest_split(case, own, answer, outcome, accuracy)
         if outcome.false:
             outcome.detail += f", priority {one.priority:g}"
@@ -581,11 +582,11 @@ def judge_cheapest_split(case: Case, own, answer: Answer, outcome: Outcome, accu
         outcome.false, outcome.detail = before
         return
     judge_utility(case, own, None, Answer(split, answer.prices, answer.gap), outcome, accuracy)
-    if not outcome.false:
+    if outcome.false != "false: gap":
         return
     # A linear program is right to a part of all that is paid, which may be far more than what the class pays.
     lacks, pays = second_opinion.Prices(own, answer.prices).missing(split)
-    if case.decades > 4 or lacks.sum() <= 2 * GAP * pays.sum():
+    if lacks.sum() <= 2 * GAP * pays.sum():
         outcome.false, outcome.detail = "", ""
         outcome.open += int(own.served.sum())
 

@@ -308,8 +308,8 @@ impl Sensitivity {
     /// Returns
     /// -------
     /// dict
-    ///     ``capacities``, of shape (links,) or (rows, links), and likewise ``path_cost`` and ``coefficients``, of shape
-    ///     (crossings,) in the order of `Paths.indices`, which need not be there, and what the problem has: the
+    ///     ``capacities``, of shape (links,) or (rows, links), and likewise ``path_cost`` and ``coefficients``, of
+    ///     shape (crossings,) in the order of `Paths.indices`, which need not be there, and what the problem has: the
     ///     parameters of the utilities, of which each flow has its own, ``rate_cap``, ``flow_cap`` and ``flow_floor``.
     ///     The derivative in a parameter that is the same for all flows is the sum over them.
     ///

@@ -6,9 +6,9 @@
 //!
 //! with r_f the most that flow f can use and r_p the most that path p can carry. A link of which this holds is never
 //! full: its price is 0. A flow with paths over such links only has all that it can use over these, and pays nothing;
-//! without it more links cannot fill. Where all flows fit at what they can use, which is tried, nothing is left. Nothing
-//! is taken to its bound where it need not be, as derivatives ask for: a flow uses all the paths it can, and links that
-//! are full with no room at all are left to the method.
+//! without it more links cannot fill. Where all flows fit at what they can use, which is tried, nothing is left.
+//! Nothing is taken to its bound where it need not be, as derivatives ask for: a flow uses all the paths it can, and
+//! links that are full with no room at all are left to the method.
 
 use std::sync::{Arc, OnceLock};
 
@@ -121,8 +121,8 @@ impl<'p> Settling<'p> {
         found
     }
 
-    /// Gives flows with paths over links that cannot fill all that they can use, in equal parts over these paths. Returns
-    /// whether there are any.
+    /// Gives flows with paths over links that cannot fill all that they can use, in equal parts over these paths.
+    /// Returns whether there are any.
     fn settle(&mut self) -> Result<bool> {
         let Self { problem, loads, can_fill, is_settled, rates } = self;
         let mut free = Vec::new();

@@ -1,16 +1,17 @@
 //! A class by cuts: its flows alone, beside what prices prove of the rates that all others have.
 //!
 //! ```text
-//! Σ_{p of the class} q_p x_p ≤ Σ_l c_l p_l − Σ_{g not of it} min { Σ_p q_p x_p : Σ x = y_g, x ≤ r }       for any p ≥ 0
+//! Σ_{p of the class} q_p x_p ≤ Σ_l c_l p_l − Σ_{g not of it} min { Σ_p q_p x_p : Σ x = y_g, x ≤ r }       for any p ≥
+//! 0
 //! ```
 //!
-//! Rates that are kept fill links, and a method that moves their splits together with the rates of the class has no room
-//! to move in. Here the splits are left out. The class is solved on the links with what flows of one path leave, and
-//! [`concurrent_flow`] splits all rates. Where they do not fit, its prices are such an inequality, which is a link with
-//! coefficients q_p for the class, and it is solved again; those of the classes before are the first. Every inequality is a vertex of a polyhedron, so that there
-//! are finitely many; nearly always a few do. In the end the price of a cut, times its prices, is a part of the prices
-//! of links, which prove the optimum of the whole. Source: Benders, *Partitioning procedures for solving mixed-variables
-//! programming problems*, Numer. Math. 1962.
+//! Rates that are kept fill links, and a method that moves their splits together with the rates of the class has no
+//! room to move in. Here the splits are left out. The class is solved on the links with what flows of one path leave,
+//! and [`concurrent_flow`] splits all rates. Where they do not fit, its prices are such an inequality, which is a link
+//! with coefficients q_p for the class, and it is solved again; those of the classes before are the first. Every
+//! inequality is a vertex of a polyhedron, so that there are finitely many; nearly always a few do. In the end the
+//! price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole. Source:
+//! Benders, *Partitioning procedures for solving mixed-variables programming problems*, Numer. Math. 1962.
 
 use std::time::Instant;
 
@@ -25,7 +26,6 @@ use crate::problem::Problem;
 const MOST: usize = 100;
 /// The part of all rates that has to fit: the rest is rounding.
 const FITS: f64 = 1.0 - 1e-11;
-
 /// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
 const ROUNDING: f64 = 1e-14;
 

@@ -34,8 +34,8 @@ impl Deadline {
     /// The part of the time by which finishing may be late.
     const LATE: u32 = 20;
 
-    /// Of a solve that began then. `made`: the time of making the solver. Several ranks decide together and break nothing
-    /// off.
+    /// Of a solve that began then. `made`: the time of making the solver. Several ranks decide together and break
+    /// nothing off.
     pub(super) fn new(at: Option<Instant>, began: Instant, made: Duration, ranks: &Ranks) -> Self {
         let late = |at: Instant| at.saturating_duration_since(began) / Self::LATE + 2 * Self::GRACE;
         Self {

@@ -54,8 +54,8 @@ pub fn solve(problem: &Problem, ask: &Ask) -> Result<Solution> {
 
 /// Solves a problem, and shows an observer how it goes. Where a solver is given, that of a problem on the same paths,
 /// it goes on from its state. Returns the solver too, to go on from; none where the time was up before there was one.
-/// What is known of the problem by then is filled; where nothing is, rates are 0, the gap and the KKT residual ∞ and the
-/// objective NaN.
+/// What is known of the problem by then is filled; where nothing is, rates are 0, the gap and the KKT residual ∞ and
+/// the objective NaN.
 ///
 /// With workers that have [ranks](crate::Ranks) every rank calls this with its part: a problem that has all links, and
 /// the flows of this rank, which may be none. All paths of a flow are on one rank. All go on alike: iterations, prices,

@@ -281,7 +281,8 @@ impl Solver {
         Ok(Best { score, rank, gap, kkt_residual, point })
     }
 
-    /// The solution at rates and prices that are not its own, with a residual that is.
+    /// The solution at rates and prices that were found for a problem with fewer constraints, whose certificate has the
+    /// residual: rates that are right there, and feasible here, are right here.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).

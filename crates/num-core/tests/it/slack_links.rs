@@ -168,8 +168,8 @@ fn light() -> impl Strategy<Value = Problem> {
 proptest! {
     #[test]
     fn rates_are_those_of_the_problem_with_all_links(problem in light()) {
-        let (found, expected) = (by_interior_point(&problem, 1e-9), by_interior_point(&with_caps_as_links(&problem), 1e-9));
-        prop_assume!(expected.status == Status::Optimal);
+        let (found, expected) = (by_interior_point(&problem, 1e-9), by_interior_point(&with_caps_as_links(&problem),
+        1e-9)); prop_assume!(expected.status == Status::Optimal);
         prop_assert_eq!(found.status, Status::Optimal);
         let scale = found.flow_rates.iter().sum::<f64>();
         let worth = (found.objective - expected.objective).abs();

@@ -32,7 +32,8 @@ pub(crate) struct Keywords<'py> {
 
 impl<'py> Keywords<'py> {
     /// Reads `tol`, `stop`, `max_iterations`, `time_limit` and `threads`, and those of `warm_start`, `callback`,
-    /// `progress`, `trace`, `tie_cost`, `few_paths` and `max_paths` that the function `takes`. Any other is an option of the method.
+    /// `progress`, `trace`, `tie_cost`, `few_paths` and `max_paths` that the function `takes`. Any other is an option
+    /// of the method.
     pub(crate) fn of(given: Option<&Bound<'py, PyDict>>, takes: &[&str]) -> PyResult<Self> {
         let mut this = Self::default();
         for (name, value) in given.into_iter().flatten() {

@@ -78,8 +78,8 @@ pub(crate) use trace::Trace;
 ///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
 /// few_paths : bool
-///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give them
-///     the same rates over few paths, at most one for every flow and one for every link, and short ones.
+///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give
+///     them the same rates over few paths, at most one for every flow and one for every link, and short ones.
 /// max_paths : int, optional
 ///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
 ///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
