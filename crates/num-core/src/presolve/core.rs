@@ -8,7 +8,7 @@
 //! full: its price is 0. A flow with paths over such links only has all that it can use over these, and pays nothing;
 //! without it more links cannot fill. Where all flows fit at what they can use, which is tried, nothing is left.
 //! Nothing is taken to its bound where it need not be, as derivatives ask for: a flow uses all the paths it can, and
-//! links that are full with no room at all are left to the method.
+//! links that would be full with no room at all are left to the method.
 
 use std::sync::{Arc, OnceLock};
 
@@ -168,17 +168,18 @@ impl<'p> Settling<'p> {
                         return Ok(false);
                     }
                     let can_fill = |link: u32| self.can_fill[link as usize];
-                    let room = |path: usize, left: &[f64]| {
+                    let room = |path: usize, rate: f64, left: &[f64]| {
                         let links = problem.paths.row(path).entries().filter(|&(link, _)| can_fill(link));
-                        links.fold(problem.bounds.caps[path], |room, (link, a)| room.min(left[link as usize] / a))
+                        let most = problem.bounds.caps[path] - rate;
+                        links.fold(most, |room, (link, a)| room.min(left[link as usize] / a)).max(0.0)
                     };
                     paths.clear();
-                    paths.extend(own.map(|path| (path, room(path, &left).max(0.0))));
+                    paths.extend(own.map(|path| (path, room(path, 0.0, &left))));
                     let per_room = rest / paths.iter().map(|(_, room)| room).sum::<f64>();
                     for in_proportion in [true, false] {
                         for &(path, first) in paths.iter().filter(|(_, room)| *room > 0.0) {
                             let most = if in_proportion { rest.min(first * per_room) } else { rest };
-                            let more = room(path, &left).clamp(0.0, most);
+                            let more = room(path, rates[path], &left).min(most);
                             let row = problem.paths.row(path);
                             pacer.did(row.links().len())?;
                             rates[path] += more;

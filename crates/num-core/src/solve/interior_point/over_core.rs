@@ -11,6 +11,8 @@ struct OverCore {
     core: Core,
     /// None where nothing is left.
     method: Option<InteriorPoint>,
+    /// That on the whole problem, where nothing is left and that is not proven.
+    whole: Option<InteriorPoint>,
     /// Prices and rates of the core.
     state: State,
 }
@@ -34,7 +36,7 @@ impl InteriorPoint {
         let Some(core) = problem.core()? else { return Ok(Box::new(Self::new(problem)?)) };
         let method = core.problem.as_ref().map(Self::new).transpose()?;
         let state = State { prices: vec![0.0; core.links.len()], rates: vec![0.0; core.paths.len()] };
-        Ok(Box::new(OverCore { core, method, state }))
+        Ok(Box::new(OverCore { core, method, whole: None, state }))
     }
 }
 
@@ -58,7 +60,7 @@ impl OverCore {
         state: &mut State,
         work: impl FnOnce(&mut InteriorPoint, &Presolved, &mut State) -> Result<f64>,
     ) -> Result<f64> {
-        let Self { core: Core { problem, links, paths, rates }, method, state: own } = self;
+        let Self { core: Core { problem, links, paths, rates }, method, state: own, .. } = self;
         let estimate = match (problem, method) {
             (Some(problem), Some(method)) => work(method, problem, own)?,
             _ => 0.0,
@@ -68,6 +70,18 @@ impl OverCore {
         state.rates.copy_from_slice(rates);
         paths.iter().zip(&own.rates).for_each(|(&path, &rate)| state.rates[path as usize] = rate);
         Ok(estimate)
+    }
+
+    /// Where nothing is left and the certificate asks for more: a step on the whole problem.
+    fn go_on(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        if self.whole.is_none() {
+            let mut whole = InteriorPoint::new(problem)?;
+            state.prices.copy_from_slice(&problem.first_prices);
+            whole.start(problem, state)?;
+            self.whole = Some(whole);
+        }
+        let whole = self.whole.as_mut().expect("it was made");
+        whole.step(problem, state)
     }
 
     /// Takes the prices and rates of the core from those of the whole problem.
@@ -80,17 +94,22 @@ impl OverCore {
 
 impl Method for OverCore {
     fn start(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.whole = None;
         self.take(state);
         self.with(state, |method, problem, own| method.start(problem, own))
     }
 
     fn resume(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.whole = None;
         self.take(state);
         self.with(state, |method, problem, own| method.resume(problem, own))
     }
 
-    fn step(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.with(state, |method, problem, own| method.step(problem, own))
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        match self.method {
+            Some(_) => self.with(state, |method, problem, own| method.step(problem, own)),
+            None => self.go_on(problem, state),
+        }
     }
 
     fn is_expensive(&self) -> bool {
@@ -98,6 +117,6 @@ impl Method for OverCore {
     }
 
     fn has_stalled(&self) -> bool {
-        self.method.as_ref().is_none_or(Method::has_stalled)
+        self.method.as_ref().or(self.whole.as_ref()).is_some_and(Method::has_stalled)
     }
 }
