@@ -88,7 +88,7 @@ pub fn solve_on(
         let mut presolved = None;
         let made = deadline.within(|| match last {
             Some(mut solver) => solver.update_by(problem, &deadline, &mut presolved).map(|()| solver),
-            None => Solver::by_deadline(problem, ask, &deadline, &mut presolved),
+            None => Solver::by_deadline(problem, ask, None, &deadline, &mut presolved),
         })?;
         let (mut solver, is_made) = match (made, presolved) {
             (Some(solver), _) => (solver, true),

@@ -66,23 +66,33 @@ impl Solver {
     /// [`Error::Price`] and [`Error::Rate`] for what to start from; [`Error::Threads`], [`Error::Stopped`], and those
     /// of [`Ranks`](crate::Ranks).
     pub fn new(problem: &Problem, ask: &Ask) -> Result<Self> {
-        let mut this = Self::by_deadline(problem, ask, &Deadline::none(), &mut None)?;
+        let mut this = Self::by_deadline(problem, ask, None, &Deadline::none(), &mut None)?;
         this.method.write_rates(&this.presolved, &mut this.state);
         Ok(this)
     }
 
     /// [`new`](Self::new), which leaves the presolved problem as soon as there is one. Where the time is up then, it is
-    /// for filling what is known, and the method is not made.
+    /// for filling what is known, and the method is not made. It goes on from what the method of the last solver has
+    /// found, if there is one.
     pub(super) fn by_deadline(
         problem: &Problem,
         ask: &Ask,
+        last: Option<&Self>,
         deadline: &Deadline,
         presolved: &mut Option<Arc<Presolved>>,
     ) -> Result<Self> {
         let began = Instant::now();
-        let chosen = ask.choose(problem)?;
+        let (name, make) = ask.choose(problem)?;
         let found = presolved.insert(Arc::new(Presolved::by(problem, Arc::clone(&ask.workers))?));
-        deadline.punctually(|| Self::by(problem, Arc::clone(found), chosen, ask, began))
+        deadline.punctually(|| {
+            let again =
+                last.filter(|last| last.method_name == name).map(|last| last.method.again(problem)).transpose()?;
+            let make = match again.flatten() {
+                Some(method) => Box::new(|_: &Arc<Presolved>| Ok(method)),
+                None => make,
+            };
+            Self::by(problem, Arc::clone(found), (name, make), ask, began)
+        })
     }
 
     /// A solver whose method is not made, as the time was up before: it is run to fill what is known.
@@ -192,15 +202,11 @@ impl Solver {
         presolved: &mut Option<Arc<Presolved>>,
     ) -> Result<()> {
         self.problem.check_same_paths(problem)?;
-        let mut next = Self::by_deadline(problem, &self.ask, deadline, presolved)?;
+        let mut next = Self::by_deadline(problem, &self.ask, Some(self), deadline, presolved)?;
         let (prices, rates) = (self.prices(), self.raw_rates());
         // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
             let began = Instant::now();
-            let again = next.method_name == self.method_name;
-            if let Some(method) = if again { self.method.again(problem)? } else { None } {
-                next.method = method;
-            }
             next.start_at(&prices, Some(&rates))?;
             next.made += began.elapsed();
         }

@@ -43,7 +43,8 @@ proptest! {
         shift in -4i32..4,
     ) {
         let best = 0.5 * (1.0 + wide[0] - wide[1]);
-        let part = (best + off).clamp(0.01, 0.99);
+        // A residual is no more than the part of a flow on its dearer path, and no error here exceeds 0.9/25.
+        let part = (best + off).clamp(0.05, 0.95);
         let error = (part - best).abs() / wide[0];
         let (rates, mut prices) = point(alpha, wide, part);
         prices[0] *= 1.0 + f64::from(shift) * f64::EPSILON;

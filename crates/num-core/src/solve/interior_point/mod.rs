@@ -270,10 +270,13 @@ impl InteriorPoint {
     }
 
     /// Whether prices now need more digits than those of a float: their rounding then decides how flows are split over
-    /// several paths, and with them the rates of flows that pay prices many decades smaller.
+    /// several paths, and with them the rates of flows that pay prices many decades smaller. Not with floors and jumps
+    /// of U', of which the multipliers have no more digits than floats.
     fn needs_finer_prices(&self, problem: &Presolved) -> bool {
         let is_rounding = self.residuals.complementarity < ROUNDING;
         problem.has_several_paths
+            && problem.bounds.floors.is_empty()
+            && self.parts.iter().all(|part| part.barriers.breakpoints.is_empty())
             && self.variables.finer.is_empty()
             && (is_rounding || self.progress.since == PATIENCE / 3)
     }
