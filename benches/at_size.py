@@ -5,13 +5,14 @@
     python benches/at_size.py stopped                        what a solve stopped at a tenth of its time is worth
     python benches/at_size.py changed                        from the point before some demands changed
     python benches/at_size.py growth                         time over paths
+    python benches/at_size.py threads                        the interior point on one and two threads
 
 Networks are those of `networks/`. A draw has one of them, 1000 to 8000 of its pairs, 4 edge-disjoint or 4 or 8 shortest
 paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link 2, 8 or 40
 times, equal capacities (two of three) or such of 1, 10, 40 and 100. Weights are 1, or the demands (two of five); flows
 are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with the default promise.
 `pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and the paths of `zoo.py`.
-All seconds are of one thread on a machine that may have other work.
+All seconds are of one thread, but for `threads`, on a machine that may have other work.
 """
 
 from __future__ import annotations
@@ -245,6 +246,37 @@ def changed(options: argparse.Namespace) -> None:
     print(markdown(["cold over warm, demands changed", ".1 %", "1 %", "5 %", "10 %"], rows))
 
 
+# --- threads ---
+
+
+def fabric(flows: int) -> netnum.Problem:
+    """Flows of unequal weights, one path each, on 9 racks of 16 servers."""
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+    weights = np.random.default_rng(2).uniform(0.5, 1.5, flows)
+    return netnum.Problem(
+        net, net.ecmp(*net.random_pairs(flows, seed=1), seed=1), netnum.AlphaFair(1.0, weight=weights)
+    )
+
+
+def threads(options: argparse.Namespace) -> None:
+    problems = [(f"fabric, {flows} flows, alpha 1", fabric(flows)) for flows in (100_000, 1_000_000)]
+    for name in options.networks or ["Cogentco"]:
+        instance = all_pairs(name)
+        for objective in options.objectives or ["throughput", "alpha 1", "alpha 4"]:
+            problems.append((f"{name}, {len(instance.paths)} paths, {objective}", instance.problem(objective)))
+    rows = []
+    for name, problem in problems:
+        runs: dict[int, list[tuple[Any, float]]] = {1: [], 2: []}
+        for _ in range(5):
+            for count, of_count in runs.items():
+                of_count.append(timed(lambda p=problem, n=count: netnum.solve(p, "interior-point", threads=n)))
+        one, two = (statistics.median(took for _, took in of_count) for of_count in runs.values())
+        rates = [solution.rates for of_count in runs.values() for solution, _ in of_count]
+        same = "yes" if all(np.array_equal(rates[0], other) for other in rates) else "no"
+        rows.append([name, f"{three_digits(one)} s", f"{three_digits(two)} s", f"{one / two:.2f}", same])
+    print(markdown(["problem", "one thread", "two threads", "ratio", "same bits"], rows))
+
+
 # --- growth ---
 
 
@@ -272,7 +304,7 @@ def growth(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {part.__name__: part for part in (draws, pairs, stopped, changed, growth)}
+    parts = {part.__name__: part for part in (draws, pairs, stopped, changed, growth, threads)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--networks", type=lambda names: names.split(","), help="separated by commas")
     parser.add_argument("--objectives", type=lambda names: names.split(";"), help="separated by semicolons")

@@ -6,7 +6,8 @@
 
 Instances: the leaf-spine of 9 racks x 16 servers x 4 spines (10 and 40 Gbit/s), the fat-tree of 16-port switches, and
 wide-area networks, every capacity times 0.8 to 1.2, random pairs, one path each, weights 0.5 to 1.5; everything drawn
-from one seed. Proportional fairness, and weighted max-min.
+from one seed. Proportional fairness, alone and with coefficients of 0.5 to 2 and guaranteed rates of half of the flows,
+and weighted max-min.
 
 All solvers start from the same arrays (capacities, paths as indptr and indices, weights; Gbit/s) and have one thread.
 "seconds" is the time from there to rates and prices in NumPy, "solver" the part that the solver itself reports:
@@ -36,7 +37,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ class Instance:
     indices: Any
     weights: Any
     alpha: float = 1.0
+    #: How much of every link of a path a unit of its rate takes, in the order of `indices`, and what every flow has to
+    #: have at least.
+    coefficients: Any = None
+    floors: Any = None
 
     @property
     def kind(self) -> str:
@@ -111,7 +116,8 @@ def routing(instance: Instance) -> Any:
     import numpy as np
     import scipy.sparse
 
-    crossings = (np.ones(len(instance.indices)), instance.indices, instance.indptr)
+    uses = np.ones(len(instance.indices)) if instance.coefficients is None else instance.coefficients
+    crossings = (uses, instance.indices, instance.indptr)
     return scipy.sparse.csc_matrix(crossings, shape=(len(instance.capacities), len(instance.weights)))
 
 
@@ -123,8 +129,9 @@ def cvxpy_with(solver: str, **options: float) -> Callable[[Instance, float], Ans
 
         rates = cvxpy.Variable(len(instance.weights))
         within = routing(instance) @ rates <= instance.capacities
+        guaranteed = [] if instance.floors is None else [rates >= instance.floors]
         utility = cvxpy.sum(cvxpy.multiply(instance.weights, cvxpy.log(rates)))
-        problem = cvxpy.Problem(cvxpy.Maximize(utility), [within])
+        problem = cvxpy.Problem(cvxpy.Maximize(utility), [within, *guaranteed])
         tolerances = {name: factor * tol for name, factor in options.items()}
         problem.solve(solver=solver, **tolerances, **({"max_threads": 1} if solver == "CLARABEL" else {}))
         return Answer(rates.value, within.dual_value, problem.solver_stats.solve_time, problem.status)
@@ -368,7 +375,16 @@ MAX_MIN: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("netnum max-min", 0.0, netnum_by("max-min")),
     ("numpy water-filling", 0.0, numpy_water_filling),
 ]
+#: Those that take coefficients and floors.
+CONSTRAINED = [row for row in PROPORTIONAL if row[0].startswith(("netnum", "cvxpy"))]
 METHODS = PROPORTIONAL + MAX_MIN
+
+
+def methods_for(instance: Instance) -> list[tuple[str, float, Callable[[Instance, float], Answer]]]:
+    if math.isinf(instance.alpha):
+        return MAX_MIN
+    return PROPORTIONAL if instance.floors is None else CONSTRAINED
+
 
 #: The row below another solver's: netnum to the gap that it reached.
 SAME_GAP = "  netnum auto, that gap"
@@ -386,6 +402,20 @@ def with_flows(name: str, net: Any, flows: int, alpha: float = 1.0) -> Instance:
     capacities = net.capacities * random.uniform(0.8, 1.2, len(net.capacities))
     weights = random.uniform(0.5, 1.5, flows)
     return Instance(f"{name}, {flows} flows", capacities, paths.indptr, paths.indices, weights, alpha)
+
+
+def constrained(instance: Instance) -> Instance:
+    """Coefficients and floors: every second flow has up to 0.9 of an equal share, so that all floors fit at once."""
+    import numpy as np
+
+    random = np.random.default_rng(SEED)
+    coefficients = 2 ** random.uniform(-1, 1, len(instance.indices))
+    taken = np.bincount(instance.indices, coefficients, minlength=len(instance.capacities))
+    shares = instance.capacities / np.maximum(taken, 1e-300)
+    equal = np.minimum.reduceat(shares[instance.indices], instance.indptr[:-1])
+    floors = np.where(np.arange(len(equal)) % 2, 0.0, random.uniform(0.1, 0.9, len(equal)) * equal)
+    name = instance.name.replace(",", " with coefficients and floors,")
+    return replace(instance, name=name, coefficients=coefficients, floors=floors)
 
 
 def leaf_spine() -> Any:
@@ -418,6 +448,9 @@ def wide_area(nodes: int) -> Any:
 INSTANCES: list[tuple[str, Callable[[], Instance]]] = [
     *((f"proportional {flows}", lambda flows=flows: with_flows("leaf-spine 9 x 16 x 4", leaf_spine(), flows))
       for flows in (100, 1_000, 10_000, 100_000)),
+    *((f"constrained {flows}",
+       lambda flows=flows: constrained(with_flows("leaf-spine 9 x 16 x 4", leaf_spine(), flows)))
+      for flows in (1_000, 10_000)),
     ("fat-tree", lambda: with_flows("fat-tree k = 16", fat_tree(), 10_000)),
     *((f"wan {nodes}", lambda nodes=nodes: with_flows(f"wan of {nodes} nodes", wide_area(nodes), 5_000))
       for nodes in (85, 250, 418)),
@@ -434,8 +467,9 @@ def problem_of(instance: Instance) -> Any:
     """The instance as a problem of netnum."""
     import netnum
 
-    paths = netnum.Paths(instance.indptr, instance.indices)
-    return netnum.Problem(instance.capacities, paths, netnum.AlphaFair(instance.alpha, instance.weights))
+    paths = netnum.Paths(instance.indptr, instance.indices, coefficients=instance.coefficients)
+    utility = netnum.AlphaFair(instance.alpha, instance.weights)
+    return netnum.Problem(instance.capacities, paths, utility, flow_floor=instance.floors)
 
 
 def optimum(instance: Instance) -> Any:
@@ -501,7 +535,7 @@ def compare(instances: list[str], methods: list[str]) -> Iterator[Row]:
         best = optimum(instance)
         max_min = math.isinf(instance.alpha)
         ours: dict[float, float] = {}
-        for method, tol, solve in MAX_MIN if max_min else PROPORTIONAL:
+        for method, tol, solve in methods_for(instance):
             if not any(matches(part, method) for part in methods):
                 continue
             if (instance.kind, method) in slow:

@@ -19,6 +19,8 @@
 //!
 //! `at once`: flows of web-search sizes between random servers of the same leaf-spine, all arriving at time 0, so that
 //! nearly every end changes the rates of many others.
+//!
+//! `all-reduce`: 400 MB in a ring of workers on a leaf-spine, each step of which waits for the one before.
 
 mod common;
 
@@ -30,8 +32,8 @@ use criterion::{BenchmarkId, Criterion};
 use netnum_core::registry::Options;
 use netnum_core::{Link, Paths, Topology};
 use netnum_sim::{
-    Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Pairs, Poisson, Production, Report, Routing, RunSettings, Sizes,
-    Spray, Workload, policy, simulate,
+    AllReduce, Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Pairs, Poisson, Production, Report, Routing,
+    RunSettings, Sizes, Spray, Workload, policy, simulate,
 };
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
@@ -41,6 +43,9 @@ const TEXTBOOK_FLOWS: usize = 10_000;
 
 /// Numbers of flows that arrive together.
 const CROWDS: [usize; 3] = [1000, 5000, 20_000];
+
+/// Numbers of workers in a ring.
+const RINGS: [usize; 3] = [32, 256, 1024];
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_secs(4), samples: 10 };
 
@@ -290,6 +295,27 @@ fn measure_crowds(criterion: &mut Criterion) {
     }
 }
 
+/// An all-reduce in a ring on a leaf-spine fabric, max-min: each of its steps waits for the one before.
+fn measure_all_reduce(criterion: &mut Criterion) {
+    for &workers in &RINGS[..if common::is_test() { 1 } else { RINGS.len() }] {
+        let net = Topology::leaf_spine(workers / 16, 16, 8, 100e9, 200e9).expect("the fabric is well formed");
+        let all: Vec<usize> = (0..workers).collect();
+        let workload = Workload::all_reduce(&net, 400e6, &all, AllReduce::Ring).expect("the workers are ends");
+        let seconds = common::measure(criterion, "all-reduce", BenchmarkId::new("ring", workers), PLAN, |count| {
+            let began = Instant::now();
+            for _ in 0..count {
+                let (mut routing, mut policy) = (Ecmp::new(1), MaxMinFair::new());
+                let report = simulate(&net, &workload, &mut routing, &mut policy, &RunSettings::default(), &mut ());
+                let _ = black_box(report.expect("well formed"));
+            }
+            began.elapsed()
+        });
+        if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
+            println!("all-reduce of {workers} workers in a ring, {} flows: {seconds:.3} s", workload.len());
+        }
+    }
+}
+
 fn print_table(measured: &[Measured], gigahertz: f64) {
     println!(
         "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
@@ -309,6 +335,7 @@ fn main() {
     measure_routings(&mut criterion, FLOWS[1]);
     measure_policies(&mut criterion, FLOWS[1]);
     measure_crowds(&mut criterion);
+    measure_all_reduce(&mut criterion);
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();
     let measured: Vec<Measured> = measured.into_iter().filter(any).collect();

@@ -109,7 +109,11 @@ def _answer(error: TypeError, names_it: bool, label: str, function: Callable[...
     note = NOTE.fullmatch((getattr(error, "__notes__", None) or [""])[-1])
     if note is None or text.startswith(note[1]):
         return None
-    if kind := OF_PYO3.fullmatch(text):
+    kind = OF_PYO3.fullmatch(text)
+    if kind and kind[2] == "Problem" and kind[1] in ("list", "tuple"):
+        must = f"`{note[1]}` must be a Problem, not a {kind[1]}"
+        return TypeError(f"{label}: {must}: netnum.solve_many(problems) takes several")
+    if kind:
         return TypeError(f"{label}: `{note[1]}` must be a {kind[2]}, not a {kind[1]}: {_call(label, function)}")
     return TypeError(f"{label}: `{note[1]}` {text}")
 
@@ -119,6 +123,29 @@ def absent(label: str, name: str, function: Any = None) -> TypeError:
     function = _called(label) if function is None else function
     about = described(_called(label) if function.__name__ == "__init__" else function, name)
     return TypeError(f"{label} needs `{name}`{f', {about}' if about else ''}: {_call(label, function)}")
+
+
+def no_network(given: Any) -> TypeError | None:
+    """The error for what is given in the place of a network and makes one, or has one; None if it does not."""
+    instead = None
+    if hasattr(given, "iloc") and hasattr(given, "columns"):
+        instead = "netnum.topology.from_pandas(frame) makes a network of its edges"
+    elif hasattr(given, "tocsc") or len(getattr(given, "shape", ())) == 2:
+        instead = (
+            "capacities come first, and a routing matrix second: Problem(capacities, scipy.sparse.csc_array(matrix))"
+        )
+    elif isinstance(given, Problem):
+        instead = "its network is problem.network"
+    elif isinstance(given, (dict, list, tuple)) and _is_edge(next(iter(given), None)):
+        instead = "netnum.topology.from_edges(edges) makes a network of (source, target, capacity)"
+    if instead is None:
+        return None
+    return TypeError(f"network must be a Topology, or an array of capacities, not {type(given).__name__}: {instead}")
+
+
+def _is_edge(first: Any) -> bool:
+    """Whether the first entry of what is given is an edge, or the ends of one."""
+    return isinstance(first, tuple) or (isinstance(first, list) and any(isinstance(end, str) for end in first))
 
 
 def expect_problem(given: Any, label: str) -> None:

@@ -38,6 +38,20 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "Log": 'the logarithm is the utility "proportional", netnum.AlphaFair()',
         "LogUtility": 'the logarithm is the utility "proportional", netnum.AlphaFair()',
         "ProportionalFair": 'it is the utility "proportional", netnum.AlphaFair()',
+        **dict.fromkeys(
+            ("proportional_fair", "proportional_fairness", "alpha_fair", "max_min_fair", "utility", "utilities"),
+            'a utility is a name, as in netnum.Problem(network, paths, "proportional"), a number for an alpha, or '
+            "netnum.AlphaFair, Linear, MinFct or BandwidthFunction",
+        ),
+        **dict.fromkeys(
+            ("Simulation", "simulation", "Simulator", "simulator"),
+            "netnum.sim.simulate(net, workload) runs a simulation",
+        ),
+        **dict.fromkeys(
+            ("datasets", "data", "networks", "topologies", "zoo", "examples"),
+            'networks are made and read by netnum.topology: backbone("abilene"), leaf_spine(racks, servers_per_rack), '
+            "from_graphml(path), ...",
+        ),
         "MaxMin": 'it is the utility "max-min", netnum.AlphaFair(np.inf), or netnum.max_min(problem)',
         "MaxMinFair": 'it is the utility "max-min", netnum.AlphaFair(np.inf), or netnum.max_min(problem)',
         "WaterFilling": "max-min fairness is netnum.max_min(problem)",
@@ -91,7 +105,6 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("wcmp", "split_evenly", "segment_routing"), "they are net.ecmp_split of a netnum.Topology"),
         "Throughput": 'it is the utility "throughput", netnum.Linear()',
         "FCT": "the utility of completion times is netnum.MinFct(size)",
-        "Simulator": "netnum.sim.simulate(net, workload) runs a simulation",
     },
     "netnum.topology": {
         **{f"read_{kind}": f"it is from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
@@ -102,6 +115,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "fat_tree, star, single_link, parking_lot and backbone",
         ),
         **dict.fromkeys(("abilene", "b4", "nsfnet"), 'it is backbone("abilene"), and so are "b4" and "nsfnet"'),
+        **dict.fromkeys(
+            ("zoo", "topology_zoo", "from_zoo", "internet_topology_zoo", "read"),
+            'from_graphml and from_gml read files of the Topology Zoo; ready-made are backbone("abilene") and others',
+        ),
         "from_dict": "it is from_edges, which takes a dict of capacities by pair",
         "from_list": "it is from_edges, which takes a list of (source, target, capacity)",
         **dict.fromkeys(
@@ -164,6 +181,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "cost": "it is `problem.path_cost @ rates`",
         "utilization": "it is `loads / problem.capacities`",
         "utilizations": "it is `loads / problem.capacities`",
+        "link_utilization": "it is `loads / problem.capacities`",
+        "link_loads": "they are `loads`",
         **dict.fromkeys(
             ("dual_objective", "bound", "upper_bound", "dual_bound", "best_bound"),
             "`gap` is the proven distance from it, relative to the gain of doubling every rate",
@@ -186,7 +205,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "df": "it is `to_pandas()`",
         "to_dict": "it is `to_pandas().to_dict()`",
         "summary": "print(solution) has one, and `to_pandas()` a row per flow",
-        "jain": "it is netnum.jain(solution)",
+        **dict.fromkeys(("jain", "jain_index", "fairness", "fairness_index"), "it is netnum.jain(solution)"),
     },
     "Problem": {
         "solve": "it is netnum.solve(problem)",
@@ -204,7 +223,20 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "num_flows": "their number is `flows`",
         "num_links": "their number is `links`",
         "c": "they are `capacities`",
-        "R": "the links of paths are `paths`, as `paths.indptr` and `paths.indices`",
+        **dict.fromkeys(
+            ("R", "A", "routing", "routing_matrix", "incidence"),
+            "the links of paths are `paths`, as `paths.indptr` and `paths.indices`, the columns of a routing matrix",
+        ),
+        "constraints": "they are `capacities` with `paths`, and `rate_cap`, `flow_cap` and `flow_floor`",
+        **dict.fromkeys(
+            ("variables", "rates", "value", "objective", "optimal_value", "status", "prices", "duals"),
+            "netnum.solve(problem) has the answer: its rates, prices, objective and status",
+        ),
+        **dict.fromkeys(
+            ("add_flow", "add_flows", "add_path", "add_link", "remove_flow", "add_constraint"),
+            "a problem does not change: netnum.Problem(network, paths) has all flows; flows that come and go are those "
+            "of netnum.Allocator(network)",
+        ),
         "to_dict": "it is `to_json()`",
         "from_demands": "netnum.Problem(net, demands) is the problem of demands, over all paths of the network",
         "without": "netnum.Problem(net.without(links), ...), or `with_capacities({(a, b): 0.0})`",
@@ -230,6 +262,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "k_shortest": "it is `k_shortest_paths`",
         "path": "`route(nodes)` has the links between nodes, `paths(source, destination)` all shortest paths",
         "has_edge": "`link(a, b)` is the number of the link, or raises",
+        **dict.fromkeys(
+            ("add_link", "add_links", "add_edge", "add_edges_from", "add_node", "add_nodes_from"),
+            "a network does not change: netnum.topology.from_edges(edges) makes one of all edges, from_networkx(graph) "
+            "of a graph",
+        ),
         "remove_link": "`without(links)` is the network without them",
         "remove_edge": "`without(links)` is the network without them",
         "draw": "it is `plot()`",
@@ -309,6 +346,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "start_times": "they are `arrivals`",
         "times": "they are `arrivals`",
         "join": "workloads are joined by +",
+        **dict.fromkeys(("dependencies", "depends_on", "parents", "waits"), "it is `after`, made by `with_after`"),
+        **dict.fromkeys(("coflows", "groups", "jobs"), "it is `coflow`, made by `with_coflow`"),
+        **dict.fromkeys(("allreduce", "ring_all_reduce", "ring"), "it is `Workload.all_reduce(net, size)`"),
         "concat": "workloads are joined by +",
         "merge": "workloads are joined by +",
         "to_frame": "it is `to_pandas()`",
@@ -552,6 +592,9 @@ CHANGES: dict[str, dict[str, str]] = {
     "Topology": {"capacities": "with_capacities(capacities)"},
     "Workload": {
         "weights": "with_weights(weights)",
+        "after": "with_after(after, delay)",
+        "delay": "with_after(after, delay)",
+        "coflow": "with_coflow(coflow)",
         "production": "with_production(rates, buffer)",
         "buffer": "with_production(rates, buffer)",
         "arrivals": "shifted(seconds)",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ._core import (
     NumError,
+    Paths,
     Problem,
     ProblemError,
     Sensitivity,
@@ -38,6 +39,7 @@ PARAMETERS = {
     "flow_cap": "flow",
     "flow_floor": "flow",
     "path_cost": "path",
+    "coefficients": "link of every path",
 } | dict.fromkeys(OF_UTILITIES, "flow")
 #: Everything that a layer gives, likewise; there is one objective.
 OUTCOMES = {"rates": "path", "flow_rates": "flow", "prices": "link", "objective": None}
@@ -71,12 +73,11 @@ class Layer:
         self.at_kink: Any = at_kink
         self.threads = threads or os.cpu_count() or 1
         self.counts = {"link": problem.links, "path": len(problem.group), "flow": problem.flows}
+        self.counts[PARAMETERS["coefficients"]] = len(problem.paths.indices)
         self._key = (problem, self.of, self.is_one, at_kink, self.threads, object() if remembers else None)
         # With capacities in place of a topology, which every problem would have a copy of.
         if isinstance(problem.network, Topology):
-            names = ("rate_cap", "flow_cap", "flow_floor", "path_cost", "priority")
-            others = {name: getattr(problem, name) for name in names}
-            problem = Problem(problem.capacities, problem.paths, problem.utility, **others)
+            problem = _over(problem.paths, problem)
         self.problem = problem
         self._remembers = remembers
         # Replaced as a whole and never changed, so that calls of several threads need no lock.
@@ -209,6 +210,10 @@ class Layer:
     def _problem(self, rows: Mapping[str, NDArray[np.float64]], row: int) -> Problem:
         """The problem with one row of the parameters."""
         problem = self.problem
+        if "coefficients" in rows:
+            before = problem.paths
+            uses = rows["coefficients"][row]
+            problem = _over(Paths(before.indptr, before.indices, group=before.group, coefficients=uses), problem)
         if "capacities" in rows:
             problem = problem.with_capacities(rows["capacities"][row])
         if "rate_cap" in rows:
@@ -254,6 +259,12 @@ class Layer:
 def _parameters_of(utility: Any) -> tuple[str, ...]:
     """The names of what makes a utility of a class; read once, for `inspect` parses the text of a signature."""
     return tuple(inspect.signature(utility).parameters)
+
+
+def _over(paths: Paths, problem: Problem) -> Problem:
+    """A problem of capacities and these paths, with everything else as it is."""
+    names = ("rate_cap", "flow_cap", "flow_floor", "path_cost", "priority")
+    return Problem(problem.capacities, paths, problem.utility, **{name: getattr(problem, name) for name in names})
 
 
 def _rows(values: NDArray[np.float64]) -> NDArray[np.float64]:

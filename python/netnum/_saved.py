@@ -201,6 +201,8 @@ def _made(kind: str, fields: Mapping[str, Any]) -> Any:
     arguments = {name: value if name == "node_names" else _finite(value) for name, value in fields.items()}
     if isinstance(attributes := fields.get("link_attributes"), Mapping):
         arguments["link_attributes"] = {name: _values(column) for name, column in attributes.items()}
+    if isinstance(after := fields.get("after"), list):
+        arguments["after"] = tuple(after)
     if isinstance(fields.get("net"), Mapping):
         arguments["net"] = _made("network", fields["net"])
     try:

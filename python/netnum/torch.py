@@ -50,9 +50,10 @@ def allocate(
     threads : int, optional
         By default as many as the machine has cores. Each problem is solved by one.
     **parameters : torch.Tensor
-        ``capacities``, ``rate_cap``, ``flow_cap``, ``flow_floor``, ``path_cost``, and of the utility ``weight`` or
-        ``scale``, ``alpha``, ``size`` and ``epsilon``: float64 on the CPU, shape (..., links), (..., paths) or
-        (..., flows), or one number for all. Leading axes are those of a batch of problems and are broadcast.
+        ``capacities``, ``rate_cap``, ``flow_cap``, ``flow_floor``, ``path_cost``, ``coefficients``, and of the utility
+        ``weight`` or ``scale``, ``alpha``, ``size`` and ``epsilon``: float64 on the CPU, shape (..., links),
+        (..., paths), (..., flows), of coefficients (..., crossings) in the order of `Paths.indices`, or one number for
+        all. Leading axes are those of a batch of problems and are broadcast.
 
     Returns
     -------

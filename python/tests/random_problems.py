@@ -35,7 +35,8 @@ GAP, RATES = 1e-6, 1e-3
 SLACK = 10
 #: Rounding: loads are summed in another order here.
 OVERLOAD = 1e-9
-#: What flows may lack that get nothing beside the classes before them, of what their paths could carry.
+#: What flows may lack that get nothing beside the classes before them, of what their paths could carry: what all of
+#: them share in that proportion may be more for one alone.
 STARVED = 1e-6
 TIME_LIMIT, LATE, WATCHDOG = 5.0, 1.0, 60.0
 #: Decades of capacities and weights up to which `auto` has to end as optimal.
@@ -93,11 +94,10 @@ class Draw:
             fields["flow_cap"] = [float(cap) if some else None for cap, some in zip(caps, capped, strict=True)]
         self.constrain(fields, share, "max-min" in kind)
         name = f"{kind}, {'several paths' if len(paths) > flows else 'one path'}"
-        # With costs the split of a class may have to become dearer for a later one.
         takes = solve.get("method", "interior-point") == "interior-point"
-        if takes and rng.random() < 0.12 and not ("path_cost" in fields and len(paths) > flows):
+        if takes and rng.random() < 0.12:
             fields["priority"] = rng.choice(int(rng.integers(2, 5)), flows).astype(float).tolist()
-            name += ", classes"
+            name += ", classes with costs" if "path_cost" in fields else ", classes"
         return Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
 
     def constrain(self, fields: Fields, share, is_max_min: bool):
@@ -529,7 +529,9 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
         starved = starved[own.served[starved]]
         if len(starved):
             more = second_opinion.most_of_starved(own, starved)
-            if not more <= STARVED * len(case.fields["group"]):
+            if more is None:
+                outcome.open += len(starved)
+            elif not more <= STARVED * own.most[starved].sum() / own.most[starved].min():
                 detail = f"flow {starved[0]} and {len(starved) - 1} others could have {more:.1e} in sum"
                 outcome.false, outcome.detail = "false: starved", detail
                 return
@@ -545,6 +547,8 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
                 judge_max_min(case, own, answer, outcome)
             else:
                 judge_utility(case, own, None, answer, outcome, accuracy)
+            if outcome.false and not own.worth.is_max_min and one.priority != expected[-1]:
+                judge_cheapest_split(case, own, answer, outcome, accuracy)
         if outcome.false:
             outcome.detail += f", priority {one.priority:g}"
             return
@@ -567,6 +571,23 @@ class Answer:
     rates: Any
     prices: Any
     gap: float
+
+
+def judge_cheapest_split(case: Case, own, answer: Answer, outcome: Outcome, accuracy: float):
+    """A class whose splits a later one may have made dearer, at the cheapest ones."""
+    split = second_opinion.cheapest_split(own, answer.rates, answer.prices)
+    before, outcome.false, outcome.detail = (outcome.false, outcome.detail), "", ""
+    if split is None:
+        outcome.false, outcome.detail = before
+        return
+    judge_utility(case, own, None, Answer(split, answer.prices, answer.gap), outcome, accuracy)
+    if not outcome.false:
+        return
+    # A linear program is right to a part of all that is paid, which may be far more than what the class pays.
+    lacks, pays = second_opinion.Prices(own, answer.prices).missing(split)
+    if case.decades > 4 or lacks.sum() <= 2 * GAP * pays.sum():
+        outcome.false, outcome.detail = "", ""
+        outcome.open += int(own.served.sum())
 
 
 def judge_max_min(case: Case, own, solution, outcome: Outcome):
@@ -681,8 +702,8 @@ class Study:
         """Kinds of which too many end in another status; a single one proves no rate."""
         by_kind: dict[str, Tally] = defaultdict(Tally)
         for (by, kind, decades), tally in self.tallies.items():
-            # docs/limits.md: rates that are kept over several paths may leave the next class next to nothing.
-            if by == "auto" and decades <= MILD and not kind.endswith("several paths, classes"):
+            # docs/limits.md: rates that are kept over several paths leave splits no room to move in.
+            if by == "auto" and decades <= MILD and "several paths, classes" not in kind:
                 by_kind[kind].count += tally.count
                 by_kind[kind].words += tally.words
         return [kind for kind, tally in by_kind.items() if tally.others > max(1, tally.count / 1000)]

@@ -16,6 +16,7 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
 - *Floors that do not fit*, by a linear program for the largest part of them that does.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ NONE = Real(1e-3)
 FREE = Real(1e-9)
 #: Of a float, and of a sum of floats: a link that idles by that part is full.
 ROUNDING, FULL = Real(2.0**-52), Real(1e-13)
+#: By how much the rows of linear programs are eased where rates that are kept fill links: the first that will do.
+EASED = (1e-12, 1e-10, 1e-9)
 
 # --- what rates are worth ---
 
@@ -415,11 +418,12 @@ class Prices:
         cost = (np.where(self.filled != extra, self.price, 0) * (self.filled - extra)).sum(axis=0)
         lacks = np.where(problem.served, np.maximum(problem.worth.gain(y, self.best) - cost, 0), 0)
         loads, link, path = problem.loads(rates), problem.cross_link, problem.cross_path
-        users = np.bincount(link[problem.ceiling[path] > 0], minlength=len(loads))
+        is_open = (problem.ceiling > 0) & problem.served[problem.group]
+        users = np.bincount(link[is_open[path]], minlength=len(loads))
         with np.errstate(all="ignore"):
             own = problem.cross_use * rates[path]
             part = np.where(loads[link] > 0, own / loads[link], 1 / np.maximum(users[link], 1))
-        part = np.where(problem.ceiling[path] > 0, part, 0)
+        part = np.where(is_open[path], part, 0)
         pays = problem.flow_rates(problem.cost * rates)
         np.add.at(pays, problem.group[path], part * self.link[link] * problem.capacity[link])
         idle = np.where(self.link > 0, np.maximum(problem.capacity - loads, 0) * self.link, 0)
@@ -445,7 +449,9 @@ class Prices:
         # Flows that pay more than U' at their floors: all of these count as one, by what they pay.
         dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
-        held = ((rents > pays) | has_enough) & ~at_floor
+        # Of the best response alike: a price at the edge of U' decides whether a path is used there.
+        would_pay = (self.filled * np.where(self.filled > 0, self.price, 0)).sum(axis=0)
+        held = ((rents > would_pay) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
         if scale == 0 and pays[at_floor].sum() > 0:
@@ -647,9 +653,40 @@ def stage(fields: Fields, priority: float, rates, starved=()) -> tuple[Fields, A
     return fields | changed, rates * scale[own.group]
 
 
-def most_of_starved(problem: Own, flows) -> float:
+def cheapest_split(problem: Own, rates, prices):
+    """Of the splits that give flows the rates that they have here the one of least cost, or without costs the one that
+    pays least, by a linear program in the units of every row; None where that is not solved."""
+    links = np.flatnonzero(problem.capacity > 0)
+    y = problem.flow_rates(rates)
+    open_paths = np.flatnonzero((problem.ceiling > 0) & (y[problem.group] > 0))
+    flows, group = np.unique(problem.group[open_paths], return_inverse=True)
+    unit = y[flows][group]
+    routing = problem.routing[np.ix_(links, open_paths)] * unit / problem.capacity[links, None]
+    pays = problem.cost if problem.cost.any() else problem.path_prices(np.asarray(prices, Real))
+    pays = pays[open_paths] * unit
+    if not pays.any():
+        return rates
+    program = {
+        "c": (pays / pays.max()).astype(float),
+        "A_ub": routing.astype(float),
+        "b_ub": np.full(len(links), 1 + EASED[-1]),
+        "A_eq": ((group[None, :] == np.arange(len(flows))[:, None]) * 1.0),
+        "b_eq": np.ones(len(flows)),
+        "bounds": [(0, float(ceiling)) for ceiling in problem.ceiling[open_paths] / unit],
+    }
+    answers = (linprog(**program, method="highs", options={"presolve": presolve}) for presolve in (True, False))
+    found = next((answer.x for answer in answers if answer.status == 0), None)
+    if found is None:
+        return None
+    split = np.zeros(len(problem.paths), Real)
+    split[open_paths] = found * unit
+    total = problem.flow_rates(split)
+    return split * np.where(total > 0, y / np.where(total > 0, total, 1), 0)[problem.group]
+
+
+def most_of_starved(problem: Own, flows):
     """The sum of the largest rates of some flows beside those that others have to have, each as a part of what it could
-    have alone: a linear program in the units of every row."""
+    have alone: a linear program in the units of every row. None where that is not solved."""
     links = np.flatnonzero(problem.capacity > 0)
     open_paths = np.flatnonzero((problem.ceiling > 0) & (problem.most[problem.group] > 0))
     group = problem.group[open_paths]
@@ -657,16 +694,22 @@ def most_of_starved(problem: Own, flows) -> float:
     own = (group[None, :] == np.arange(problem.flows)[:, None]) * 1.0
     floors = np.flatnonzero(problem.floor > 0)
     routing = problem.routing[np.ix_(links, open_paths)] * unit / problem.capacity[links, None]
-    least = problem.floor[floors] / problem.most[floors] * (1 - 1e-9)
+    least = problem.floor[floors] / problem.most[floors]
     program = {
         "c": -own[flows].sum(axis=0),
         "A_ub": np.vstack([routing, -own[floors], own]).astype(float),
-        "b_ub": np.concatenate([np.full(len(links), 1 + 1e-9), -least, np.ones(problem.flows)]).astype(float),
         "bounds": [(0, float(ceiling)) for ceiling in problem.ceiling[open_paths] / unit],
     }
     # Floors fill links, which the presolve of HiGHS may take for infeasible.
-    answers = (linprog(**program, method="highs", options={"presolve": presolve}) for presolve in (True, False))
-    return next((-answer.fun for answer in answers if answer.status == 0), np.inf)
+    for eased, presolve in itertools.product(EASED, (True, False)):
+        rows = [np.full(len(links), 1 + eased), -least * (1 - eased), np.ones(problem.flows)]
+        answer = linprog(
+            **program, b_ub=np.concatenate(rows).astype(float), method="highs", options={"presolve": presolve}
+        )
+        if answer.status == 0:
+            # What is eased on the largest link may be all of a small flow.
+            return max(0.0, -answer.fun - eased * float(problem.capacity[links].max() / problem.most[flows].min()))
+    return None
 
 
 def part_of_floors(problem: Own) -> float:

@@ -101,6 +101,42 @@ def test_the_answer_says_how_the_call_goes(call, message):
     assert str(caught.value).startswith(message), str(caught.value)
 
 
+MUST = "network must be a Topology, or an array of capacities, not "
+
+
+@pytest.mark.parametrize("made", [netnum.Problem, lambda network, paths: netnum.Allocator(network)])
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        ([("a", "b", 1.0)], "list: netnum.topology.from_edges(edges) makes a network of (source, target, capacity)"),
+        ({("a", "b"): 1.0}, "dict: netnum.topology.from_edges(edges) makes a network of (source, target, capacity)"),
+        (
+            np.eye(2),
+            "ndarray: capacities come first, and a routing matrix second: "
+            "Problem(capacities, scipy.sparse.csc_array(matrix))",
+        ),
+        (PROBLEM, "Problem: its network is problem.network"),
+    ],
+)
+def test_what_stands_in_the_place_of_a_network_is_named_with_what_makes_one(made, network, message):
+    with pytest.raises(TypeError) as caught:
+        made(network, [[0]])
+    assert str(caught.value) == MUST + message
+
+
+def test_a_frame_in_the_place_of_a_network_is_its_edges():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": ["a"], "target": ["b"], "capacity": [1.0]})
+    with pytest.raises(TypeError, match=re.escape(f"{MUST}DataFrame: netnum.topology.from_pandas(frame) makes")):
+        netnum.Problem(frame, [[0]])
+
+
+def test_a_sparse_matrix_in_the_place_of_a_network_comes_second():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match=re.escape(f"{MUST}csc_array: capacities come first")):
+        netnum.Problem(sparse.csc_array(np.eye(2)), [1.0, 1.0])
+
+
 @pytest.mark.parametrize("study", [netnum.failure_study, netnum.upgrade_study])
 @pytest.mark.parametrize("given", [NET, [1.0]])
 def test_a_study_of_what_is_no_problem_says_what_makes_one(study, given):
@@ -111,6 +147,80 @@ def test_a_study_of_what_is_no_problem_says_what_makes_one(study, given):
         f"{name}: `problem` must be a Problem, not a {type(given).__name__}: the call is {name}(problem) "
         "(netnum.Problem(network, paths, utility) makes a problem)"
     )
+
+
+def test_one_capacity_per_edge_is_refused_with_what_makes_one_per_link():
+    message = (
+        "capacities has 3 entries, expected 6, one per link: every edge is two links, one each way, "
+        "np.repeat(capacities, 2)"
+    )
+    for has_links in (NET, PROBLEM):
+        with pytest.raises(netnum.ProblemError) as caught:
+            has_links.with_capacities([9.0, 4.0, 1.0])
+        assert str(caught.value) == message
+        assert has_links.with_capacities(np.repeat([9.0, 4.0, 1.0], 2)).capacities.tolist() == [9, 9, 4, 4, 1, 1]
+    one_way = netnum.topology.from_edges({("a", "b"): 1.0, ("b", "c"): 1.0}, directed=True)
+    with pytest.raises(netnum.ProblemError, match=r"^capacities has 1 entries, expected 2, one per link$"):
+        one_way.with_capacities([1.0])
+
+
+@pytest.mark.parametrize("function", [np.log, lambda rates: rates])
+def test_a_function_is_no_utility_and_the_answer_says_what_is(function):
+    with pytest.raises(TypeError, match=re.escape('the logarithm is "proportional", and a utility of your own is an')):
+        netnum.Problem(NET, PATHS, function)
+
+
+@pytest.mark.parametrize("demand", [("a", "c", 4.0), ("a", "c", 4)])
+def test_a_pair_with_a_volume_is_a_dict(demand):
+    message = f"path 0 is {demand!r}, a pair and a volume: demands are a dict of volumes by pair"
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        netnum.Problem(NET, [demand])
+
+
+def test_a_table_of_demands_with_other_names_says_which_call_takes_them():
+    table = {"source": ["a"], "target": ["c"], "demand": [1.0]}
+    pandas = pytest.importorskip("pandas")
+    message = "netnum.demands.from_pandas(net, frame, source=..., ...) takes other names; its columns: source, target"
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        netnum.Problem(NET, pandas.DataFrame(table))
+    with pytest.raises(netnum.ProblemError, match=re.escape("give its name as destination=; its columns")):
+        netnum.demands.from_pandas(NET, table)
+
+
+@pytest.mark.parametrize("several", [[PROBLEM, PROBLEM], (PROBLEM,)])
+def test_several_problems_are_for_solve_many(several):
+    with pytest.raises(TypeError, match=r"must be a Problem, not a (list|tuple): netnum.solve_many\(problems\) takes"):
+        netnum.solve(several)
+
+
+def test_paths_by_name_are_a_list():
+    by_name = {"one": ["a", "b", "c"], "other": ["a", "b"]}
+    message = "paths is a dict of paths, and flows have numbers and no names: list(dict.values()) has them in the order"
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        netnum.Problem(NET, by_name)
+    assert netnum.Problem(NET, list(by_name.values())).flows == 2
+    message = "[path for paths in dict.values() for path in paths] is a list of all, with the flow of each as group="
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        netnum.Problem(NET, {("a", "c"): [["a", "c"], ["a", "b", "c"]]})
+
+
+def test_a_stack_of_matrices_of_demands_is_for_solve_many():
+    with pytest.raises(netnum.ProblemError, match=re.escape("netnum.solve_many(problem, flow_caps=...) takes many")):
+        NET.k_shortest_paths(np.ones((4, 3, 3)), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("flow_cap", "np.inf stands for no limit, not None"),
+        ("rate_cap", "np.inf stands for no limit, not None"),
+        ("flow_floor", "0 stands for no floor, not None"),
+    ],
+)
+def test_none_among_numbers_is_answered_with_the_number_that_it_means(name, instead):
+    with pytest.raises(TypeError) as caught:
+        netnum.Problem(NET, PATHS, **{name: [1.0, None]})
+    assert str(caught.value) == f"{name} must be an array of numbers, not of dtype object: {instead}"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from Python 3.11 on")

@@ -72,8 +72,8 @@ def test_every_policy_counts_acknowledgements(policy):
     report = sim.simulate(LINE, against_each_other(), policy, WITH_ACKS)
     assert report.routing == "paths"
     assert report.over_allocation <= 1e-6 * 1.05e9
-    expected = [0.08 / 1.05, 0.16 / 1.05] if policy in ("srpt", "edf") else [0.08, 0.08]
-    if policy not in ("srpt", "edf"):
+    expected = [0.08 / 1.05, 0.16 / 1.05] if policy in ("srpt", "edf", "coflow") else [0.08, 0.08]
+    if policy not in ("srpt", "edf", "coflow"):
         assert report.completion_times == pytest.approx(expected, rel=0.013)
     else:
         # The second one has, while the first is served, what its acknowledgements leave.

@@ -27,6 +27,7 @@ def test_the_examples_of_its_docstrings_run(thing):
         (four_flows(), {"capacities": np.array([[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]]), "weight": WEIGHT, "alpha": 1.5}),
         (four_flows(netnum.MinFct(1.0)), {"size": np.arange(1.0, 5.0), "epsilon": 0.3}),
         (four_flows(), {"rate_cap": np.array([9.0, 0.3, 9.0, 9.0]), "flow_cap": np.array([9.0, 9.0, 0.2, 9.0])}),
+        (four_flows(), {"coefficients": np.array([0.5, 2.0, 1.0, 0.7, 1.5, 1.0]), "weight": WEIGHT}),
     ],
 )
 def test_gradients_are_those_of_differences(template, given, of):

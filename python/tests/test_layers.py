@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import re
 import subprocess
 import sys
 
@@ -50,6 +51,40 @@ def test_a_batch_is_solved_and_differentiated():
             np.testing.assert_allclose(
                 gradient[row], expected.vjp(flow_rates=1.0, objective=1.0)["weight"], rtol=1e-6, atol=1e-9
             )
+
+
+@pytest.mark.parametrize("at", [1.0, np.array([0.5, 2.0, 1.0, 0.3, 1.5, 1.0, 0.8])])
+def test_derivatives_in_coefficients_are_those_of_differences(at):
+    # Over several paths, with a floor that is held and a cap that is not; all ones too, which no problem stores.
+    template = netnum.Problem(
+        [6.0, 4.0, 5.0],
+        [[0, 1], [2], [0], [1, 2], [2]],
+        netnum.AlphaFair(2.0, [1.0, 0.5, 2.0, 1.0]),
+        group=[0, 0, 1, 2, 3],
+        flow_floor=[0.0, 3.2, 0.0, 0.0],
+        flow_cap=9.0,
+    )
+    layer = Layer(template, ("flow_rates", "objective"), "refuse", threads=1)
+    at = np.broadcast_to(at, 7).astype(float)
+    toward = {"flow_rates": np.array([[0.3, -1.0, 0.7, 2.0]]), "objective": np.array([0.4])}
+
+    def outcome(coefficients):
+        rates, objective = layer.outcomes(layer.solve({"coefficients": coefficients[None]}), (1,))
+        return float((toward["flow_rates"] * rates).sum() + toward["objective"] @ objective)
+
+    optima = layer.solve({"coefficients": at[None]})
+    assert not optima[0].kinks
+    (gradient,) = layer.gradients(optima, ["coefficients"], toward, (1,))
+    steps = 1e-5 * np.eye(7)
+    differences = [(outcome(at + step) - outcome(at - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(gradient[0], differences, atol=1e-7)
+
+
+def test_coefficients_of_another_number_are_refused():
+    layer = Layer(netnum.Problem([6.0, 4.0], [[0, 1], [1]], FAIR), "flow_rates", "refuse", threads=1)
+    message = "coefficients has shape (2,), expected (..., 3), one per link of every path, or one number"
+    with pytest.raises(netnum.ProblemError, match=re.escape(message)):
+        layer.full_shapes({"coefficients": (2,)})
 
 
 def test_a_call_starts_from_the_prices_of_the_last_one(monkeypatch):

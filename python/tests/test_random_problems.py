@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import random_problems
 import second_opinion
 from random_problems import GAP, RATES, SLACK, Draw, run
 
@@ -106,3 +107,11 @@ def test_no_answer_to_a_few_thousand_problems_is_false(tmp_path):
     # The script counts those that end in another status: `make random-problems`.
     study = run(13, 2500, jobs=2, keep=tmp_path)
     assert study.false == 0, study.report()
+
+
+@pytest.mark.parametrize(("seed", "number"), [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462)])
+def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed, number):
+    case = Draw(seed, number).problem()
+    assert case.kind.endswith("several paths, classes")
+    outcome = random_problems.solve(case)
+    assert outcome.word == "optimal", outcome.detail

@@ -37,6 +37,7 @@ def test_the_examples_of_its_docstrings_run(thing):
         (four_flows(netnum.AlphaFair(2.0, scale=1.0)), {"scale": [[1.0, 2.0, 0.5, 0.7]], "alpha": 1.7}),
         (four_flows(netnum.MinFct(1.0)), {"size": [1.0, 2.0, 3.0, 4.0], "epsilon": 0.3}),
         (four_flows(), {"rate_cap": [9.0, 0.3, 9.0, 9.0], "flow_cap": [[9.0, 9.0, 0.2, 9.0], [9.0, 9.0, 9.0, 0.4]]}),
+        (four_flows(), {"coefficients": [[0.5, 2.0, 1.0, 0.7, 1.5, 1.0], [1.0] * 6], "weight": [1.0, 2.0, 0.5, 0.7]}),
         (
             netnum.Problem([1.0, 2.0], [[0], [1], [1]], FAIR, group=[0, 0, 1]),
             {"capacities": [1.0, 2.0], "weight": [1.0, 0.4]},

@@ -28,6 +28,12 @@ impl DoubleDouble {
         self.low += one.mul_add(other, -product);
     }
 
+    /// The nearest float, and what is left.
+    pub(crate) fn parts(self) -> (f64, f64) {
+        let high = self.high + self.low;
+        (high, self.low - (high - self.high))
+    }
+
     pub(crate) fn value(self) -> f64 {
         self.high + self.low
     }

@@ -8,7 +8,7 @@
 const BLOCK: usize = 32;
 
 /// One time per slot, ∞ for none.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Calendar {
     times: Vec<[f64; BLOCK]>,
     /// By block, its least time; −∞ where one of its times has changed since.

@@ -35,6 +35,12 @@ pub enum Error {
         /// The arrival of the flow before it.
         previous: f64,
     },
+    /// Flows that wait for each other, so that none of them starts.
+    #[error("flows {} wait for each other in a circle, expected flows that can start", listed(flows))]
+    Circle {
+        /// Each waits for the next one, and the last for the first.
+        flows: Vec<usize>,
+    },
     /// Points that do not form a distribution of sizes.
     #[error("point {point} of the sizes {what}, expected {expected}")]
     Sizes {
@@ -123,6 +129,14 @@ pub(crate) fn positive(setting: &str, value: f64) -> Result<()> {
 /// Refuses an option of a policy or a routing that is not a finite number > 0.
 pub(crate) fn positive_option(of: &str, option: &str, value: f64) -> Result<()> {
     if_positive(value, |expected| Error::option(of, option, value, expected))
+}
+
+/// The first numbers of a list.
+fn listed(flows: &[usize]) -> String {
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = flows.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = if flows.len() > SHOWN { format!(", … ({} in all)", flows.len()) } else { String::new() };
+    shown.join(", ") + &more
 }
 
 fn if_positive(value: f64, error: impl FnOnce(&str) -> Error) -> Result<()> {

@@ -57,4 +57,4 @@ pub use report::{Report, RunStatus};
 pub use routing::*;
 pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
 pub use sizes::Sizes;
-pub use workload::{Pairs, Poisson, Production, Workload};
+pub use workload::{AllReduce, Dependencies, Pairs, Poisson, Production, Workload};

@@ -56,7 +56,9 @@ pub struct Report {
     pub routing: String,
     /// The flows.
     pub workload: Workload,
-    /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
+    /// When each flow started, in seconds: its arrival, unless it waited for others. NaN for those that have not.
+    pub starts: Vec<f64>,
+    /// Seconds from each flow's start to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
     /// That time over the time that the flow would take alone on the route of its arrival, with all its bytes there and
     /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN
@@ -82,7 +84,7 @@ pub struct Report {
     pub gap: f64,
     /// The messages between the policy's allocator and the servers; `None` for a policy without an allocator.
     pub update_traffic: Option<UpdateTraffic>,
-    /// Simulated seconds that do not count: means and quantiles are of the flows that arrive from then on, and what is
+    /// Simulated seconds that do not count: means and quantiles are of the flows that start from then on, and what is
     /// said of links is from then on. Columns over flows have all of them.
     pub warmup: f64,
     /// Simulated seconds, until the last flow had ended or the run was over.
@@ -100,7 +102,7 @@ pub struct Report {
 impl Report {
     /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
     pub fn new(status: RunStatus, workload: Workload) -> Self {
-        Self { status, workload, ..Self::default() }
+        Self { status, starts: workload.arrivals().to_vec(), workload, ..Self::default() }
     }
 
     /// The number of flows that have ended, those of the warmup too.
@@ -108,20 +110,42 @@ impl Report {
         self.completion_times.iter().filter(|time| !time.is_nan()).count()
     }
 
+    /// Seconds from the start of the first flow of every coflow to the end of its last one; NaN for coflows with flows
+    /// that have not ended.
+    pub fn coflow_times(&self) -> Vec<f64> {
+        let coflows = self.workload.coflows();
+        let (mut first, mut times) = (vec![f64::INFINITY; coflows], vec![0.0; coflows]);
+        let of = |flow: usize| self.workload.coflow(flow).map(|coflow| coflow as usize);
+        for (flow, &start) in self.starts.iter().enumerate() {
+            if let Some(coflow) = of(flow) {
+                first[coflow] = f64::min(first[coflow], start);
+            }
+        }
+        // Not by the time of its end, which has the rounding of the clock.
+        for (flow, (start, time)) in self.starts.iter().zip(&self.completion_times).enumerate() {
+            if let Some(coflow) = of(flow) {
+                let span = (start - first[coflow]) + time;
+                // A coflow with a flow that has not ended keeps its NaN.
+                times[coflow] = if span > times[coflow] || span.is_nan() { span } else { times[coflow] };
+            }
+        }
+        times
+    }
+
     /// The mean completion time of the flows that count and have ended, in seconds; NaN if there are none.
     pub fn mean_completion_time(&self) -> f64 {
-        mean(self.counted(&self.completion_times))
+        mean(&self.counted(&self.completion_times))
     }
 
     /// The mean slowdown of the flows that count and have ended; NaN if there are none.
     pub fn mean_slowdown(&self) -> f64 {
-        mean(self.counted(&self.slowdowns))
+        mean(&self.counted(&self.slowdowns))
     }
 
     /// The slowdown that this fraction of the flows that count and have ended do not exceed; NaN if there are none, and
     /// for a fraction outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
-        quantile(self.counted(&self.slowdowns), fraction)
+        quantile(&self.counted(&self.slowdowns), fraction)
     }
 
     /// Whether links were loaded above their capacities, by more than rounding: completion times are then too short.
@@ -131,7 +155,7 @@ impl Report {
     }
 
     /// The mean slowdown of the earlier and of the later half of the flows that count and have ended, in order of
-    /// arrival, if later ones are slower by more than chance; `None` otherwise, and for fewer than 200 of them.
+    /// their starts, if later ones are slower by more than chance; `None` otherwise, and for fewer than 200 of them.
     ///
     /// A run that begins with an empty network and is short, or is overloaded, has no steady state to take the mean of:
     /// it depends on how many flows there are. The test is that of Mann and Kendall for a trend, of the means m_b of
@@ -149,9 +173,10 @@ impl Report {
         const FEWEST: usize = 10 * BATCHES;
         const Z: f64 = 3.09;
         const MORE: f64 = 1.1;
-        let arrivals = self.counted(self.workload.arrivals());
-        let ended = |(&arrival, &slowdown): (&f64, &f64)| (!slowdown.is_nan()).then_some((arrival, slowdown));
-        let flows: Vec<(f64, f64)> = arrivals.iter().zip(self.counted(&self.slowdowns)).filter_map(ended).collect();
+        let starts = self.counted(&self.starts);
+        let ended = |(&start, slowdown): (&f64, f64)| (!slowdown.is_nan()).then_some((start, slowdown));
+        let mut flows: Vec<(f64, f64)> = starts.iter().zip(self.counted(&self.slowdowns)).filter_map(ended).collect();
+        flows.sort_by(|one, other| one.0.total_cmp(&other.0));
         if flows.len() < FEWEST {
             return None;
         }
@@ -174,10 +199,15 @@ impl Report {
         (z > Z && later > MORE * earlier).then_some((earlier, later))
     }
 
-    /// The entries of a column over flows that count: of the flows that arrive after the [warmup](Self::warmup).
-    fn counted<'a>(&self, column: &'a [f64]) -> &'a [f64] {
-        let first = self.workload.arrivals().partition_point(|&arrival| arrival < self.warmup);
-        column.get(first..).unwrap_or_default()
+    /// The entries of a column over flows that count: of the flows that start after the [warmup](Self::warmup).
+    fn counted(&self, column: &[f64]) -> Vec<f64> {
+        let start = |flow: usize| match self.starts.get(flow) {
+            Some(&start) if !start.is_nan() => start,
+            // It would start after the end of the run.
+            _ => self.workload.arrivals().get(flow).map_or(self.time, |&arrival| f64::max(arrival, self.time)),
+        };
+        let of_flow = |(flow, value): (usize, &f64)| (start(flow) >= self.warmup).then_some(*value);
+        column.iter().enumerate().filter_map(of_flow).collect()
     }
 
     /// A table: completion times and slowdowns by size, in the classes that papers use, and the utilization of links,
@@ -191,12 +221,12 @@ impl Report {
         ];
         let (sizes, times) = (self.counted(self.workload.sizes()), self.counted(&self.completion_times));
         let slowdowns = self.counted(&self.slowdowns);
-        let (unit, per_second) = unit_of(mean(times));
+        let (unit, per_second) = unit_of(mean(&times));
         let mut rows = vec![["flows", "ended", "mean time", "slowdown", "median", "99 %"].map(String::from)];
         for (class, above, most) in CLASSES {
             let of_class = |(&size, value): (&f64, &f64)| (size > above && size <= most).then_some(*value);
             let of_class = |column: &[f64]| sizes.iter().zip(column).filter_map(of_class).collect::<Vec<f64>>();
-            let (times, slowdowns) = (of_class(times), of_class(slowdowns));
+            let (times, slowdowns) = (of_class(&times), of_class(&slowdowns));
             let ended = times.iter().filter(|time| !time.is_nan()).count();
             let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&slowdowns, fraction));
             let (time, slowdown) = (format!("{:.4} {unit}", per_second * mean(&times)), mean(&slowdowns));

@@ -13,6 +13,7 @@ use crate::by_name::is_a;
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, wrong_type};
 use crate::numbers;
+use crate::path_forms;
 use crate::problem::Problem;
 use crate::solve::Solution;
 use crate::topology::Topology;
@@ -257,6 +258,7 @@ pub(crate) fn in_a_list<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
 /// # Errors
 /// `ProblemError` for pairs in a set.
 pub(crate) fn pairs_of(net: &Bound<'_, Topology>, given: &Bound<'_, PyAny>) -> PyResult<Option<Pairs>> {
+    path_forms::refuse_by_name(given)?;
     let are_pairs = is_demands(net.get(), given)? || is_pair(given)? || are_columns(given)? || is_list_of_pairs(given)?;
     are_pairs.then(|| of_one(net, given)).transpose()
 }

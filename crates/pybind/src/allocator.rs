@@ -153,7 +153,7 @@ impl Allocator {
             let topology = topology.as_ref();
             let capacities = match topology {
                 Some(topology) => topology.get().core.capacities().to_vec(),
-                None => numbers::floats("capacities", network)?,
+                None => numbers::floats("capacities", network).map_err(|error| hints::no_network(network, error))?,
             };
             let normalizer = normalizer.as_deref().map(Normalization::by_name).transpose().map_err(raise)?;
             let precision = match &*dtype {

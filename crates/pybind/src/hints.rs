@@ -1,5 +1,6 @@
 //! What is meant by names that do not exist and by arguments that are missing: the tables are in Python.
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -42,6 +43,19 @@ pub(crate) fn unexpected(py: Python<'_>, function: &str, name: &str) -> PyResult
 pub(crate) fn no_option(py: Python<'_>, function: &str, name: &str) -> PyResult<Option<PyErr>> {
     let error = arguments(py)?.call_method1("no_option", (function, name))?;
     Ok((!error.is_none()).then(|| PyErr::from_value(error)))
+}
+
+/// The exception for what is given in place of a network, if it is known; else the one about an array of capacities.
+pub(crate) fn no_network(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = given.py();
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    match arguments(py).and_then(|module| module.call_method1("no_network", (given,))) {
+        Ok(known) if known.is_none() => error,
+        Ok(known) => PyErr::from_value(known),
+        Err(other) => other,
+    }
 }
 
 fn arguments(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {

@@ -102,9 +102,24 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     let dtype = array.dtype();
     let hint = match dtype.kind() {
         b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
+        b'O' if has_none(&array)? => match name {
+            "flow_floor" => ": 0 stands for no floor, not None",
+            "capacities" | "flow_cap" | "flow_caps" | "rate_cap" => ": np.inf stands for no limit, not None",
+            _ => "",
+        },
         _ => "",
     };
     Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}{hint}", kinds.word)))
+}
+
+/// Whether an array of objects has a None.
+fn has_none(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+    for entry in array.call_method0("ravel")?.try_iter()? {
+        if entry?.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether something is a Series of pandas with an index of its own, which NumPy would leave out.

@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Paths as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, raise, wrong_type};
@@ -52,6 +52,11 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         let links_of_path = links_of_path?;
         if net.is_some() && is_pair(&links_of_path)? {
             return Err(ProblemError::new_err(format!("path {path} is {}", of_pair(&links_of_path)?)));
+        }
+        if net.is_some() && is_pair_with_volume(&links_of_path)? {
+            let what = format!("path {path} is {}, a pair and a volume", links_of_path.repr()?);
+            let message = format!("{what}: demands are a dict of volumes by pair, {{(source, destination): volume}}");
+            return Err(ProblemError::new_err(message));
         }
         if let Some(net) = nodes_are_integers
             && is_list_of_integers(&links_of_path)
@@ -108,6 +113,17 @@ fn is_pair(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(pair.len() == 2 && is_end(&pair.get_item(0)?)? && is_end(&pair.get_item(1)?)?)
 }
 
+/// Whether something is a pair of names and a number: a tuple of these three.
+fn is_pair_with_volume(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(three) = value.cast::<PyTuple>() else { return Ok(false) };
+    if three.len() != 3 {
+        return Ok(false);
+    }
+    let (names, volume) = ([three.get_item(0)?, three.get_item(1)?], three.get_item(2)?);
+    let is_number = volume.is_instance_of::<PyFloat>() || volume.is_instance_of::<PyInt>();
+    Ok(is_number && names.iter().all(|name| name.is_instance_of::<PyString>()))
+}
+
 /// That something is a pair, and both forms.
 fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<String> {
     let list = PyList::new(pair.py(), pair.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
@@ -117,10 +133,29 @@ fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Refuses demands, which have no paths.
 fn refuse_demands(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    refuse_by_name(value)?;
     let is_table = value.hasattr("columns")? && value.getattr("columns")?.contains("source").unwrap_or(false);
     if is_table || value.hasattr("volumes")? || value.is_instance_of::<PyDict>() {
         let what = format!("paths is {}, which has no paths", value.get_type().name()?);
         let message = format!("{what}: net.k_shortest_paths(demands, k) has up to k for each of its pairs");
+        return Err(ProblemError::new_err(message));
+    }
+    Ok(())
+}
+
+/// Refuses a dict of paths.
+pub(crate) fn refuse_by_name(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(by_name) = value.cast::<PyDict>()
+        && let Some((_, first)) = by_name.iter().next()
+        && (first.is_instance_of::<PyList>() || first.hasattr("dtype")? && first.len().is_ok())
+    {
+        let nested = first.get_item(0).is_ok_and(|entry| entry.is_instance_of::<PyList>());
+        let instead = if nested {
+            "[path for paths in dict.values() for path in paths] is a list of all, with the flow of each as group="
+        } else {
+            "list(dict.values()) has them in the order of the flows"
+        };
+        let message = format!("paths is a dict of paths, and flows have numbers and no names: {instead}");
         return Err(ProblemError::new_err(message));
     }
     Ok(())

@@ -251,7 +251,7 @@ impl Problem {
         limits.refuse()?;
         let capacities = match topology {
             Some(topology) => topology.get().core.capacities().to_vec(),
-            None => numbers::floats("capacities", network)?,
+            None => numbers::floats("capacities", network).map_err(|error| hints::no_network(network, error))?,
         };
         let paths = &path_forms::of_call(paths)?;
         let (known, demands) = (paths::group_of(paths), paths::flow_caps_of(paths));
@@ -628,6 +628,9 @@ impl Problem {
         let capacities =
             self.names(py)?.filled("capacities", capacities, Each::Link, || self.core.capacities().to_vec())?;
         let capacities = numbers::for_each("capacities", &capacities, self.core.links())?;
+        if let Some(net) = &self.topology {
+            net.get().refuse_one_per_edge(&capacities)?;
+        }
         let core = py.enter_rust(|| self.core.clone().with_capacities(capacities.clone()).and_then(limited))?;
         let renewed = |net: &Py<Topology>| {
             let net = net.get();

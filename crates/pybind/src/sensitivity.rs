@@ -77,8 +77,10 @@ const AT_ONCE: usize = 64;
 /// The derivative of the first rate in everything that the problem has:
 ///
 /// >>> gradient = sensitivity.vjp(flow_rates=[1.0, 0.0])
-/// >>> {name: values.round(6).tolist() for name, values in gradient.items()}
-/// {'capacities': [0.5], 'path_cost': [-4.5, 4.5], 'weight': [1.5, -1.5], 'alpha': [-1.647918, 1.647918]}
+/// >>> list(gradient)
+/// ['capacities', 'path_cost', 'coefficients', 'weight', 'alpha']
+/// >>> gradient["coefficients"].round(6), gradient["weight"].round(6)
+/// (array([-3.,  0.]), array([ 1.5, -1.5]))
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Sensitivity {
     core: InTurn<Core>,
@@ -306,9 +308,9 @@ impl Sensitivity {
     /// Returns
     /// -------
     /// dict
-    ///     ``capacities``, of shape (links,) or (rows, links), and likewise ``path_cost``, which need not be there, and
-    ///     what the problem has: the parameters of the utilities, of which each flow has its own, ``rate_cap``,
-    ///     ``flow_cap``, ``flow_floor``, and ``coefficients``, of shape (crossings,) in the order of `Paths.indices`.
+    ///     ``capacities``, of shape (links,) or (rows, links), and likewise ``path_cost`` and ``coefficients``, of shape
+    ///     (crossings,) in the order of `Paths.indices`, which need not be there, and what the problem has: the
+    ///     parameters of the utilities, of which each flow has its own, ``rate_cap``, ``flow_cap`` and ``flow_floor``.
     ///     The derivative in a parameter that is the same for all flows is the sum over them.
     ///
     /// Raises
@@ -356,7 +358,7 @@ impl Sensitivity {
         let objective = rows.read_numbers("objective", objective)?;
         rows.check("vjp needs a derivative: in rates, flow_rates, prices or objective")?;
         let core = self.problem.get().at_first();
-        let crossings = core.paths().coefficients().map_or(0, <[f64]>::len);
+        let crossings = core.paths().indices().len();
         rows.check_memory(links + 8 * flows + 2 * paths + crossings)?;
         let outcome = |row: usize| OutcomeChange {
             rates: rates.row(row),
@@ -370,6 +372,7 @@ impl Sensitivity {
         let (problem, out) = (core, PyDict::new(py));
         out.set_item("capacities", rows.stacked(py, found.iter().map(|one| &one.capacities), links)?)?;
         out.set_item("path_cost", rows.stacked(py, found.iter().map(|one| &one.path_costs), paths)?)?;
+        out.set_item("coefficients", rows.stacked(py, found.iter().map(|one| &one.coefficients), crossings)?)?;
         for name in parameters {
             out.set_item(name.name(), rows.stacked(py, found.iter().map(|one| one.of(name)), flows)?)?;
         }
@@ -381,9 +384,6 @@ impl Sensitivity {
         }
         if problem.has_flow_floors() {
             out.set_item("flow_floor", rows.stacked(py, found.iter().map(|one| &one.flow_floors), flows)?)?;
-        }
-        if problem.paths().coefficients().is_some() {
-            out.set_item("coefficients", rows.stacked(py, found.iter().map(|one| &one.coefficients), crossings)?)?;
         }
         Ok(out)
     }

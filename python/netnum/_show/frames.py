@@ -226,6 +226,7 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     workload = report.workload
     columns = {
         "arrival": workload.arrivals,
+        "start": report.starts,
         "source": workload.sources,
         "destination": workload.destinations,
         "size": workload.sizes,
@@ -237,6 +238,8 @@ def report(report: Report, of: str) -> pandas.DataFrame:
         columns |= {"production": workload.production, "copy_rate": report.copy_rates}
     if workload.weights is not None:
         columns["weight"] = workload.weights
+    if workload.coflow is not None:
+        columns["coflow"] = workload.coflow
     return table(columns, "flow")
 
 

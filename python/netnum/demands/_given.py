@@ -55,8 +55,12 @@ def from_pandas(
     Demands(2, 140 in all)
     """
     expect_network(net, "from_pandas(net, frame)")
-    roles = {"source": source, "destination": destination, "demand": demand}
-    rows = zip(*columns(frame, roles, "from_matrix takes a matrix"), strict=True)
+    return _of_columns(net, frame, {"source": source, "destination": destination, "demand": demand})
+
+
+def _of_columns(net: Topology, frame: Any, roles: dict[str, Any], how: str | None = None) -> Demands:
+    """The demands of a table; `how` says how columns with other names are given."""
+    rows = zip(*columns(frame, roles, "from_matrix takes a matrix", how), strict=True)
     return _listed(net, ((f"row {row}", *entries) for row, entries in enumerate(rows)), _refuse)
 
 
@@ -233,7 +237,9 @@ def stated(net: Topology, given: Any) -> Demands | list[tuple[Any, Any]] | None:
     if sorted(map(str, columns)) == ["destination", "source"]:
         return list(zip(given["source"], given["destination"], strict=True))
     if {"source", "destination"} & set(columns):
-        return from_pandas(net, given)
+        roles = ("source", "destination", "demand")
+        how = "netnum.demands.from_pandas(net, frame, source=..., ...) takes other names"
+        return _of_columns(net, given, dict(zip(roles, roles, strict=True)), how)
     if len(columns) == 3 and not isinstance(given, Mapping) and net.ends != 3:
         what = f"the table has columns {', '.join(map(str, columns))}, expected source, destination and demand"
         raise ProblemError(f"{what}: netnum.demands.from_pandas(net, frame, source=..., ...) takes other names")

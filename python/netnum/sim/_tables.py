@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEEDED = ("arrival", "source", "destination", "size")
 """The columns of every table."""
 
-OPTIONAL = ("production", "weight", "buffer")
+OPTIONAL = ("production", "weight", "buffer", "after", "delay", "coflow")
 """Those that one may have; a buffer is one number for all flows."""
 
 
@@ -51,7 +51,40 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
         buffer[0] if len(buffer) else np.inf,
         weights=found.get("weight"),
         net=net,
+        after=[_waits(flow, own) for flow, own in enumerate(found["after"])] if "after" in found else None,
+        delay=found.get("delay"),
+        coflow=[_coflow(flow, one) for flow, one in enumerate(found["coflow"])] if "coflow" in found else None,
     )
+
+
+def _is_missing(value: Any) -> bool:
+    """What tables have where nothing is: None, NaN and NA."""
+    return value is None or str(value) in ("nan", "<NA>", "NaT", "")
+
+
+def _waits(flow: int, own: Any) -> Any:
+    """The flows that a flow waits for: a list, or text with spaces between their numbers."""
+    if isinstance(own, str):
+        try:
+            return [int(number) for number in own.split()]
+        except ValueError:
+            expected = "numbers of flows with spaces between them"
+            raise ProblemError(f"flow {flow} has after {own!r}, expected {expected}") from None
+    if isinstance(own, float) and own.is_integer():
+        return int(own)
+    return None if np.ndim(own) == 0 and _is_missing(own) else own
+
+
+def _coflow(flow: int, one: Any) -> int | None:
+    """The coflow of a flow, or none."""
+    if _is_missing(one):
+        return None
+    try:
+        if float(one) == int(one):
+            return int(one)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ProblemError(f"flow {flow} has coflow {one!r}, expected its number, or nothing")
 
 
 def to_pandas(workload: Workload, net: Topology | None) -> pandas.DataFrame:
@@ -65,6 +98,12 @@ def to_pandas(workload: Workload, net: Topology | None) -> pandas.DataFrame:
         table["production"] = workload.production
     if workload.weights is not None:
         table["weight"] = workload.weights
+    if workload.after is not None:
+        indptr, indices = workload.after
+        table["after"] = np.split(indices, indptr[1:-1])
+        table["delay"] = workload.delay
+    if workload.coflow is not None:
+        table["coflow"] = workload.coflow
     if np.isfinite(workload.buffer):
         table["buffer"] = np.full(len(workload), workload.buffer)
     return frames.table(table, "flow")

@@ -10,7 +10,7 @@ use super::warm_start::WarmStart;
 use super::witness::Inequality;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::work::Workers;
+use crate::work::{Ranks, Workers};
 
 /// Max-min rates on the way; it goes on where it was left.
 #[derive(Debug)]
@@ -77,6 +77,13 @@ impl Search {
         Ok(self)
     }
 
+    /// Computes anew what rates are read off, as [`rates`](Self::rates) does.
+    pub(crate) fn refresh(&mut self) {
+        if let Kind::SeveralPaths(runs) = &mut self.kind {
+            runs.refresh();
+        }
+    }
+
     /// Feasible rates of all paths, in the caller's units: flows that have stopped have their rate, the others what
     /// they have at the fair share that has been reached.
     pub(crate) fn rates(&mut self) -> Vec<f64> {
@@ -121,11 +128,22 @@ impl Search {
         Ok(())
     }
 
-    /// The start of the next search, once this one is done.
-    pub(super) fn into_start(self) -> Option<WarmStart> {
-        match self.kind {
+    /// The start of the next search, once this one is done and proven.
+    pub(super) fn next_start(&self) -> Option<WarmStart> {
+        match &self.kind {
             Kind::OnePath(_) => None,
-            Kind::SeveralPaths(runs) => runs.into_start(),
+            Kind::SeveralPaths(runs) => runs.next_start(),
         }
+    }
+
+    /// A search for exact rates of another problem on the same paths, from what this one has found; none where that is
+    /// nothing to start from.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min).
+    pub(crate) fn again(&self, problem: &Problem) -> Result<Option<Self>> {
+        let start = self.is_done.then(|| self.next_start()).flatten();
+        let again = |start| Self::new(problem, Some(Arc::new(start)), 0.0, Arc::new(Ranks::alone()));
+        start.map(again).transpose()
     }
 }

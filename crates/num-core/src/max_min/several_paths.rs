@@ -36,6 +36,8 @@ pub(super) struct SeveralPaths {
     work: usize,
     /// The best rates, with their residual.
     best: Option<(Found, f64)>,
+    /// Rates of the run so far, once they were read off.
+    so_far: Vec<f64>,
 }
 
 impl SeveralPaths {
@@ -76,6 +78,7 @@ impl SeveralPaths {
             runs: 0,
             work: 0,
             best: None,
+            so_far: Vec::new(),
         })
     }
 
@@ -84,6 +87,7 @@ impl SeveralPaths {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped); it may go on all the same.
     pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
+        self.so_far.clear();
         if let Some((start, lowest)) = &self.start {
             let found = start.resume(&self.network, lowest)?;
             self.work = start.work();
@@ -128,11 +132,19 @@ impl SeveralPaths {
         Ok(self.runs >= most || residual <= self.enough)
     }
 
+    /// Brings the rates of the run so far to rounding, once after it has gone on: it goes on from there.
+    pub(super) fn refresh(&mut self) {
+        if let (None, Some(run), true) = (&self.best, &mut self.run, self.so_far.is_empty()) {
+            self.so_far = run.path_rates(&self.network);
+        }
+    }
+
     /// The rates of the open paths so far, feasible.
     fn so_far(&mut self) -> Vec<f64> {
-        match (&self.best, &mut self.run) {
+        self.refresh();
+        match (&self.best, &self.run) {
             (Some((best, _)), _) => best.rates.clone(),
-            (None, Some(run)) => self.network.feasible(&self.frame.crossings.all, run.path_rates(&self.network)),
+            (None, Some(_)) => self.network.feasible(&self.frame.crossings.all, self.so_far.clone()),
             (None, None) => vec![0.0; self.network.paths.len()],
         }
     }
@@ -162,8 +174,9 @@ impl SeveralPaths {
         }
     }
 
-    /// The start of a search for other capacities, caps or weights, once this one is done.
-    pub(super) fn into_start(self) -> Option<WarmStart> {
-        self.best.map(|(best, _)| WarmStart::new(self.frame, best.basis, best.witness, self.work))
+    /// The start of a search for other capacities, caps or weights, once this one is done and proven.
+    pub(super) fn next_start(&self) -> Option<WarmStart> {
+        let (best, _) = self.best.as_ref().filter(|(_, residual)| *residual <= ACCEPTABLE)?;
+        Some(WarmStart::new(Arc::clone(&self.frame), best.basis.clone(), best.witness.clone(), self.work))
     }
 }

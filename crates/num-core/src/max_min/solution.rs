@@ -138,7 +138,7 @@ impl MaxMin {
     fn ended(problem: &Problem, mut search: Search, is_exact: bool) -> Result<Self> {
         let rates = search.rates();
         let unfairness = search.residual(&rates)?;
-        let start = if is_exact { search.into_start().map(Arc::new) } else { None };
+        let start = if is_exact { search.next_start().map(Arc::new) } else { None };
         let basis = MaxMinBasis { paths: problem.shared_paths(), group: problem.shared_group(), start };
         Ok(Self { rates, unfairness, basis, is_exact })
     }

@@ -307,6 +307,24 @@ impl Paths {
         Ok(Self { indptr, indices, coefficients, runs: OnceLock::from(runs) })
     }
 
+    /// Some of the paths, in the order given, over the links that have a number there, by it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn over_some(&self, paths: &[u32], number: impl Fn(u32) -> Option<u32>) -> Result<Self> {
+        let (mut indptr, mut indices, mut own, mut pacer) = (vec![0], Vec::new(), Vec::new(), Pacer::new());
+        for &path in paths {
+            let row = self.row(path as usize);
+            pacer.did(row.links().len())?;
+            for (link, a) in row.entries().filter_map(|(link, a)| Some((number(link)?, a))) {
+                indices.push(link);
+                own.extend(self.coefficients.as_ref().map(|_| a));
+            }
+            indptr.push(indices.len());
+        }
+        Ok(Self::from_rows(indptr, indices, self.coefficients.as_ref().map(|_| own)))
+    }
+
     /// The links of consecutive ones of some paths, whose runs are given.
     fn copy(
         &self,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Block, Problem};
 use crate::error::{Error, Result};
+use crate::paths::Paths;
 use crate::utility::families::{AlphaFair, Linear};
 use crate::utility::{Curvature, FAMILIES, Rescaled, Spec, Units, Utility};
 
@@ -44,6 +45,12 @@ impl Problem {
     /// Rates of all paths that are known to carry the floors; empty where none are.
     pub(crate) fn carrying(&self) -> &[f64] {
         &self.carrying
+    }
+
+    /// This problem over other links, with the same paths as far as flows are concerned.
+    pub(crate) fn over_links(&self, capacities: Vec<f64>, paths: Paths) -> Self {
+        let (capacities, paths) = (Arc::new(capacities), Arc::new(paths));
+        Self { capacities, paths, carrying: Arc::default(), ..self.clone() }
     }
 
     /// This problem for some of its flows, with their utilities, floors and caps. The others have given rates, and

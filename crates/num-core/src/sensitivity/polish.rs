@@ -35,7 +35,7 @@ impl Point {
         // point ends far from all that can be slack.
         let tol = if found.is_some() { CENTRAL } else { AGAIN };
         let settings = Settings { tol, stop: Stop::Kkt, ..Settings::default() };
-        let mut solver = Solver::of(problem, Arc::clone(presolved), &Ask::by("interior-point"))?;
+        let mut solver = Solver::of(problem, Arc::clone(presolved), &Ask::far_from_bounds())?;
         let again = solver.run(&settings, &mut ())?;
         let mut point = from(&again)?;
         let is_refined = point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED;

@@ -23,7 +23,7 @@ enum ValueBy {
 
 impl Sensitivity {
     /// The derivative in every parameter of functions of rates, prices and objective, each given by its own derivatives
-    /// in those. Lists of caps, floors, coefficients and parameters that the problem does not have stay empty.
+    /// in those. Lists of caps, floors and parameters that the problem does not have stay empty.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
@@ -115,7 +115,7 @@ impl Sensitivity {
             flow_caps: vec![0.0; if problem.has_flow_caps() { problem.flows() } else { 0 }],
             flow_floors: vec![0.0; if problem.has_flow_floors() { problem.flows() } else { 0 }],
             path_costs: vec![0.0; problem.paths().len()],
-            coefficients: vec![0.0; problem.paths().coefficients().map_or(0, <[f64]>::len)],
+            coefficients: vec![0.0; problem.paths().indices().len()],
             ..ParameterChange::default()
         };
         for (place, &link) in presolved.caller.links.iter().enumerate() {
@@ -174,13 +174,11 @@ impl Sensitivity {
                 let caller_path = presolved.caller.paths[path] as usize;
                 let (moved, rate) = (solved.rates[path] / price_unit, point.rates[path] * unit);
                 found.path_costs[caller_path] = -moved - outcome.objective * rate;
-                if !found.coefficients.is_empty() {
-                    let slopes = &mut found.coefficients[problem.paths().indptr()[caller_path]..];
-                    for ((link, _), slope) in presolved.paths.row(path).entries().zip(slopes) {
-                        let (link, price) = (link as usize, point.prices[link as usize] * price_unit);
-                        let slope_here = price * (moved + by_multipliers * rate) + solved.prices[link] * rate / unit;
-                        *slope = -slope_here / presolved.caller.link_unit(link);
-                    }
+                let slopes = &mut found.coefficients[problem.paths().indptr()[caller_path]..];
+                for ((link, _), slope) in presolved.paths.row(path).entries().zip(slopes) {
+                    let (link, price) = (link as usize, point.prices[link as usize] * price_unit);
+                    let slope_here = price * (moved + by_multipliers * rate) + solved.prices[link] * rate / unit;
+                    *slope -= slope_here / presolved.caller.link_unit(link);
                 }
             }
         }

@@ -34,9 +34,10 @@ impl Deadline {
     /// The part of the time by which finishing may be late.
     const LATE: u32 = 20;
 
-    /// `made`: the time of making the solver. Several ranks decide together and break nothing off.
-    pub(super) fn new(at: Option<Instant>, made: Duration, ranks: &Ranks) -> Self {
-        let late = |at: Instant| at.saturating_duration_since(Instant::now()) / Self::LATE + 2 * Self::GRACE;
+    /// Of a solve that began then. `made`: the time of making the solver. Several ranks decide together and break nothing
+    /// off.
+    pub(super) fn new(at: Option<Instant>, began: Instant, made: Duration, ranks: &Ranks) -> Self {
+        let late = |at: Instant| at.saturating_duration_since(began) / Self::LATE + 2 * Self::GRACE;
         Self {
             at,
             end: at.map(|at| at + late(at)),
@@ -46,6 +47,11 @@ impl Deadline {
             is_estimate: true,
             ranks: ranks.clone(),
         }
+    }
+
+    /// No limit.
+    pub(super) fn none() -> Self {
+        Self::new(None, Instant::now(), Duration::ZERO, &Ranks::alone())
     }
 
     /// Does a step; `None` if the time runs out during it.
@@ -70,6 +76,11 @@ impl Deadline {
     /// Does some work; `None` if the time runs out during it.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         self.until(self.at.map(|at| at + Self::GRACE), work)
+    }
+
+    /// Does some work that is to end in time: [`Error::Stopped`] if it does not, without delay.
+    pub(super) fn punctually<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.until(self.at, work)?.ok_or(Error::Stopped)
     }
 
     /// Does what belongs to the end of a solve, which may be a little late.
@@ -127,8 +138,8 @@ mod tests {
     #[test]
     fn work_beyond_the_limit_returns_none_and_a_stop_by_another_token_is_an_error() {
         let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
-        let mut late = Deadline::new(Some(past), Duration::ZERO, &Ranks::alone());
-        let mut free = Deadline::new(None, Duration::ZERO, &Ranks::alone());
+        let mut late = Deadline::new(Some(past), past, Duration::ZERO, &Ranks::alone());
+        let mut free = Deadline::none();
         let look = || interrupt::check().map(|()| 1);
         assert_eq!(late.step(|| StopToken::with_timeout(Duration::from_secs(3600)).scope(|| Ok(1))), Ok(Some(1)));
         std::thread::sleep(2 * Deadline::GRACE);
@@ -142,15 +153,15 @@ mod tests {
     #[test]
     fn an_estimate_that_leaves_no_time_for_a_step_is_replaced_by_a_measurement() {
         let (limit, made) = (Duration::from_secs(1000), Duration::from_secs(460));
-        let mut deadline = Deadline::new(Some(Instant::now() + limit), made, &Ranks::alone());
+        let mut deadline = Deadline::new(Some(Instant::now() + limit), Instant::now(), made, &Ranks::alone());
         assert!(deadline.is_reached().unwrap() && deadline.is_estimated_reached().unwrap());
         assert_eq!(deadline.certificate(|| Ok(1)), Ok(Some(1)));
         assert!(!deadline.is_reached().unwrap() && !deadline.is_estimated_reached().unwrap());
         // However long it seems to take, a first one is taken while there is time, and none afterwards.
-        let slow = Deadline::new(Some(Instant::now() + limit), 2 * made, &Ranks::alone());
+        let slow = Deadline::new(Some(Instant::now() + limit), Instant::now(), 2 * made, &Ranks::alone());
         assert!(slow.is_reached().unwrap() && slow.is_estimated_reached().unwrap());
         let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
-        let late = Deadline::new(Some(past), made, &Ranks::alone());
+        let late = Deadline::new(Some(past), past, made, &Ranks::alone());
         assert!(late.is_reached().unwrap() && !late.is_estimated_reached().unwrap());
     }
 }

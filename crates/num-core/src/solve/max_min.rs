@@ -20,31 +20,45 @@ const STEP: usize = 1 << 23;
 /// Max-min fair rates.
 pub(super) struct MaxMinMethod {
     search: Search,
-    /// Whether the rates in the state are those of the finished search.
     is_done: bool,
+    /// Whether the rates in the state are those of the search.
+    is_written: bool,
 }
 
 impl MaxMinMethod {
     /// # Errors
     /// Those of [`max_min`](crate::max_min()).
     pub(super) fn new(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
-        Ok(Self { search: Search::of(problem, workers)?, is_done: false })
+        Ok(Self { search: Search::of(problem, workers)?, is_done: false, is_written: true })
     }
 }
 
 impl Method for MaxMinMethod {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.is_done = false;
+        (self.is_done, self.is_written) = (false, true);
         state.prices.fill(0.0);
         state.rates.copy_from_slice(problem.equal_shares());
         Ok(f64::MAX)
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        // Reading the rates off costs some 8 operations per path.
+    fn write_rates(&mut self, problem: &Presolved, state: &mut State) {
+        if !self.is_written {
+            state.rates = problem.natural_rates(&self.search.rates());
+            self.is_written = true;
+        }
+    }
+
+    fn step(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.is_written = false;
         self.is_done = self.search.advance(STEP.max(8 * state.rates.len()))?;
-        state.rates = problem.natural_rates(&self.search.rates());
+        // So that it goes on alike, whether rates are read off or not.
+        self.search.refresh();
         Ok(if self.is_done { 0.0 } else { f64::MAX })
+    }
+
+    fn again(&self, problem: &Problem) -> Result<Option<Box<dyn Method>>> {
+        let search = self.search.again(problem)?;
+        Ok(search.map(|search| Box::new(Self { search, is_done: false, is_written: false }) as Box<dyn Method>))
     }
 
     fn witness(&self) -> &[Inequality] {

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::max_min::Inequality;
 use crate::presolve::Presolved;
+use crate::problem::Problem;
 
 /// Prices and rates of an iteration, in natural units.
 #[derive(Debug, Clone)]
@@ -19,8 +20,9 @@ pub struct State {
 /// [`Solver`](super::Solver). A method does not say that it is done: the certificate does.
 /// [`Ask::by_method`](super::Ask::by_method) has an example.
 pub trait Method: Send {
-    /// Starts at the prices in `state`, without any memory of earlier steps. Writes their rates to `state`, and returns
-    /// an estimate of the relative gap, from which the loop decides when to certify.
+    /// Starts at the prices in `state`, without any memory of earlier steps. Returns an estimate of the relative gap,
+    /// from which the loop decides when to certify. The rates at these prices are in `state` after
+    /// [`write_rates`](Self::write_rates).
     ///
     /// # Errors
     /// [`Error::Stopped`] when a token in force says so. It may be begun again.
@@ -40,7 +42,17 @@ pub trait Method: Send {
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
     /// Writes the rates at the present prices to `state`, where steps do not.
-    fn write_rates(&mut self, _state: &mut State) {}
+    fn write_rates(&mut self, _problem: &Presolved, _state: &mut State) {}
+
+    /// The same method for another problem on the same paths, from more than prices and rates of what it has found here;
+    /// none where there is no more.
+    ///
+    /// # Errors
+    /// Those of making it.
+    #[doc(hidden)]
+    fn again(&self, _problem: &Problem) -> Result<Option<Box<dyn Method>>> {
+        Ok(None)
+    }
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
     #[doc(hidden)]

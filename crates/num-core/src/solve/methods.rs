@@ -98,7 +98,7 @@ const OTHERS: &[MethodInfo] = &[
         options: Vec::new,
         make: method(
             Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-            |_, _, problem| Ok(Box::new(InteriorPoint::new(problem)?)),
+            |_, _, problem| InteriorPoint::of_large(problem),
         ),
     },
     MethodInfo {

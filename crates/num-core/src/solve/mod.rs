@@ -3,6 +3,7 @@
 mod ask;
 mod auto;
 mod bottlenecks;
+mod cuts;
 mod deadline;
 mod fill;
 mod goal;
@@ -24,7 +25,7 @@ pub(crate) mod system;
 mod takes;
 mod xwi;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use ask::Ask;
 use deadline::Deadline;
@@ -37,10 +38,11 @@ pub use settings::{Settings, Stop};
 pub use solution::{PriorityClass, Solution, Status};
 pub use solver::Solver;
 
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::work::Call;
-use crate::work::interrupt::{self, StopToken};
 
 /// Solves a problem.
 ///
@@ -52,7 +54,8 @@ pub fn solve(problem: &Problem, ask: &Ask) -> Result<Solution> {
 
 /// Solves a problem, and shows an observer how it goes. Where a solver is given, that of a problem on the same paths,
 /// it goes on from its state. Returns the solver too, to go on from; none where the time was up before there was one.
-/// The rates are then 0, the gap and the KKT residual ∞ and the objective NaN.
+/// What is known of the problem by then is filled; where nothing is, rates are 0, the gap and the KKT residual ∞ and the
+/// objective NaN.
 ///
 /// With workers that have [ranks](crate::Ranks) every rank calls this with its part: a problem that has all links, and
 /// the flows of this rank, which may be none. All paths of a flow are on one rank. All go on alike: iterations, prices,
@@ -79,27 +82,20 @@ pub fn solve_on(
         let (began, settings) = (Instant::now(), &ask.settings);
         settings.check()?;
         ask.check_same()?;
-        let make = || match last {
-            Some(mut solver) => solver.update(problem).map(|()| solver),
-            None => Solver::new(problem, ask),
-        };
+        let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
         // Several ranks break nothing off.
-        let limit = settings.time_limit.filter(|_| ranks.are_alone());
-        let made = match limit.and_then(|limit| limit.checked_add(Deadline::GRACE)) {
-            Some(limit) => StopToken::with_timeout(limit).scope(make),
-            None => make(),
+        let deadline = Deadline::new(limit, began, Duration::ZERO, ranks);
+        let mut presolved = None;
+        let made = deadline.within(|| match last {
+            Some(mut solver) => solver.update_by(problem, &deadline, &mut presolved).map(|()| solver),
+            None => Solver::by_deadline(problem, ask, &deadline, &mut presolved),
+        })?;
+        let (mut solver, is_made) = match (made, presolved) {
+            (Some(solver), _) => (solver, true),
+            (None, Some(presolved)) => (Solver::unmade(problem, presolved, ask, began)?, false),
+            (None, None) => return Ok((Solution::unsolved(problem, began.elapsed()), None)),
         };
-        match made {
-            Ok(mut solver) => {
-                let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
-                let solution = solver.run_until(began, limit, settings, observer)?;
-                Ok((solution, Some(solver)))
-            }
-            // Either the time is up, or a token of the caller has stopped it.
-            Err(Error::Stopped) if limit.is_some() => {
-                interrupt::check().map(|()| (Solution::unsolved(problem, began.elapsed()), None))
-            }
-            Err(error) => Err(error),
-        }
+        let solution = solver.run_until(began, limit, settings, observer)?;
+        Ok((solution, Some(solver).filter(|_| is_made)))
     })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::auto::Auto;
+use super::cuts::Found;
 use super::fill::{fill, top_up};
 use super::schedule::CertificateSchedule;
 use super::{
@@ -62,7 +63,7 @@ impl Solver {
         let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
         let workers = Arc::clone(&self.presolved.workers);
         let ranks = workers.ranks();
-        let mut deadline = Deadline::new(limit, self.made, ranks);
+        let mut deadline = Deadline::new(limit, began, self.made, ranks);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
             deadline.within(|| self.switch_method(method, self.state.prices.clone()))?;
         }
@@ -82,6 +83,9 @@ impl Solver {
             Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
         let status = loop {
             interrupt::check()?;
+            if !self.is_made {
+                break Status::TimeLimit;
+            }
             progress.iteration = self.iteration;
             let due = every_iteration || self.is_due(&schedule, settings);
             if due {
@@ -150,6 +154,16 @@ impl Solver {
             }
             _ => best,
         };
+        let best = match best {
+            None if !self.is_made => {
+                // What is not filled, as costs are, has equal shares.
+                let mut shares = None;
+                self.state.rates.copy_from_slice(presolved.equal_shares());
+                deadline.finish(|| self.certify(&presolved, &goal, &mut progress, &mut shares))?;
+                shares
+            }
+            best => best,
+        };
         let status = self.final_status(&goal, best.as_ref())?.unwrap_or(status);
         match best {
             Some(best) => self.solution(status, best, self.iteration - first, trace, began),
@@ -191,7 +205,9 @@ impl Solver {
         match self.method.is_expensive() {
             true => {
                 let near = settings.stop == Stop::Kkt || self.estimate <= Goal::NEAR * settings.tol;
-                near || (self.iteration > 0 && self.iteration.is_multiple_of(CertificateSchedule::EXPENSIVE_PAUSE))
+                // Without an estimate, as before the end of a search for max-min rates, little is proven.
+                let is_turn = self.iteration > 0 && self.iteration.is_multiple_of(CertificateSchedule::EXPENSIVE_PAUSE);
+                near || is_turn && self.estimate < f64::MAX
             }
             false => schedule.is_due(self.iteration, self.estimate, settings.tol),
         }
@@ -206,7 +222,7 @@ impl Solver {
         progress: &mut Progress,
         best: &mut Option<Best<'p>>,
     ) -> Result<f64> {
-        self.method.write_rates(&mut self.state);
+        self.method.write_rates(&self.presolved, &mut self.state);
         let point = FeasiblePoint::new(presolved, &self.state.rates, &self.state.prices)?;
         let is_needed = |gap| goal.needs_rates(gap);
         let (gap, kkt_residual) = gap_and_residual(&self.problem, &point, self.method.witness(), is_needed)?;
@@ -263,6 +279,18 @@ impl Solver {
         let (gap, kkt_residual) = gap_and_residual(&self.problem, &point, self.method.witness(), is_needed)?;
         let (score, rank) = (goal.score(gap, kkt_residual), goal.rank(gap, kkt_residual));
         Ok(Best { score, rank, gap, kkt_residual, point })
+    }
+
+    /// The solution at rates and prices that are not its own, with a residual that is.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub(super) fn at(&self, found: &Found, settings: &Settings) -> Result<Solution> {
+        let (began, presolved, goal) = (Instant::now(), &self.presolved, Goal::new(settings));
+        let (rates, prices) = (presolved.natural_rates(&found.rates), presolved.natural_prices(&found.prices));
+        let best = Best { kkt_residual: found.kkt_residual, ..self.certified(presolved, &goal, &rates, &prices)? };
+        let status = self.final_status(&goal, Some(&best))?.unwrap_or(Status::Stalled);
+        self.solution(status, best, found.iterations, Vec::new(), began)
     }
 
     /// The rank whose flows these are, and how many ranks there are.

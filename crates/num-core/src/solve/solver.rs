@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::Ask;
 use super::ask::{MakeChosen, Start};
 use super::auto::Auto;
+use super::deadline::Deadline;
 use super::method::{Method, State};
 use super::methods::MethodInfo;
 use crate::certificate::{Certificate, FeasiblePoint};
@@ -17,6 +18,19 @@ use crate::max_min::Inequality;
 use crate::normalize;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+
+/// In place of a method that was not made: it does nothing.
+struct Unmade;
+
+impl Method for Unmade {
+    fn start(&mut self, _problem: &Presolved, _state: &mut State) -> Result<f64> {
+        Ok(f64::MAX)
+    }
+
+    fn step(&mut self, _problem: &Presolved, _state: &mut State) -> Result<f64> {
+        Ok(f64::MAX)
+    }
+}
 
 /// A method on a problem: one iteration at a time, or until a certificate meets the tolerance.
 pub struct Solver {
@@ -36,6 +50,8 @@ pub struct Solver {
     pub(super) warm: bool,
     /// Whether the method has started at the state.
     has_begun: bool,
+    /// Whether the time was enough to make the method.
+    pub(super) is_made: bool,
     /// What making it cost, counted as part of the solve.
     pub(super) made: Duration,
 }
@@ -50,10 +66,44 @@ impl Solver {
     /// [`Error::Price`] and [`Error::Rate`] for what to start from; [`Error::Threads`], [`Error::Stopped`], and those
     /// of [`Ranks`](crate::Ranks).
     pub fn new(problem: &Problem, ask: &Ask) -> Result<Self> {
+        let mut this = Self::by_deadline(problem, ask, &Deadline::none(), &mut None)?;
+        this.method.write_rates(&this.presolved, &mut this.state);
+        Ok(this)
+    }
+
+    /// [`new`](Self::new), which leaves the presolved problem as soon as there is one. Where the time is up then, it is
+    /// for filling what is known, and the method is not made.
+    pub(super) fn by_deadline(
+        problem: &Problem,
+        ask: &Ask,
+        deadline: &Deadline,
+        presolved: &mut Option<Arc<Presolved>>,
+    ) -> Result<Self> {
         let began = Instant::now();
         let chosen = ask.choose(problem)?;
-        let presolved = Arc::new(Presolved::by(problem, Arc::clone(&ask.workers))?);
-        Self::by(problem, presolved, chosen, ask, began)
+        let found = presolved.insert(Arc::new(Presolved::by(problem, Arc::clone(&ask.workers))?));
+        deadline.punctually(|| Self::by(problem, Arc::clone(found), chosen, ask, began))
+    }
+
+    /// A solver whose method is not made, as the time was up before: it is run to fill what is known.
+    pub(super) fn unmade(problem: &Problem, presolved: Arc<Presolved>, ask: &Ask, began: Instant) -> Result<Self> {
+        let (method_name, _) = ask.choose(problem)?;
+        let state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
+        Ok(Self {
+            problem: problem.clone(),
+            presolved,
+            method_name,
+            method: Box::new(Unmade),
+            ask: ask.cold(),
+            auto: None,
+            state,
+            estimate: f64::MAX,
+            iteration: 0,
+            warm: false,
+            has_begun: true,
+            is_made: false,
+            made: began.elapsed(),
+        })
     }
 
     /// [`new`](Self::new) on a problem that is presolved already.
@@ -83,6 +133,7 @@ impl Solver {
             iteration: 0,
             warm: false,
             has_begun: true,
+            is_made: true,
             made: Duration::ZERO,
         };
         this.check()?;
@@ -128,12 +179,28 @@ impl Solver {
     /// [`Error::OtherPaths`] for a problem with other links, paths or flows, and those of [`new`](Self::new). Nothing
     /// has changed then.
     pub fn update(&mut self, problem: &Problem) -> Result<()> {
+        self.update_by(problem, &Deadline::none(), &mut None)?;
+        self.method.write_rates(&self.presolved, &mut self.state);
+        Ok(())
+    }
+
+    /// [`update`](Self::update), as [`by_deadline`](Self::by_deadline) is [`new`](Self::new).
+    pub(super) fn update_by(
+        &mut self,
+        problem: &Problem,
+        deadline: &Deadline,
+        presolved: &mut Option<Arc<Presolved>>,
+    ) -> Result<()> {
         self.problem.check_same_paths(problem)?;
-        let mut next = Self::new(problem, &self.ask)?;
+        let mut next = Self::by_deadline(problem, &self.ask, deadline, presolved)?;
         let (prices, rates) = (self.prices(), self.raw_rates());
         // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
             let began = Instant::now();
+            let again = next.method_name == self.method_name;
+            if let Some(method) = if again { self.method.again(problem)? } else { None } {
+                next.method = method;
+            }
             next.start_at(&prices, Some(&rates))?;
             next.made += began.elapsed();
         }
@@ -156,7 +223,7 @@ impl Solver {
     /// which the next step goes on from where this one was.
     pub fn step(&mut self, iterations: usize) -> Result<()> {
         let outcome = (0..iterations).try_for_each(|_| self.advance());
-        self.method.write_rates(&mut self.state);
+        self.method.write_rates(&self.presolved, &mut self.state);
         outcome
     }
 

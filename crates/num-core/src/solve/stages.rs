@@ -11,11 +11,15 @@
 use std::time::Instant;
 
 use super::ask::Start;
-use super::{Ask, Observer, PriorityClass, Solution, Status, solve_on, starved};
+use super::{Ask, Observer, PriorityClass, Solution, Solver, Status, cuts, solve_on, starved};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::problem::Problem;
 use crate::utility::Curvature;
+use crate::work::interrupt::{self, StopToken};
+
+/// Where a class is found by cuts: no more than these parts of what counts as no room for a flow is none for a path.
+const NO_ROOM: [f64; 3] = [1.0, 1e-2, 1e-4];
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -49,7 +53,7 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
             return unsupported("tie_cost=", "a problem with costs", "its costs choose among splits");
         }
     }
-    let mut stages = Stages { problem, ask, observer, began, last: None, is_over: false };
+    let mut stages = Stages { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false };
     let mut classes = Vec::new();
     let priorities = problem.distinct_priorities();
     for &priority in &priorities {
@@ -87,6 +91,8 @@ struct Stages<'a> {
     began: Instant,
     /// What the stages up to now have come to.
     last: Option<Solution>,
+    /// The prices of every class up to now.
+    prices: Vec<Vec<f64>>,
     /// Whether a limit or the observer has ended the solve.
     is_over: bool,
 }
@@ -108,6 +114,10 @@ impl Stages<'_> {
             stage = stage.with_paths_closed(&closed)?;
         }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };
+        let is_exact = problem.curvature() == Curvature::MaxMin;
+        if found.status == Status::Stalled && self.last.is_some() && !is_exact && !stage.is_single_path() {
+            found = self.by_cuts(&stage, &is_in, found)?;
+        }
         found.failed_flows.retain(|&flow| is_in(flow as usize));
         let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
         let mut left_out: Vec<u32> = others.chain(found.failed_flows.iter().copied()).collect();
@@ -118,8 +128,40 @@ impl Stages<'_> {
             found.objective = utility.objective(&found.rates, &found.flow_rates, &left_out, &*self.ask.workers);
         }
         let class = found.clone();
+        self.prices.push(class.prices.clone());
         self.add(found, &is_in);
         Ok(Some(class))
+    }
+
+    /// A class that has stalled beside rates that are kept, by cuts where these find its answer.
+    fn by_cuts(&self, stage: &Problem, is_in: impl Fn(usize) -> bool, stalled: Solution) -> Result<Solution> {
+        let ask = self.ask_in_time();
+        let find = || {
+            for part in NO_ROOM {
+                let least = part * starved::least(&ask);
+                if let Some(found) = cuts::class(stage, &is_in, &self.prices, least, &ask)? {
+                    let flow_rates = self.problem.flow_rates(&found.rates)?;
+                    let stage = self.problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
+                    let stage = stage.with_paths_closed(&found.starved)?;
+                    let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
+                    if by_cuts.status == Status::Optimal {
+                        return Ok(Some(by_cuts));
+                    }
+                }
+            }
+            Ok(None)
+        };
+        let found = match ask.settings.time_limit {
+            Some(limit) => StopToken::with_timeout(limit).scope(find),
+            None => find(),
+        };
+        match found {
+            Ok(Some(found)) => Ok(Solution { iterations: stalled.iterations + found.iterations, ..found }),
+            // Either the time is up, or a token of the caller has stopped it.
+            Err(Error::Stopped) => interrupt::check().map(|()| stalled),
+            Ok(None) | Err(Error::Unlimited { .. }) => Ok(stalled),
+            Err(error) => Err(error),
+        }
     }
 
     /// Of the splits of the rates found the one of least cost.

@@ -14,9 +14,14 @@ use crate::interrupt::Pacer;
 use crate::problem::Problem;
 use crate::utility::families::AlphaFair;
 
-/// The part of what a path could carry up to which there is no room: the tolerance of the stages before, within these.
+/// Of the tolerance of the stages before, what counts.
 const LEAST: f64 = 1e-9;
 const MOST: f64 = 1e-6;
+
+/// The part of what a path could carry up to which there is no room.
+pub(super) fn least(ask: &Ask) -> f64 {
+    ask.settings.tol.clamp(LEAST, MOST)
+}
 
 /// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
 /// that carry these.
@@ -26,7 +31,7 @@ const MOST: f64 = 1e-6;
 pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[f64], ask: &Ask) -> Result<Vec<u32>> {
     let loads = stage.loads(carrying)?;
     let idle: Vec<f64> = loads.iter().zip(stage.capacities()).map(|(load, capacity)| capacity - load).collect();
-    let least = ask.settings.tol.clamp(LEAST, MOST);
+    let least = least(ask);
     let (mut has_room, mut open) = (vec![false; stage.flows()], vec![0u32; stage.flows()]);
     let (mut is_full, mut pacer) = (vec![false; stage.links()], Pacer::new());
     let paths = || stage.group().iter().map(|&flow| flow as usize).enumerate();
@@ -65,7 +70,7 @@ pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[
 }
 
 /// The most that a path could carry alone and its flow could use.
-fn most(stage: &Problem, path: usize) -> f64 {
+pub(super) fn most(stage: &Problem, path: usize) -> f64 {
     let (utility, place) = stage.utility(stage.group()[path] as usize);
     let narrowest = stage.paths().row(path).narrowest(stage.capacities());
     narrowest.min(stage.limit(path)).min(utility.saturation(place))

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::Utility;
 use super::tolerances::{LARGEST, LOG_SMALLEST};
+use super::{Units, Utility};
 use crate::numerics::{self, exp_m1, ln, ln_ratio, vectorized};
 
 /// exp, kept below [`LARGEST`].
@@ -229,6 +229,11 @@ impl Utility for Powers {
             *out = flow.alpha;
         }
     }
+    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+        let mut powers: Vec<Power> = flows.iter().map(|&flow| self.flows[flow as usize]).collect();
+        units.convert(&mut powers);
+        Some(Box::new(Self { flows: powers }))
+    }
     fn respond_into(
         &self,
         flows: Range<usize>,
@@ -310,6 +315,10 @@ impl Utility for Logs {
     }
     fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         out.fill(1.0);
+    }
+    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+        let unit = units.rate * units.price();
+        Some(Box::new(Self { weights: flows.iter().map(|&flow| self.weights[flow as usize] / unit).collect() }))
     }
     fn respond_into(
         &self,

@@ -92,3 +92,32 @@ fn floors_are_kept() {
         assert!(is_filled(&problem, &solution), "{solution}");
     }
 }
+
+#[test]
+fn what_is_known_when_the_time_is_up_before_the_method_is_made_is_filled() {
+    let paths = Paths::from_lists([&[0u32, 1][..], &[2], &[1, 2], &[0]]);
+    let late = || {
+        Ask::by_method("late", |_| {
+            loop {
+                internal::interrupt::check()?;
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        })
+    };
+    let limit = std::time::Duration::from_millis(500);
+    for utility in [Utilities::from(AlphaFair::proportional()), Linear::new(2.0).unwrap().into()] {
+        let problem = Problem::grouped(vec![3.0, 2.0, 4.0], paths.clone(), vec![0, 0, 1, 2], utility).unwrap();
+        let problem = problem.with_flow_caps(vec![3.5, 9.0, 1.0]).unwrap();
+        let ask = late().with_settings(Settings::default().with_time_limit(limit));
+        let solution = solve(&problem, &ask).unwrap();
+        assert_eq!((solution.status, solution.iterations, &*solution.method), (Status::TimeLimit, 0, "late"));
+        assert!(fits(&problem, &solution) && is_filled(&problem, &solution), "{solution:?}");
+        assert!(solution.certificate.relative_gap.is_finite() && solution.objective.is_finite(), "{solution:?}");
+        // Nothing is filled where paths have costs: what is left idle may not be worth its cost.
+        let problem = problem.with_path_costs(vec![0.1; 4]).unwrap();
+        let solution = solve(&problem, &ask).unwrap();
+        assert_eq!((solution.status, solution.iterations), (Status::TimeLimit, 0));
+        assert!(fits(&problem, &solution) && solution.flow_rates.iter().all(|&rate| rate > 0.0), "{solution:?}");
+        assert!(solution.certificate.relative_gap.is_finite(), "{solution:?}");
+    }
+}

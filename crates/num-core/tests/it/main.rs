@@ -41,6 +41,7 @@ mod ranks;
 mod scales;
 mod sensitivity;
 mod shared_links;
+mod slack_links;
 mod solver;
 mod stopped;
 mod topology;

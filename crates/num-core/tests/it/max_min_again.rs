@@ -121,16 +121,23 @@ fn the_next_ones_are_as_if_from_the_beginning(count: u64) {
         let kind = KINDS[rng.random_range(0..3)];
         let mut problem = draw(kind, rng);
         let mut fair = MaxMin::of(&problem).unwrap();
+        let mut solver = Solver::new(&problem, &Ask::default()).unwrap();
+        let _ = solver.run(&Settings::default(), &mut ()).unwrap();
         for step in 0..4 {
             problem = changed(&problem, kind, rng);
             let cold = MaxMin::of(&problem).unwrap();
             fair = fair.again(&problem).unwrap();
             assert!(fair.unfairness <= 1e-8, "seed {seed}, step {step}, {kind:?}: {:e}", fair.unfairness);
             assert_feasible(&problem, &fair.rates);
-            let (found, expected) = (problem.flow_rates(&fair.rates), problem.flow_rates(&cold.rates));
-            for (flow, (found, expected)) in found.unwrap().iter().zip(expected.unwrap()).enumerate() {
-                let near = (found - expected).abs() <= 1e-9 * expected + 1e-12;
-                assert!(near, "seed {seed}, step {step}, {kind:?}, flow {flow}: {found} and {expected}");
+            solver.update(&problem).unwrap();
+            let updated = solver.run(&Settings::default(), &mut ()).unwrap();
+            assert_eq!((updated.status, &*updated.method), (Status::Optimal, "max-min"), "seed {seed}, step {step}");
+            let expected = problem.flow_rates(&cold.rates).unwrap();
+            for found in [problem.flow_rates(&fair.rates).unwrap(), updated.flow_rates] {
+                for (flow, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                    let near = (found - expected).abs() <= 1e-9 * expected + 1e-12;
+                    assert!(near, "seed {seed}, step {step}, {kind:?}, flow {flow}: {found} and {expected}");
+                }
             }
         }
     }

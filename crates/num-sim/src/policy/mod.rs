@@ -12,6 +12,7 @@ mod active;
 mod by_name;
 mod clock;
 mod clocked;
+mod coflow;
 mod control_traffic;
 mod edf;
 mod ideal;
@@ -36,6 +37,7 @@ use crate::workload::Workload;
 pub use by_name::policy;
 use by_name::{MakePolicy, PolicyEntry};
 pub use clocked::{Clocked, ClockedOptions};
+pub use coflow::{Coflow, CoflowOrder};
 pub use control_traffic::UpdateTraffic;
 pub use edf::Edf;
 pub use ideal::Ideal;
@@ -60,6 +62,7 @@ pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
         rax::PLUS,
         ideal::PROPORTIONAL,
         urgency::ENTRY,
+        coflow::ENTRY,
         ideal::ALPHA_FAIR,
         clocked::FLOWTUNE,
         xwi::ENTRY,

@@ -11,6 +11,7 @@ use netnum_core::Topology;
 use super::progress::RunProgress;
 use super::reviews::Reviews;
 use super::settings::{CapacityChange, RunSettings};
+use super::starts::Starts;
 use super::stops::Stops;
 use super::transfers::Transfers;
 use crate::error::{Error, Result};
@@ -38,7 +39,8 @@ pub(super) struct Simulation<'a> {
     pub(super) transfers: Transfers,
     /// Where routes are reviewed.
     pub(super) reviews: Option<Reviews>,
-    /// Flows that have arrived, and that have ended.
+    starts: Starts<'a>,
+    /// Flows that have started, and that have ended.
     pub(super) arrived: usize,
     pub(super) ended: usize,
     /// The columns over flows so far.
@@ -89,9 +91,11 @@ impl<'a> Simulation<'a> {
             events: 0,
             transfers: Transfers::new(net.capacities(), no_limit, marks),
             reviews,
+            starts: Starts::new(workload),
             arrived: 0,
             ended: 0,
             report: Report {
+                starts: unknown.clone(),
                 completion_times: unknown.clone(),
                 slowdowns: unknown.clone(),
                 bytes_sent: vec![0.0; workload.len()],
@@ -120,7 +124,7 @@ impl<'a> Simulation<'a> {
             if self.ended == self.workload.len() {
                 return Ok(RunStatus::Finished);
             }
-            let arrival = self.workload.arrivals().get(self.arrived).copied().unwrap_or(f64::INFINITY);
+            let arrival = self.starts.first();
             let end = self.transfers.ends.first();
             let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
             let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
@@ -167,8 +171,8 @@ impl<'a> Simulation<'a> {
                 self.review(&mut due)?;
                 last = Last::Review;
             }
-            while self.workload.arrivals().get(self.arrived).is_some_and(|&arrival| arrival <= next) {
-                self.arrive()?;
+            while let Some(flow) = self.starts.take(next) {
+                self.arrive(flow)?;
                 self.work(FLOW)?;
             }
             self.allocate()?;
@@ -229,9 +233,9 @@ impl<'a> Simulation<'a> {
         self.policy.changed(event, &self.transfers.flows)
     }
 
-    fn arrive(&mut self) -> Result<()> {
-        let flow = self.arrived;
+    fn arrive(&mut self, flow: usize) -> Result<()> {
         self.arrived += 1;
+        self.report.starts[flow] = self.now;
         let size = BITS * self.workload.sizes()[flow];
         let Transfers { flows, links, .. } = &mut self.transfers;
         let (slot, route) = flows.insert(flow, size, self.now);
@@ -274,12 +278,13 @@ impl<'a> Simulation<'a> {
         let number = flow.number as usize;
         // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
         // its digits left.
-        let time = (flow.since - self.workload.arrivals()[number]) + flow.time_left();
+        let time = (flow.since - flow.arrival) + flow.time_left();
         report.completion_times[number] = time;
         report.slowdowns[number] = time * flow.alone / flow.size;
         report.bytes_sent[number] = self.workload.sizes()[number];
         report.copy_rates[number] = copy_rate.unwrap_or(f64::NAN);
         self.ended += 1;
+        self.starts.ended(number, self.now);
         self.transfers.end(slot, self.now);
         if let Some(reviews) = &mut self.reviews {
             reviews.end(slot);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `event_loop.rs` | the loop over events |
 //! | `limits.rs` | links without a limit |
+//! | `starts.rs` | when flows start: at their arrivals, or after those that they wait for |
 //! | `rerouting.rs` | active flows that take other routes |
 //! | `transfers.rs` | the active flows: their rates, routes and sources, and the links that they load |
 //! | `reviews.rs` | when the route of each flow is reviewed |
@@ -16,6 +17,7 @@ mod progress;
 mod rerouting;
 mod reviews;
 mod settings;
+mod starts;
 mod stops;
 mod transfers;
 

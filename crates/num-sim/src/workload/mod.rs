@@ -1,5 +1,8 @@
 //! Which flows arrive when, from where to where, and how large they are.
 
+mod coflows;
+mod collectives;
+mod dependencies;
 mod draws;
 mod pairs;
 mod poisson;
@@ -13,6 +16,9 @@ use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::memory::room;
 use serde::{Deserialize, Serialize};
 
+use coflows::Coflows;
+pub use collectives::AllReduce;
+pub use dependencies::Dependencies;
 pub use pairs::Pairs;
 pub use poisson::Poisson;
 pub use production::Production;
@@ -24,13 +30,16 @@ use crate::numbers::BITS;
 ///
 /// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
 /// entry per flow; arrivals are finite, not negative and do not decrease; sizes are > 0, and ∞ for flows that never
-/// end; no flow goes to where it comes from. Clones share their columns, so that a copy costs nothing.
+/// end; no flow goes to where it comes from; every flow can start, if it waits for others. Clones share their columns,
+/// so that a copy costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Workload {
     columns: Arc<Columns>,
     production: Option<Arc<Production>>,
     weights: Option<Arc<Vec<f64>>>,
+    dependencies: Option<Arc<Dependencies>>,
+    coflows: Option<Arc<Coflows>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,6 +62,11 @@ struct Plain {
     production: Option<Production>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dependencies: Option<Dependencies>,
+    /// `None` for a flow that is in no coflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    coflows: Option<Vec<Option<u32>>>,
 }
 
 /// The first flow between two ends.
@@ -101,7 +115,7 @@ impl Workload {
             pacer.did(1)?;
         }
         let columns = Arc::new(Columns { arrivals, sources, destinations, sizes });
-        Ok(Self { columns, production: None, weights: None })
+        Ok(Self { columns, ..Self::default() })
     }
 
     /// How many flows there are.
@@ -114,7 +128,7 @@ impl Workload {
         self.columns.arrivals.is_empty()
     }
 
-    /// When every flow arrives, in seconds.
+    /// When every flow arrives, in seconds; a flow that waits for others starts then or later.
     pub fn arrivals(&self) -> &[f64] {
         &self.columns.arrivals
     }
@@ -200,6 +214,49 @@ impl Workload {
         Ok(Self { weights: Some(Arc::new(weights)), ..self })
     }
 
+    /// The flows that each flow waits for, if any waits.
+    pub fn dependencies(&self) -> Option<&Dependencies> {
+        self.dependencies.as_deref()
+    }
+
+    /// These flows, some of which start only when others have ended.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Length`] unless there is an entry per flow; [`Error::Flow`] naming the first that waits
+    /// for one that never ends.
+    pub fn with_dependencies(self, dependencies: Dependencies) -> Result<Self> {
+        dependencies.check(&self)?;
+        let waits = !dependencies.indices().is_empty();
+        Ok(Self { dependencies: waits.then(|| Arc::new(dependencies)), ..self })
+    }
+
+    /// The number of coflows; 0 if no flow is in one.
+    pub fn coflows(&self) -> usize {
+        self.coflows.as_ref().map_or(0, |coflows| coflows.count())
+    }
+
+    /// The coflow of a flow, if it is in one.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn coflow(&self, flow: usize) -> Option<u32> {
+        self.coflows.as_ref().and_then(|coflows| coflows.of(flow))
+    }
+
+    /// These flows in coflows, groups that have ended when all their flows have: the number of its coflow for every
+    /// flow, or `None` for one that is in none.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Length`] unless there is an entry per flow; [`Error::Flow`] for a number that is not below
+    /// that of the flows; a setting's for one below the largest that no flow has.
+    pub fn with_coflows(self, coflows: Vec<Option<u32>>) -> Result<Self> {
+        let (found, expected) = (coflows.len(), self.len());
+        if found != expected {
+            return Err(netnum_core::Error::Length { what: "coflow".into(), found, expected, per: "flow" }.into());
+        }
+        Ok(Self { coflows: Coflows::new(coflows)?.map(Arc::new), ..self })
+    }
+
     /// These flows between other ends.
     ///
     /// # Errors
@@ -207,7 +264,7 @@ impl Workload {
     pub fn with_ends(self, sources: Vec<usize>, destinations: Vec<usize>) -> Result<Self> {
         let Columns { arrivals, sizes, .. } = Arc::unwrap_or_clone(self.columns);
         let Self { columns, .. } = Self::new(arrivals, sources, destinations, sizes)?;
-        Ok(Self { columns, production: self.production, weights: self.weights })
+        Ok(Self { columns, ..self })
     }
 
     /// These flows, each some seconds later.
@@ -218,7 +275,7 @@ impl Workload {
         let Columns { mut arrivals, sources, destinations, sizes } = Arc::unwrap_or_clone(self.columns);
         arrivals.iter_mut().for_each(|arrival| *arrival += seconds);
         let Self { columns, .. } = Self::new(arrivals, sources, destinations, sizes)?;
-        Ok(Self { columns, production: self.production, weights: self.weights })
+        Ok(Self { columns, ..self })
     }
 
     /// The flows of both, in order of arrival; of flows that arrive together, those of the first come first. A flow of
@@ -258,13 +315,38 @@ impl Workload {
             [None, None] => merged,
             weights => merged.with_weights(real(&|part, flow| weights[part].map_or(1.0, |weights| weights[flow])))?,
         };
-        match parts.map(Self::production) {
+        let merged = match parts.map(Self::production) {
             [Some(one), Some(two)] => {
                 let rates = [one.rates(), two.rates()];
-                merged.with_production(Production::new(real(&|part, flow| rates[part][flow]), one.buffer())?)
+                merged.with_production(Production::new(real(&|part, flow| rates[part][flow]), one.buffer())?)?
             }
-            _ => Ok(merged),
+            _ => merged,
+        };
+        let merged = match parts.map(Self::coflows) {
+            [0, 0] => merged,
+            [before, _] => {
+                let number = |&(part, flow): &(usize, usize)| {
+                    let first = if part == 0 { 0 } else { before as u32 };
+                    parts[part].coflow(flow).map(|coflow| first + coflow)
+                };
+                merged.with_coflows(places.iter().map(number).collect())?
+            }
+        };
+        if parts.iter().all(|part| part.dependencies.is_none()) {
+            return Ok(merged);
         }
+        let mut numbers = parts.map(|part| vec![0; part.len()]);
+        places.iter().enumerate().for_each(|(number, &(part, flow))| numbers[part][flow] = number as u32);
+        let waits = parts.iter().map(|part| part.dependencies().map_or(0, |own| own.indices().len())).sum();
+        let (mut indptr, mut indices, mut delays) = (vec![0], room("waits of flows", waits)?, room("delays", flows)?);
+        for &(part, flow) in &places {
+            let own = parts[part].dependencies().map_or(&[][..], |own| own.after(flow));
+            indices.extend(own.iter().map(|&before| numbers[part][before as usize]));
+            indptr.push(indices.len());
+            delays.push(parts[part].dependencies().map_or(0.0, |own| own.delay(flow)));
+            pacer.did(1 + own.len())?;
+        }
+        merged.with_dependencies(Dependencies::new(indptr, indices, delays)?)
     }
 }
 
@@ -272,25 +354,37 @@ impl TryFrom<Plain> for Workload {
     type Error = Error;
 
     fn try_from(plain: Plain) -> Result<Self> {
-        let Plain { arrivals, sources, destinations, sizes, production, weights } = plain;
+        let Plain { arrivals, sources, destinations, sizes, production, weights, dependencies, coflows } = plain;
         let sizes = sizes.into_iter().map(|size| size.unwrap_or(f64::INFINITY)).collect();
         let workload = Self::new(arrivals, sources, destinations, sizes)?;
         let workload = match production {
             Some(production) => workload.with_production(production)?,
             None => workload,
         };
-        match weights {
-            Some(weights) => workload.with_weights(weights),
+        let workload = match weights {
+            Some(weights) => workload.with_weights(weights)?,
+            None => workload,
+        };
+        let workload = match dependencies {
+            Some(dependencies) => workload.with_dependencies(dependencies)?,
+            None => workload,
+        };
+        match coflows {
+            Some(coflows) => workload.with_coflows(coflows),
             None => Ok(workload),
         }
     }
 }
 
 impl From<Workload> for Plain {
-    fn from(Workload { columns, production, weights }: Workload) -> Self {
+    fn from(workload: Workload) -> Self {
+        let coflows =
+            workload.coflows.as_ref().map(|coflows| (0..workload.len()).map(|flow| coflows.of(flow)).collect());
+        let Workload { columns, production, weights, dependencies, .. } = workload;
+        let dependencies = dependencies.map(Arc::unwrap_or_clone);
         let Columns { arrivals, sources, destinations, sizes } = Arc::unwrap_or_clone(columns);
         let sizes = sizes.into_iter().map(|size| size.is_finite().then_some(size)).collect();
         let (production, weights) = (production.map(Arc::unwrap_or_clone), weights.map(Arc::unwrap_or_clone));
-        Self { arrivals, sources, destinations, sizes, production, weights }
+        Self { arrivals, sources, destinations, sizes, production, weights, dependencies, coflows }
     }
 }

@@ -7,7 +7,9 @@
 //! ```
 //!
 //! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
-//! So it is with `weight`, and with `buffer`, the send buffer in bytes, which is one for all flows: both need a header.
+//! So it is with `weight`, and with `buffer`, the send buffer in bytes, which is one for all flows: both need a header,
+//! as do `after`, the numbers of flows that a flow waits for with spaces between them, from 0 in the order of lines,
+//! with `delay`, the seconds after the last of them, and `coflow`, the number of a flow's coflow or nothing.
 //! With a header columns may stand in any order among others; with a network ends may be called by their names.
 
 use std::collections::BTreeMap;
@@ -17,22 +19,23 @@ use netnum_core::Topology;
 use netnum_core::internal::did_you_mean;
 use netnum_core::internal::interrupt::Pacer;
 
-use super::{Production, Workload};
+use super::{Dependencies, Production, Workload};
 use crate::error::{Error, Result};
 use crate::numbers::FLOW;
 
 /// How many columns there are.
-const COUNT: usize = 7;
-/// The columns in the order that they have without a header; the last three may be missing, and the last two stand
-/// below a header only.
-const COLUMNS: [&str; COUNT] = ["arrival", "source", "destination", "size", "production", "weight", "buffer"];
+const COUNT: usize = 10;
+/// The columns in the order that they have without a header; those from the fifth on may be missing, and those from the
+/// sixth on stand below a header only.
+const COLUMNS: [&str; COUNT] =
+    ["arrival", "source", "destination", "size", "production", "weight", "buffer", "after", "delay", "coflow"];
 const HEADER: &str = "arrival,source,destination,size";
 const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
-const ALL: &str = "arrival,source,destination,size,production,weight,buffer";
+const ALL: &str = "arrival,source,destination,size,production,weight,buffer,after,delay,coflow";
 
 impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
-    /// production in bit/s, separated by commas. A weight and a buffer need a header. Blank lines and those that begin
+    /// production in bit/s, separated by commas. All other columns need a header. Blank lines and those that begin
     /// with `#` are skipped. Below a header the columns have its order, and those of other names are skipped. Without a
     /// column `buffer` send buffers have no limit.
     ///
@@ -73,6 +76,7 @@ impl Workload {
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut layout, mut rates, mut lines): (Option<Layout>, _, _) = (None, vec![], vec![]);
         let (mut weights, mut buffer): (_, Option<f64>) = (vec![], None);
+        let (mut indptr, mut after, mut delays, mut coflows) = (vec![0], vec![], vec![], vec![]);
         let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -123,12 +127,40 @@ impl Workload {
                 }
                 buffer = Some(given);
             }
+            if let Some(field) = field(7) {
+                for number in field.split_whitespace() {
+                    let expected = "expected numbers of flows with spaces between them";
+                    let wrong = |_| wrong(format!("has after {number:?}, {expected}"));
+                    after.push(number.parse::<u32>().map_err(wrong)?);
+                }
+                indptr.push(after.len());
+            }
+            if let Some(delay) = field(8) {
+                delays.push(real(8, delay)?);
+            }
+            if let Some(field) = field(9) {
+                let wrong = |_| wrong(format!("has coflow {field:?}, expected its number, or nothing"));
+                coflows.push(if field.is_empty() { None } else { Some(field.parse::<u32>().map_err(wrong)?) });
+            }
             lines.push(number);
         }
         let workload = Self::new(arrivals, sources, destinations, sizes).map_err(|error| at_line(error, &lines))?;
         let has = |column: usize| layout.as_ref().is_some_and(|layout| layout.places[column].is_some());
         let workload = match has(5) {
             true => workload.with_weights(weights).map_err(|error| at_line(error, &lines))?,
+            false => workload,
+        };
+        let workload = match has(7) {
+            true => {
+                delays.resize(lines.len(), 0.0);
+                let dependencies = Dependencies::new(indptr, after, delays);
+                let waiting = dependencies.and_then(|dependencies| workload.with_dependencies(dependencies));
+                waiting.map_err(|error| at_line(error, &lines))?
+            }
+            false => workload,
+        };
+        let workload = match has(9) {
+            true => workload.with_coflows(coflows).map_err(|error| at_line(error, &lines))?,
             false => workload,
         };
         if !has(4) {
@@ -157,7 +189,9 @@ impl Workload {
         let buffer = self.production().map(Production::buffer).filter(|buffer| buffer.is_finite());
         let mut text = String::from(if rates.is_some() { WITH_PRODUCTION } else { HEADER });
         text += if self.weights().is_some() { ",weight" } else { "" };
-        text += if buffer.is_some() { ",buffer\n" } else { "\n" };
+        text += if buffer.is_some() { ",buffer" } else { "" };
+        text += if self.dependencies().is_some() { ",after,delay" } else { "" };
+        text += if self.coflows() > 0 { ",coflow\n" } else { "\n" };
         let mut pacer = Pacer::new();
         for (flow, (arrival, size)) in self.arrivals().iter().zip(self.sizes()).enumerate() {
             let (source, destination) = self.pair(flow);
@@ -182,6 +216,13 @@ impl Workload {
             }
             if let Some(buffer) = buffer {
                 let _ = write!(text, ",{buffer:?}");
+            }
+            if let Some(dependencies) = self.dependencies() {
+                let after: Vec<String> = dependencies.after(flow).iter().map(u32::to_string).collect();
+                let _ = write!(text, ",{},{:?}", after.join(" "), dependencies.delay(flow));
+            }
+            if self.coflows() > 0 {
+                let _ = write!(text, ",{}", self.coflow(flow).map_or_else(String::new, |coflow| coflow.to_string()));
             }
             text.push('\n');
             pacer.did(FLOW)?;
@@ -244,8 +285,11 @@ impl Layout {
             for (column, found) in places.iter_mut().enumerate() {
                 *found = place(column)?;
             }
-            if let [.., None, _, Some(_)] = places {
-                return Err(format!("has the header {shown:?} with a buffer and no production, expected both"));
+            for (one, other) in [(6, 4), (8, 7)] {
+                if let (Some(_), None) = (places[one], places[other]) {
+                    let (one, other) = (COLUMNS[one], COLUMNS[other]);
+                    return Err(format!("has the header {shown:?} with a {one} and no {other}, expected both"));
+                }
             }
             for (one, other) in (0..COUNT).flat_map(|other| (0..other).map(move |one| (one, other))) {
                 if let Some(place) = places[one].filter(|_| places[one] == places[other]) {

@@ -110,8 +110,8 @@ fn traces_name_the_line() {
     assert_eq!(unknown, "flow 0 has source 2, expected one of 2 ends");
     let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
     assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
-    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production,weight,buffer, \
-                 did you mean \"size\"?";
+    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production,weight,buffer,\
+                 after,delay,coflow, did you mean \"size\"?";
     assert_eq!(read_with("", &[("sizes", "bytes")]), sizes);
     let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
     assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);

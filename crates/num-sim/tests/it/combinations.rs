@@ -7,11 +7,13 @@ use crate::common::slow::{Outcome, Scheduler, Splits, simulate as slowly};
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, CapacityChange, Ecmp, EcmpSplit, Edf, Event, FlowBender, FlowBenderOptions, Flows, GivenPaths,
-    KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy, Production, Rates,
-    Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload,
-    simulate,
+    Adaptive, CapacityChange, Coflow, CoflowOrder, Dependencies, Ecmp, EcmpSplit, Edf, Event, FlowBender,
+    FlowBenderOptions, Flows, GivenPaths, KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs,
+    Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes,
+    Split, Spray, Srpt, Strict, Workload, simulate,
 };
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// How many there are, and how many where every arrival costs some linear programs.
 const FLOWS: usize = 32;
@@ -314,6 +316,65 @@ fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
                         simulate(&net, &workload, routing().as_mut(), policy.as_mut(), &run, &mut ()).expect(&case);
                     let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &vec![]);
                     assert_same(&report, &slow, &net, &case);
+                }
+            }
+        }
+    }
+}
+
+/// Flows of which two in three wait for up to three earlier ones, some with a delay, and of which three in four are in
+/// one of seven coflows.
+fn waiting(net: &Topology, source: &str, seed: u64) -> Workload {
+    let workload = workload(net, source, FLOWS, seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut indptr, mut indices, mut delays) = (vec![0], vec![], vec![]);
+    for flow in 0..FLOWS as u32 {
+        let waits = if rng.random_bool(2.0 / 3.0) { flow.min(3) } else { 0 };
+        indices.extend((0..waits).map(|_| rng.random_range(0..flow)));
+        indptr.push(indices.len());
+        delays.push(if rng.random_bool(0.5) { 0.0 } else { rng.random_range(0.0..2e-3) });
+    }
+    let mut coflow = |flow: u32| {
+        if flow < 7 { Some(flow) } else { Some(rng.random_range(0..7)).filter(|_| !flow.is_multiple_of(4)) }
+    };
+    let coflows = (0..FLOWS as u32).map(&mut coflow).collect();
+    workload
+        .with_dependencies(Dependencies::new(indptr, indices, delays).unwrap())
+        .unwrap()
+        .with_coflows(coflows)
+        .unwrap()
+}
+
+/// Coflows, of which rates change at arrivals, ends and changes of links.
+fn coflow_policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
+    vec![
+        (Box::new(Coflow::new(CoflowOrder::SmallestBottleneck)), Scheduler::Coflows { fifo: false }),
+        (Box::new(Coflow::new(CoflowOrder::Fifo)), Scheduler::Coflows { fifo: true }),
+    ]
+}
+
+#[test]
+fn flows_that_wait_for_others_agree_with_a_simulator_that_finds_all_anew() {
+    const STATIC: [&str; 5] = ["ecmp", "spray", "k-shortest", "split", "unlike"];
+    for seed in 0..6 {
+        let net = small_network(seed);
+        // Flows start when others end, and several end together: loads at that instant are a matter of rounding.
+        let by_load = |name: &str| ["adaptive", "least loaded"].contains(&name);
+        for (name, _) in routings(&net, seed).into_iter().filter(|routing| !by_load(routing.0)) {
+            let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+            for source in ["at hand", "small buffers"] {
+                let workload = waiting(&net, source, seed);
+                let has_events_only = source == "at hand" && STATIC.contains(&name);
+                for changes in [vec![], failures(&net, &workload)] {
+                    let run = RunSettings::default().with_changes(changes);
+                    let coflows = if has_events_only { coflow_policies() } else { vec![] };
+                    for (mut policy, scheduler) in policies().into_iter().chain(coflows) {
+                        let case = format!("{} over {name}, {source}, waiting, seed {seed}", policy.name());
+                        let report =
+                            simulate(&net, &workload, routing().as_mut(), policy.as_mut(), &run, &mut ()).expect(&case);
+                        let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &vec![]);
+                        assert_same(&report, &slow, &net, &case);
+                    }
                 }
             }
         }

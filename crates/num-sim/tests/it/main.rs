@@ -5,6 +5,7 @@ mod at_once;
 mod bad_input;
 mod clocked;
 mod coefficients;
+mod coflows;
 mod combinations;
 mod common;
 mod costs;

@@ -77,6 +77,9 @@ class_by_name! {
     /// - ``"rax"``: the same by an estimate of the remaining time, from the bytes sent and the rate at which they were
     ///   produced. There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the
     ///   one before. Estimates are updated every `interval` seconds. ``"rax+"``: with the true remaining time.
+    /// - ``"coflow"``: one coflow after the other (`Workload.coflow`), its flows in proportion to what is left of them;
+    ///   what then remains is shared fairly. By `order` ``"smallest-bottleneck"``, that which would end first if it
+    ///   were alone, or ``"fifo"``, that which has started first.
     /// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for
     ///   short completion times. `tol` is the gap to prove. The urgency of a flow is its size when it arrives, or with
     ///   ``by="remaining"``, ``by="time"`` or ``by="deadline"`` its remaining size, its remaining time, or the time

@@ -34,6 +34,7 @@ pub(crate) struct Flows {
     left: Vec<f64>,
     rates: Vec<f64>,
     caps: Vec<f64>,
+    arrivals: Vec<f64>,
     indptr: Vec<usize>,
     links: Vec<u32>,
     shares: Vec<f64>,
@@ -60,6 +61,7 @@ impl Flows {
             left: column(&|slot| live.flow(slot).left(now) / BITS),
             rates: column(&|slot| live.flow(slot).rate),
             caps: column(&|slot| live.flow(slot).cap),
+            arrivals: column(&|slot| live.flow(slot).arrival),
             indptr: vec![0],
             links: Vec::new(),
             shares: Vec::new(),
@@ -127,10 +129,10 @@ impl Flows {
         })
     }
 
-    /// When they arrived, in seconds: array of float, shape (flows,).
+    /// When they arrived, in seconds, after those that they wait for: array of float, shape (flows,).
     #[getter]
     fn arrivals(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        self.column(py, 4, || self.given(self.workload.get().core.arrivals()))
+        self.column(py, 4, || self.arrivals.clone())
     }
 
     /// The links of their routes: `netnum.Paths`, one path per flow, with their shares as coefficients.

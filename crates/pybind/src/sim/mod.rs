@@ -1,6 +1,7 @@
 //! `netnum.sim`: flow-level simulation.
 
 mod by_name;
+mod dependencies;
 mod flows;
 mod network;
 mod observer;

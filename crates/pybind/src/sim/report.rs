@@ -27,19 +27,23 @@ pub(crate) struct Report {
     core: Core,
     /// The network, where integers are names of ends.
     net: Option<Py<Topology>>,
-    columns: [PyOnceLock<Py<PyArray1<f64>>>; 7],
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 9],
 }
 
 impl Report {
     /// The report on a workload.
     pub(super) fn new(py: Python<'_>, core: Core, workload: &Workload) -> Self {
         let net = workload.net.as_ref().map(|net| net.clone_ref(py));
-        Self { core, net, columns: [const { PyOnceLock::new() }; 7] }
+        Self { core, net, columns: [const { PyOnceLock::new() }; 9] }
     }
 
     /// A column as an array, made at its first use.
     fn column(&self, py: Python<'_>, place: usize, values: &[f64]) -> Py<PyArray1<f64>> {
-        self.columns[place].get_or_init(py, || numbers::read_only(py, values.to_vec()).unbind()).clone_ref(py)
+        self.column_of(py, place, || values.to_vec())
+    }
+
+    fn column_of(&self, py: Python<'_>, place: usize, values: impl FnOnce() -> Vec<f64>) -> Py<PyArray1<f64>> {
+        self.columns[place].get_or_init(py, || numbers::read_only(py, values()).unbind()).clone_ref(py)
     }
 }
 
@@ -75,7 +79,21 @@ impl Report {
         Workload { core: self.core.workload.clone(), net: self.net.as_ref().map(|net| net.clone_ref(py)) }
     }
 
-    /// Seconds from each flow's arrival to its end, nan if it has not ended: array of float, shape (flows,).
+    /// When each flow started, in seconds: its arrival, unless it waited for others; nan if it has not: array of float,
+    /// shape (flows,).
+    #[getter]
+    fn starts(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 7, &self.core.starts)
+    }
+
+    /// Seconds from the start of the first flow of every coflow to the end of its last one, nan if one of them has not
+    /// ended: array of float, shape (coflows,).
+    #[getter]
+    fn coflow_times(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column_of(py, 8, || self.core.coflow_times())
+    }
+
+    /// Seconds from each flow's start to its end, nan if it has not ended: array of float, shape (flows,).
     #[getter]
     fn completion_times(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 0, &self.core.completion_times)
@@ -140,8 +158,8 @@ impl Report {
         self.core.update_traffic.map(Into::into)
     }
 
-    /// Simulated seconds that do not count: means and quantiles are of the flows that arrive from then on, those with
-    /// ``report.workload.arrivals >= report.warmup``, and what is said of links is from then on. Columns over flows
+    /// Simulated seconds that do not count: means and quantiles are of the flows that start from then on, those with
+    /// ``report.starts >= report.warmup``, and what is said of links is from then on. Columns over flows
     /// have all of them.
     #[getter]
     fn warmup(&self) -> f64 {
@@ -300,6 +318,34 @@ impl Report {
         )
     }
 
+    /// Draw when every coflow is in the network: a Gantt chart, with its flows as lines.
+    ///
+    /// Parameters
+    /// ----------
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// most : int
+    ///     Coflows that are drawn, the first ones.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Where the workload has no coflows.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (ax=None, *, most=40))]
+    fn plot_coflows<'py>(
+        slf: &Bound<'py, Self>,
+        ax: Option<&Bound<'py, PyAny>>,
+        most: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.plots")?.call_method1("coflows", (slf, ax, most))
+    }
+
     fn __repr__(&self) -> String {
         self.core.to_string()
     }
@@ -332,6 +378,7 @@ impl Report {
         let mut core = Core::new(status, workload.get().core.clone());
         core.policy = field("policy")?.extract()?;
         core.routing = field("routing")?.extract()?;
+        core.starts = column("starts")?;
         core.completion_times = column("completion_times")?;
         core.slowdowns = column("slowdowns")?;
         core.bytes_sent = column("bytes_sent")?;
@@ -356,11 +403,12 @@ impl Report {
 }
 
 /// The parts of a report, for pickle.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "status",
     "policy",
     "routing",
     "workload",
+    "starts",
     "completion_times",
     "slowdowns",
     "bytes_sent",

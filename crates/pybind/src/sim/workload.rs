@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
+use super::dependencies::{self, Arrays};
 use super::sizes::sizes_of;
 use crate::detach::{EnterRust, Pacer};
 use crate::error::{ProblemError, setting};
@@ -36,6 +37,11 @@ use crate::{hints, path_forms};
 ///     As in `with_weights`. By default no flow counts more than another.
 /// net : Topology, optional
 ///     Whose ends `sources` and `destinations` name.
+/// after : list, tuple of two arrays or sparse matrix, optional
+/// delay : array of float, shape (flows,), or float, optional
+///     As in `with_after`. By default no flow waits for another.
+/// coflow : array of int, shape (flows,), optional
+///     As in `with_coflow`. By default there are no coflows.
 ///
 /// Raises
 /// ------
@@ -118,6 +124,32 @@ impl Workload {
         py.enter_rust(|| make(topology, &sizes, seed)).map(|core| Self::of(Some(net), core))
     }
 
+    /// Flows that wait for each other, among some ends of a network; by default all.
+    fn in_steps(
+        net: &Bound<'_, Topology>,
+        what: &str,
+        ends: Option<&Bound<'_, PyAny>>,
+        make: impl FnOnce(&netnum_core::Topology, &[usize]) -> netnum_sim::Result<Core> + Send,
+    ) -> PyResult<Self> {
+        let topology = &net.get().core;
+        let ends = ends.map_or_else(|| Ok((0..topology.ends()).collect()), |ends| net.get().ends_of(what, ends))?;
+        net.py().enter_rust(|| make(topology, &ends)).map(|core| Self::of(Some(net), core))
+    }
+
+    /// Made of two workloads, on the network of one of them.
+    fn together<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, Self>,
+        make: impl FnOnce(&Core, &Core) -> netnum_sim::Result<Core> + Send,
+    ) -> PyResult<Self> {
+        let (py, net) = (slf.py(), slf.get().net.as_ref().or(other.get().net.as_ref()));
+        let net = net.map(|net| net.bind(py).clone());
+        let on = |flows: &Bound<'py, Self>| net.as_ref().map_or_else(|| Ok(flows.clone()), |net| Self::on(flows, net));
+        let (one, two) = (on(slf)?, on(other)?);
+        let (one, two) = (&one.get().core, &two.get().core);
+        py.enter_rust(|| make(one, two)).map(|core| Self::of(net.as_ref(), core))
+    }
+
     /// Other flows between the same ends.
     fn with(&self, py: Python<'_>, core: Core) -> Self {
         Self { core, net: self.net.as_ref().map(|net| net.clone_ref(py)) }
@@ -137,11 +169,11 @@ impl Workload {
     #[new]
     #[pyo3(signature = (
         arrivals=None, sources=None, destinations=None, sizes=None, production=None, buffer=f64::INFINITY, *,
-        weights=None, net=None, **unknown
+        weights=None, net=None, after=None, delay=None, coflow=None, **unknown
     ))]
     #[pyo3(
         text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, weights=None, \
-                             net=None)"
+                             net=None, after=None, delay=None, coflow=None)"
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets what is optional")]
     fn new(
@@ -154,6 +186,9 @@ impl Workload {
         buffer: f64,
         weights: Option<&Bound<'_, PyAny>>,
         net: Option<&Bound<'_, Topology>>,
+        after: Option<&Bound<'_, PyAny>>,
+        delay: Option<&Bound<'_, PyAny>>,
+        coflow: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Workload", unknown)?;
@@ -186,11 +221,17 @@ impl Workload {
         let workload = Self::of(net, py.enter_rust(|| Core::new(arrivals, sources, destinations, sizes))?);
         let workload =
             weights.map_or(Ok(None), |weights| workload.with_weights(weights).map(Some))?.unwrap_or(workload);
-        match production {
-            Some(rates) => workload.with_production(rates, buffer),
-            None if buffer == f64::INFINITY => Ok(workload),
-            None => Err(setting("buffer", buffer, "rates of production beside it")),
-        }
+        let workload = match production {
+            Some(rates) => workload.with_production(rates, buffer)?,
+            None if buffer == f64::INFINITY => workload,
+            None => return Err(setting("buffer", buffer, "rates of production beside it")),
+        };
+        let workload = match (after, delay) {
+            (Some(after), delay) => workload.with_after(after, delay)?,
+            (None, Some(delay)) => return Err(setting("delay", delay, "flows that wait (after) beside it")),
+            (None, None) => workload,
+        };
+        coflow.map_or(Ok(None), |coflow| workload.with_coflow(coflow).map(Some)).map(|with| with.unwrap_or(workload))
     }
 
     /// Poisson arrivals: independent gaps, sizes and pairs of ends.
@@ -382,6 +423,271 @@ impl Workload {
         Self::at_start(net, sizes, seed, Core::all_to_all)
     }
 
+    /// An all-reduce of a number of bytes among workers, from time 0 on, as one coflow.
+    ///
+    /// A worker's step begins when it has sent and received what it does before.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// size : float
+    ///     Bytes that every worker has and of which it gets the sum.
+    /// workers : sequence of int or str, optional
+    ///     In the order of the ring or of the tree; by default all ends of the network.
+    /// algorithm : {"ring", "direct", "halving-doubling", "tree"}
+    ///     - ``"ring"``: 2 (n - 1) steps, in each of which every worker sends size/n to the next one;
+    ///     - ``"direct"``: every worker sends size/n to each other one, and again when it has received all of these;
+    ///     - ``"halving-doubling"``: 2 log2(n) steps with partners at distances n/2, ..., 1, 1, ..., n/2, of size/2,
+    ///       ..., size/n and back, for powers of two;
+    ///     - ``"tree"``: the whole size up a binary tree and down again.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For fewer than two workers, one that comes twice, an algorithm that there is not, and a number of workers
+    ///     that is no power of two, for ``"halving-doubling"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(8, capacity=400e9)  # 50 GB per second
+    /// >>> ring = netnum.sim.Workload.all_reduce(net, 100e6)
+    /// >>> len(ring), netnum.sim.simulate(net, ring).coflow_times.round(9)
+    /// (112, array([0.0035]))
+    #[staticmethod]
+    #[pyo3(signature = (net, size, workers=None, *, algorithm="ring"))]
+    fn all_reduce(
+        net: &Bound<'_, Topology>,
+        size: f64,
+        workers: Option<&Bound<'_, PyAny>>,
+        algorithm: &str,
+    ) -> PyResult<Self> {
+        let algorithm = dependencies::all_reduce(algorithm)?;
+        Self::in_steps(net, "workers", workers, |net, workers| Core::all_reduce(net, size, workers, algorithm))
+    }
+
+    /// A number of bytes from every worker to every other one, from time 0 on, as one coflow: in step s to the s-th
+    /// after it.
+    ///
+    /// A worker's step begins when it has sent and received what it does before. `all_to_all` sends all at once.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// size : float
+    /// workers : sequence of int or str, optional
+    ///     By default all ends of the network.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(4, capacity=8.0)  # 1 byte per second
+    /// >>> netnum.sim.simulate(net, netnum.sim.Workload.all_to_all_in_steps(net, 1.0)).coflow_times.round(9)
+    /// array([3.])
+    #[staticmethod]
+    #[pyo3(signature = (net, size, workers=None))]
+    fn all_to_all_in_steps(net: &Bound<'_, Topology>, size: f64, workers: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Self::in_steps(net, "workers", workers, |net, workers| Core::all_to_all_in_steps(net, size, workers))
+    }
+
+    /// Batches that pass through the stages of a job, from time 0 on, as one coflow.
+    ///
+    /// Each goes from one stage to the next one, some seconds of computing after the stage has received it and has sent
+    /// the batch before it.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// size : float
+    ///     Bytes of a batch.
+    /// stages : sequence of int or str
+    /// batches : int
+    /// seconds : float
+    ///     Of computing; the first batch leaves the first stage at time 0.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(3, capacity=8.0)  # 1 byte per second
+    /// >>> job = netnum.sim.Workload.pipeline(net, 1.0, [0, 1, 2], batches=2, seconds=0.5)
+    /// >>> netnum.sim.simulate(net, job).starts.round(9)
+    /// array([0. , 1.5, 1.5, 3. ])
+    #[staticmethod]
+    #[pyo3(signature = (net, size, stages, batches, *, seconds=0.0))]
+    fn pipeline(
+        net: &Bound<'_, Topology>,
+        size: f64,
+        stages: &Bound<'_, PyAny>,
+        batches: &Bound<'_, PyAny>,
+        seconds: f64,
+    ) -> PyResult<Self> {
+        let batches = count("batches", batches, 1)?;
+        Self::in_steps(net, "stages", Some(stages), |net, stages| Core::pipeline(net, size, stages, batches, seconds))
+    }
+
+    /// A number of bytes from every mapper to every reducer but itself, all at time 0, as one coflow.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// size : float
+    /// mappers, reducers : sequence of int or str
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(4, capacity=8.0)  # 1 byte per second
+    /// >>> shuffle = netnum.sim.Workload.shuffle(net, 1.0, mappers=[0, 1], reducers=[2, 3])
+    /// >>> netnum.sim.simulate(net, shuffle).coflow_times.round(9)
+    /// array([2.])
+    #[staticmethod]
+    fn shuffle(
+        net: &Bound<'_, Topology>,
+        size: f64,
+        mappers: &Bound<'_, PyAny>,
+        reducers: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let reducers = net.get().ends_of("reducers", reducers)?;
+        Self::in_steps(net, "mappers", Some(mappers), |net, mappers| Core::shuffle(net, size, mappers, &reducers))
+    }
+
+    /// These flows, and an answer to each: the way back, some seconds after it has ended.
+    ///
+    /// Flow f becomes flow 2 f, and its answer is flow 2 f + 1. Flows that wait for f do so still, and not for its
+    /// answer.
+    ///
+    /// Parameters
+    /// ----------
+    /// sizes : array of float, shape (flows,), or float
+    ///     Of the answers, in bytes.
+    /// seconds : float
+    ///     From the end of a flow to the start of its answer.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a flow that never ends.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(2, capacity=8.0)  # 1 byte per second
+    /// >>> requests = netnum.sim.Workload([0.0, 5.0], [0, 0], [1, 1], [1.0, 1.0])
+    /// >>> report = netnum.sim.simulate(net, requests.with_answers(2.0, seconds=0.5))
+    /// >>> report.starts.round(9), report.completion_times.round(9)
+    /// (array([0. , 1.5, 5. , 6.5]), array([1., 2., 1., 2.]))
+    #[pyo3(signature = (sizes, seconds=0.0))]
+    fn with_answers(&self, sizes: &Bound<'_, PyAny>, seconds: f64) -> PyResult<Self> {
+        let py = sizes.py();
+        let sizes = numbers::for_each("sizes", sizes, self.core.len())?;
+        py.enter_rust(|| self.core.with_answers(&sizes, seconds)).map(|core| self.with(py, core))
+    }
+
+    /// These flows, and others some seconds after all of them have ended: such as the next iteration of a training.
+    ///
+    /// Parameters
+    /// ----------
+    /// next : Workload
+    ///     Those of its flows that wait for none begin after these, and as much later as they arrive; those that wait
+    ///     for others begin when these have ended.
+    /// seconds : float
+    ///     From the end of the last of these to the start of the next ones, >= 0.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(4, capacity=8.0)  # 1 byte per second
+    /// >>> step = netnum.sim.Workload.all_to_all_in_steps(net, 1.0)
+    /// >>> report = netnum.sim.simulate(net, step.then(step, seconds=2.0))
+    /// >>> report.coflow_times.round(9), round(report.time, 9)
+    /// (array([3., 3.]), 8.0)
+    #[pyo3(signature = (next, seconds=0.0))]
+    fn then<'py>(slf: &Bound<'py, Self>, next: &Bound<'py, Self>, seconds: f64) -> PyResult<Self> {
+        Self::together(slf, next, |one, two| one.then(two, seconds))
+    }
+
+    /// These flows, some of which start only when others have ended.
+    ///
+    /// A flow starts at its arrival, or when all flows that it waits for have ended and its delay is over, whichever is
+    /// later. Completion times count from there: `Report.starts`.
+    ///
+    /// Parameters
+    /// ----------
+    /// after : list, tuple of two arrays or sparse matrix
+    ///     For every flow the numbers of those that it waits for: a list of an int, a list or None for each; or the
+    ///     tuple ``(indptr, indices)``, where flow f waits for ``indices[indptr[f]:indptr[f + 1]]``; or a sparse matrix
+    ///     of SciPy, with an entry in row f for each of them.
+    /// delay : array of float, shape (flows,), or float, optional
+    ///     Seconds from the end of the last of them to the start, >= 0. By default 0.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming a flow that waits for itself, for one that there is not or that never ends, or flows that wait for
+    ///     each other.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+    /// >>> flows = netnum.sim.Workload([0.0, 0.0, 0.0], [0, 0, 0], [1, 1, 1], [1.0, 2.0, 1.0])
+    /// >>> netnum.sim.simulate(net, flows.with_after([None, 0, [0, 1]], delay=0.5)).starts.round(9)
+    /// array([0. , 1.5, 4. ])
+    #[pyo3(signature = (after, delay=None))]
+    fn with_after(&self, after: &Bound<'_, PyAny>, delay: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let py = after.py();
+        let (core, made) = (self.core.clone(), dependencies::dependencies(after, delay, self.core.len())?);
+        py.enter_rust(|| made().and_then(|made| core.with_dependencies(made))).map(|core| self.with(py, core))
+    }
+
+    /// These flows in coflows, groups of flows that are done when all of them are: `Report.coflow_times`.
+    ///
+    /// Parameters
+    /// ----------
+    /// coflow : array of int, shape (flows,)
+    ///     The number of every flow's coflow, from 0 on and without gaps; -1 or None for a flow that is in none.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a number that no flow has though there are larger ones.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+    /// >>> flows = netnum.sim.Workload([0.0, 0.0, 0.0], [0, 0, 0], [1, 1, 1], [1.0, 1.0, 2.0]).with_coflow([0, 1, 1])
+    /// >>> netnum.sim.simulate(net, flows, policy="coflow").coflow_times.round(9)
+    /// array([1., 4.])
+    fn with_coflow(&self, coflow: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (py, core, coflows) = (coflow.py(), self.core.clone(), dependencies::coflows(coflow)?);
+        py.enter_rust(|| core.with_coflows(coflows)).map(|core| self.with(py, core))
+    }
+
     /// These flows with weights, for policies that share by weight.
     ///
     /// Of two flows that share a full link under ``"max-min"``, one with twice the weight gets twice the rate. For
@@ -439,12 +745,7 @@ impl Workload {
             let message = format!("a Workload is added to another one, not to {}", other.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         };
-        let (py, net) = (slf.py(), slf.get().net.as_ref().or(added.get().net.as_ref()));
-        let net = net.map(|net| net.bind(py).clone());
-        let on = |flows: &Bound<'py, Self>| net.as_ref().map_or_else(|| Ok(flows.clone()), |net| Self::on(flows, net));
-        let (one, two) = (on(slf)?, on(added)?);
-        let (one, two) = (&one.get().core, &two.get().core);
-        py.enter_rust(|| one.merged(two)).map(|core| Self::of(net.as_ref(), core))
+        Self::together(slf, added, Core::merged)
     }
 
     /// These flows, from applications that produce their bytes while they run.
@@ -478,7 +779,8 @@ impl Workload {
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
     /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
-    /// in any order, and there may be others; ``weight`` is one that needs a header.
+    /// in any order, and there may be others; those that need one are ``weight``, ``buffer``, ``after`` (numbers of
+    /// flows with spaces between them), ``delay`` and ``coflow``.
     ///
     /// Parameters
     /// ----------
@@ -566,8 +868,9 @@ impl Workload {
     /// ----------
     /// frame : pandas.DataFrame
     ///     Or anything else that has columns by name: a dict of lists, a table of Polars. It has ``arrival``,
-    ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight`` and ``buffer``, which is
-    ///     one number for all. Other columns are left out.
+    ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight``, ``buffer``, which is one
+    ///     number for all, ``after`` (lists, or numbers of flows with spaces between them), ``delay`` and ``coflow``.
+    ///     Other columns are left out.
     /// net : Topology, optional
     ///     Whose ends are named, as in `Workload`.
     /// columns : dict of str to str, optional
@@ -647,7 +950,8 @@ impl Workload {
         slf.py().import("netnum._saved")?.call_method1("save", (slf, path)).map(drop)
     }
 
-    /// When every flow arrives, in seconds: array of float, shape (flows,).
+    /// When every flow arrives, in seconds; one that waits for others starts then or later: array of float, shape
+    /// (flows,).
     #[getter]
     fn arrivals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         numbers::read_only(py, self.core.arrivals().to_vec())
@@ -685,6 +989,27 @@ impl Workload {
         self.core.weights().map(|weights| numbers::read_only(py, weights.to_vec()))
     }
 
+    /// What each flow waits for, ``(indptr, indices)`` as in `with_after`: tuple of two arrays of int, shapes (flows +
+    /// 1,) and (waits,). None if no flow waits.
+    #[getter]
+    fn after<'py>(&self, py: Python<'py>) -> Option<Arrays<'py>> {
+        self.core.dependencies().map(|dependencies| dependencies::shown(py, dependencies))
+    }
+
+    /// Seconds from the end of the last flow that a flow waits for to its start: array of float, shape (flows,). None
+    /// if no flow waits.
+    #[getter]
+    fn delay<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.core.dependencies().map(|dependencies| numbers::read_only(py, dependencies.delays().to_vec()))
+    }
+
+    /// The coflow of every flow, -1 for one that is in none: array of int, shape (flows,). None if there are no
+    /// coflows.
+    #[getter]
+    fn coflow<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        (self.core.coflows() > 0).then(|| numbers::read_only(py, dependencies::coflows_of(&self.core)))
+    }
+
     /// The send buffer of every flow, in bytes.
     #[getter]
     fn buffer(&self) -> f64 {
@@ -702,6 +1027,16 @@ impl Workload {
         let more = PyDict::new(py);
         more.set_item("weights", self.weights(py))?;
         more.set_item("net", &self.net)?;
+        for (name, value) in
+            [("delay", self.delay(py).map(Bound::into_any)), ("coflow", self.coflow(py).map(Bound::into_any))]
+        {
+            if value.is_some() {
+                more.set_item(name, value)?;
+            }
+        }
+        if let Some(after) = self.after(py) {
+            more.set_item("after", after)?;
+        }
         Ok((columns.into_pyobject(py)?, more))
     }
 
@@ -723,6 +1058,14 @@ impl Workload {
             if production.buffer() < f64::INFINITY {
                 shown += &format!(" into buffers of {:.4} kB", production.buffer() / 1e3);
             }
+        }
+        let waiting =
+            self.core.dependencies().map_or(0, |all| (0..flows).filter(|&flow| !all.after(flow).is_empty()).count());
+        if waiting > 0 {
+            shown += &format!(", {waiting} after others");
+        }
+        if self.core.coflows() > 0 {
+            shown += &format!(", {}", numbers::counted(self.core.coflows(), "coflow"));
         }
         shown + ")"
     }

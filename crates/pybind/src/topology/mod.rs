@@ -802,6 +802,7 @@ impl Topology {
         let (core, names) = (&slf.get().core, Names { net: Some(slf.clone()), paths: None });
         let capacities = names.filled("capacities", capacities, Each::Link, || core.capacities().to_vec())?;
         let capacities = numbers::for_each("capacities", &capacities, core.links().len())?;
+        slf.get().refuse_one_per_edge(&capacities)?;
         slf.get().with(core.clone().with_capacities(capacities).map_err(raise)?)
     }
 
@@ -980,6 +981,18 @@ impl Topology {
             return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
         }
         numbers::long_indices(py, ends)
+    }
+
+    /// Refuses one capacity per edge where every edge is two links.
+    pub(crate) fn refuse_one_per_edge(&self, capacities: &[f64]) -> PyResult<()> {
+        let links = self.core.links();
+        let goes_back = |edge: &[Link]| (edge[0].from, edge[0].to) == (edge[1].to, edge[1].from);
+        if links.len() != 2 * capacities.len() || !links.chunks_exact(2).all(goes_back) {
+            return Ok(());
+        }
+        let found = format!("capacities has {} entries, expected {}, one per link", capacities.len(), links.len());
+        let message = format!("{found}: every edge is two links, one each way, np.repeat(capacities, 2)");
+        Err(ProblemError::new_err(message))
     }
 
     /// The network with another core, and all else of this one.

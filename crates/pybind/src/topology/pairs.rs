@@ -157,6 +157,11 @@ pub(crate) fn is_column(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn may_be_demands(net: &Topology, given: &Bound<'_, PyAny>) -> PyResult<bool> {
     if given.hasattr("dtype")? && !given.hasattr("tocsc")? {
         let shape: Vec<usize> = given.getattr("shape")?.extract()?;
+        if shape.len() == 3 {
+            let message = "pairs has three dimensions: a matrix of demands is one of them, and \
+                           netnum.solve_many(problem, flow_caps=...) takes many, a row of volumes for each";
+            return Err(ProblemError::new_err(message));
+        }
         return Ok(shape == [net.core.ends(); 2]);
     }
     Ok(given.is_instance_of::<PyDict>()

@@ -37,6 +37,11 @@ impl UserUtility {
             return Err(PyTypeError::new_err(format!("utility is the class {name}, expected an instance: {name}(…)")));
         }
         let class = object.get_type().name()?.to_string();
+        if object.is_callable() && !object.hasattr(NEEDED[0])? {
+            let instead = "the logarithm is \"proportional\", and a utility of your own is an object with the methods \
+                           value(rates) and marginal(rates), its derivative";
+            return Err(PyTypeError::new_err(format!("{class} is no utility: {instead}")));
+        }
         for method in NEEDED {
             if !object.hasattr(method)? {
                 let needed = NEEDED.join(", ");

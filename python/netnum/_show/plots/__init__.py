@@ -3,8 +3,8 @@
 matplotlib is imported when a plot is drawn.
 """
 
-from .bars import failures, gains, solution, upgrades
+from .bars import coflows, failures, gains, solution, upgrades
 from .curves import convergence, plot_fct, sweep
 from .networks import topology
 
-__all__ = ["convergence", "failures", "gains", "plot_fct", "solution", "sweep", "topology", "upgrades"]
+__all__ = ["coflows", "convergence", "failures", "gains", "plot_fct", "solution", "sweep", "topology", "upgrades"]

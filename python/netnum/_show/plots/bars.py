@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core import NumError, Problem, Sensitivity, Solution, Topology
+from ..._core import NumError, Problem, Report, Sensitivity, Solution, Topology
 from ..._messages import counted
 from .. import frames, style
 
@@ -43,6 +43,41 @@ def solution(solution: Solution, problem: Problem, axes: Sequence[Axes] | None, 
     for ax in (links, rates):
         _make_room(ax)
     return np.array([links, rates], dtype=object)
+
+
+#: The most flows that are drawn as lines in the bar of a coflow.
+MOST_LINES = 2000
+
+
+def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
+    """Draws when every coflow is in the network: a Gantt chart, with the flows of each as lines in its bar."""
+    coflow = report.workload.coflow
+    if coflow is None:
+        raise NumError("the workload has no coflows to draw: workload.with_coflow(numbers) says which flows are one")
+    _at_least_1("most", most)
+    times, ends = report.coflow_times, report.starts + report.completion_times
+    count = len(times)
+    drawn = min(count, most)
+    ax = style.axes(ax, (8.5, 1.6 + 0.3 * max(drawn, 3)))
+    for number in range(drawn):
+        own = coflow == number
+        starts, own_ends = report.starts[own], np.where(np.isnan(ends[own]), report.time, ends[own])
+        begun = ~np.isnan(starts)
+        if not begun.any():
+            continue
+        first, last = starts[begun].min(), own_ends[begun].max()
+        is_done = not np.isnan(times[number])
+        ax.barh(number, last - first, left=first, height=0.8, color=style.SKY, hatch=None if is_done else "//")
+        if begun.sum() <= MOST_LINES:
+            places = number - 0.36 + 0.72 * np.linspace(0, 1, 2 + begun.sum())[1:-1]
+            ax.hlines(places, starts[begun], own_ends[begun], color=style.BLUE, linewidth=min(2.0, 24 / begun.sum()))
+        _after(ax, last, number, f"{times[number]:.3g} s" if is_done else "not done")
+    _rows(ax, [f"coflow {number}" for number in range(drawn)])
+    ax.set_xlabel("time in s")
+    title = f"{counted(count, 'coflow')} under {report.policy} over {report.routing}"
+    style.heading(ax, title + (f"\nthe first {drawn}" if drawn < count else ""))
+    _make_room(ax)
+    return ax
 
 
 def _unproven(solution: Solution) -> str:

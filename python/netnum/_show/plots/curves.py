@@ -105,7 +105,7 @@ def plot_fct(
     if len(kinds) > 1 and label is None:
         what = f"the reports are of {', '.join(kinds)}, and a line is the mean over seeds of one"
         raise NumError(f"{what}: draw each on the same axes, ax = report.plot_fct(ax=ax), or give a label=")
-    counted = [each.workload.arrivals >= each.warmup for each in reports]
+    counted = [~(each.starts < each.warmup) for each in reports]
     ended = [counts & ~np.isnan(each.slowdowns) for counts, each in zip(counted, reports, strict=True)]
     sizes = [report.workload.sizes[which] for report, which in zip(reports, ended, strict=True)]
     values = [report.slowdowns[which] for report, which in zip(reports, ended, strict=True)]

@@ -23,6 +23,10 @@
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
 //!   λ, per y.
+//! - From where complementarity is rounding beside the revenue, what is missing are rates of flows that pay little of
+//!   it. Prices then are sums of two floats, and ℓ − q is summed in such: the rounding of a large price is a large
+//!   change of a small one, which the split of a flow that pays both is to make equal. The proximal term falls to what
+//!   the factor of the equations resolves.
 //! - Path prices are compared with ℓ − Q: the level ℓ = λ − t of the flow, less the price Q of the links that all its
 //!   paths cross. Where t or Q is nearly all of λ, ℓ − Q is an independent iterate, and t or λ is computed from it: the
 //!   difference would be rounding of λ.
@@ -42,6 +46,7 @@ mod chunk;
 mod cold_start;
 mod floors;
 mod newton_step;
+mod over_core;
 mod part;
 mod residuals;
 mod variables;
@@ -115,6 +120,8 @@ const IDLE_RATE: f64 = 1e-8;
 const IDLE_EXCESS: f64 = 1e-4;
 /// Iterations without progress after which it gives up.
 const PATIENCE: usize = 30;
+/// Complementarity, relative to the revenue, below which what is missing are rates of flows that pay little of it.
+const ROUNDING: f64 = 1e-15;
 /// The least marginal and the least rate, so that quotients stay numbers.
 const LEAST: f64 = 1e-250;
 
@@ -157,6 +164,7 @@ impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         (self.progress, self.start, self.resting) = (ProgressWatch::new(), Start::Cold, 0);
         self.variables.prices.copy_from_slice(&state.prices);
+        self.variables.finer.clear();
         state.rates.copy_from_slice(problem.equal_shares());
         if self.mean_cost == Some(0.0) {
             // Nothing is worth anything, and the floors cost nothing.
@@ -204,6 +212,9 @@ impl Method for InteriorPoint {
         self.publish(problem, state);
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
+        if self.needs_finer_prices(problem) {
+            (self.variables.finer, self.progress.since) = (vec![0.0; problem.capacities.len()], 0);
+        }
         Ok(estimate)
     }
 
@@ -256,6 +267,15 @@ impl InteriorPoint {
         if *since == PATIENCE / 3 {
             self.kkt.system.enable_factorization();
         }
+    }
+
+    /// Whether prices now need more digits than those of a float: their rounding then decides how flows are split over
+    /// several paths, and with them the rates of flows that pay prices many decades smaller.
+    fn needs_finer_prices(&self, problem: &Presolved) -> bool {
+        let is_rounding = self.residuals.complementarity < ROUNDING;
+        problem.has_several_paths
+            && self.variables.finer.is_empty()
+            && (is_rounding || self.progress.since == PATIENCE / 3)
     }
 }
 

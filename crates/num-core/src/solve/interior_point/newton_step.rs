@@ -20,6 +20,8 @@ const PROXIMAL: f64 = 1e-8;
 /// The least proximal term: per y of ℓ − Q; of a linear flow, per y of its λ. A linear flow has no other curvature, and
 /// rounding of its price would move its rate while μ still falls for flows with small payments.
 const LEAST_PROXIMAL: f64 = 1e-12;
+/// The same where prices have more digits than those of a float: what the factor of the equations resolves.
+const FINE_PROXIMAL: f64 = 1e-15;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
 /// Correctors of centrality in a step, at most, and the steps without any after one that made the step shorter: than
@@ -74,9 +76,10 @@ impl KktSystem {
 impl InteriorPoint {
     /// The direction straight at μ = 0, for which it makes new equations.
     pub(super) fn predict(&mut self, problem: &Presolved, accuracy: Accuracy) {
-        let (system, least_marginal) = (&mut self.kkt.system, self.residuals.least_marginal);
+        let least_part = if self.variables.finer.is_empty() { LEAST_PROXIMAL } else { FINE_PROXIMAL };
+        let (system, least) = (&mut self.kkt.system, (self.residuals.least_marginal, least_part));
         for_each(&*problem.workers, self.parts.iter_mut().zip(system.weights_of_parts()), |(part, mut weights)| {
-            part.each_chunk(|part, chunk| part.linearize(problem, chunk, least_marginal, &mut weights));
+            part.each_chunk(|part, chunk| part.linearize(problem, chunk, least, &mut weights));
             Ok(())
         })
         .expect("nothing stops it");
@@ -270,7 +273,13 @@ impl Part {
     }
 
     /// Weights of the paths, and the curvature of the flows with several.
-    fn linearize(&mut self, problem: &Presolved, chunk: &Chunk, least_marginal: f64, weights: &mut WeightsOfPart<'_>) {
+    fn linearize(
+        &mut self,
+        problem: &Presolved,
+        chunk: &Chunk,
+        (least_marginal, least_part): (f64, f64),
+        weights: &mut WeightsOfPart<'_>,
+    ) {
         let Self { variables: now, residuals, barriers, given, several, stiffness, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         let of_flows = &mut stiffness[flows.clone()];
@@ -296,7 +305,7 @@ impl Part {
         for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {
             let (level, common) = (now.levels[flow], residuals.commons[flow]);
             let level = level.abs().max(LEAST_LEVEL * (level + common).abs());
-            let proximal = (PROXIMAL * level.min(least_marginal)).max(LEAST_PROXIMAL * level);
+            let proximal = (PROXIMAL * level.min(least_marginal)).max(least_part * level);
             weights.of(&problem.paths_of(flow)).fill(proximal / now.flow_rates[flow]);
         }
         let of_paths = weights.of(paths);

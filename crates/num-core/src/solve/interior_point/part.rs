@@ -12,6 +12,7 @@ use super::breakpoints::Breakpoints;
 use super::chunk::Chunk;
 use super::floors::Given;
 use super::variables::{FlowResiduals, FlowStep, FlowVariables};
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::Numbered;
@@ -41,6 +42,13 @@ pub(super) struct Part {
     /// The forces on the paths, of which the right-hand side of the equations is made *(derived)*.
     pub(super) forces: Numbered<f64>,
     pub(super) scratch: Scratch,
+}
+
+/// Prices of all links: floats, and what rounding has cut off from each; empty where that does not matter.
+#[derive(Clone, Copy)]
+pub(super) struct Prices<'a> {
+    pub(super) floats: &'a [f64],
+    pub(super) finer: &'a [f64],
 }
 
 /// Room for a chunk's paths and flows.
@@ -235,6 +243,31 @@ impl Several {
                 number => {
                     *common = system.multipath.gather(number as usize, |link| values[link], sums);
                 }
+            }
+        }
+    }
+
+    /// ℓ − q of each path of those flows of a chunk that have several: differences of the paths of a flow, of prices
+    /// many decades larger than those that the flow's split is to make equal.
+    pub(super) fn find_fine_excesses(
+        &self,
+        (problem, system): (&Presolved, &System),
+        Chunk { flows, paths, .. }: &Chunk,
+        prices: Prices<'_>,
+        levels: &Numbered<f64>,
+        excesses: &mut [f64],
+    ) {
+        for flow in flows.clone().filter(|&flow| self.numbers[flow] != ABSENT) {
+            let own = problem.paths_of(flow);
+            let alike = own.clone().map(|path| problem.costs[path]).fold(f64::INFINITY, f64::min);
+            for path in own {
+                let mut excess = DoubleDouble::new(levels[flow]);
+                excess.add(alike - problem.costs[path]);
+                for (link, a) in system.multipath.own(path).entries() {
+                    excess.add_product(-a, prices.floats[link as usize]);
+                    excess.add_product(-a, prices.finer[link as usize]);
+                }
+                excesses[path - paths.start] = excess.value();
             }
         }
     }

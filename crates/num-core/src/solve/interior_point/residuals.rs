@@ -4,13 +4,15 @@ use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, largest, total};
 use super::floors::{Given, is_worthless, revenue, set_given_levels};
-use super::part::Part;
+use super::part::{Part, Prices};
+use super::variables::Variables;
 use super::{InteriorPoint, LEAST};
+use crate::double_double::DoubleDouble;
 use crate::numerics::{ln, vectorized};
 use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::solve::price::{LARGEST_SUM, at_least};
-use crate::solve::system::System;
+use crate::solve::system::{ABSENT, System};
 
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
@@ -49,11 +51,19 @@ impl InteriorPoint {
     pub(super) fn advance(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
         if let Some((primal, dual)) = lengths {
             add(&mut self.variables.slacks, &self.step.slacks, primal);
-            add(&mut self.variables.prices, &self.step.prices, dual);
+            let Variables { prices, finer, .. } = &mut self.variables;
+            if finer.is_empty() {
+                add(prices, &self.step.prices, dual);
+            }
+            for ((price, finer), change) in prices.iter_mut().zip(finer).zip(&self.step.prices) {
+                let mut sum = DoubleDouble::new(*price);
+                [dual * change, *finer].into_iter().for_each(|part| sum.add(part));
+                (*price, *finer) = sum.parts();
+            }
         }
         let Self { parts, variables: now, residuals, kkt, .. } = self;
         residuals.links.fill(0.0);
-        let (system, prices) = (&kkt.system, &now.prices);
+        let (system, prices) = (&kkt.system, Prices { floats: &now.prices, finer: &now.finer });
         let of_parts = system.pass().add_with(&mut residuals.links, parts.iter_mut(), |part, loads| {
             part.advance((problem, system), lengths, prices, loads)
         });
@@ -99,7 +109,7 @@ impl Part {
         &mut self,
         (problem, system): (&Presolved, &System),
         lengths: Option<(f64, f64)>,
-        prices: &[f64],
+        prices: Prices<'_>,
         loads: &mut [f64],
     ) -> Sums {
         if let Some(lengths) = lengths {
@@ -108,13 +118,13 @@ impl Part {
             }
         }
         let mut sums = Sums { least_marginal: f64::INFINITY, ..Sums::default() };
-        self.several.begin_gather(system, prices);
+        self.several.begin_gather(system, prices.floats);
         self.each_chunk(|part, chunk| {
             if let Some(lengths) = lengths {
                 part.advance_flows(chunk, lengths);
             }
             part.set_tiny_flows(problem, chunk);
-            part.add_loads((problem, system), chunk, loads);
+            part.add_loads((problem, system), chunk, !prices.finer.is_empty(), loads);
             part.find_log_residuals(problem, chunk, &mut sums);
             part.find_path_residuals((problem, system), chunk, prices, &mut sums);
         });
@@ -161,7 +171,7 @@ impl Part {
     }
 
     /// y of every flow, and its part of the loads.
-    fn add_loads(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, loads: &mut [f64]) {
+    fn add_loads(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, is_fine: bool, loads: &mut [f64]) {
         self.keep_given(problem, chunk);
         let Self { variables: now, barriers, several, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
@@ -169,6 +179,14 @@ impl Part {
         let rates = &now.rates[paths.clone()];
         chunk.add_up(problem, rates, &mut now.flow_rates[flows.clone()]);
         barriers.saturations.clip(chunk.saturations.clone(), &mut now.flow_rates);
+        // What would be cut off later is capacity that idles, and may be more than all of a tiny flow.
+        for flow in flows.clone().filter(|&flow| is_fine && several.numbers[flow] != ABSENT) {
+            let own = &mut now.rates[problem.paths_of(flow)];
+            let total: f64 = own.iter().sum();
+            if total > now.flow_rates[flow] {
+                own.iter_mut().for_each(|rate| *rate *= now.flow_rates[flow] / total);
+            }
+        }
         let rates = (&now.rates[paths.clone()], &now.flow_rates[flows.clone()]);
         several.scatter(system, chunk, rates, loads);
     }
@@ -220,7 +238,7 @@ impl Part {
         &mut self,
         (problem, system): (&Presolved, &System),
         chunk: &Chunk,
-        link_prices: &[f64],
+        link_prices: Prices<'_>,
         sums: &mut Sums,
     ) {
         let Self { variables: now, residuals: found, barriers, given, several, scratch, .. } = self;
@@ -230,7 +248,7 @@ impl Part {
             true => &mut scratch.commons[..flows.len()],
             false => &mut found.commons[flows.clone()],
         };
-        several.price((problem, system), chunk, link_prices, prices, commons);
+        several.price((problem, system), chunk, link_prices.floats, prices, commons);
         let (marginals, logs) = (&mut now.marginals[flows.clone()], &mut found.logs[flows.clone()]);
         if !chunk.linear {
             for flow in flows.clone().filter(|&flow| !self.may_be_tiny[flow]) {
@@ -259,6 +277,9 @@ impl Part {
         }
         for (residual, price) in residuals.iter_mut().zip(&*prices) {
             *residual -= *price;
+        }
+        if !link_prices.finer.is_empty() && !chunk.is_single() {
+            several.find_fine_excesses((problem, system), chunk, link_prices, &now.levels, residuals);
         }
         for (barrier, part) in barriers.on_paths_of(chunk) {
             barrier.add_forces(part, paths.start, residuals);

@@ -7,6 +7,8 @@ use crate::paths::Numbered;
 /// The iterate of the links: p and s.
 pub(super) struct Variables {
     pub(super) prices: Vec<f64>,
+    /// The digits of the prices beyond those of a float; empty until they are needed.
+    pub(super) finer: Vec<f64>,
     pub(super) slacks: Vec<f64>,
 }
 
@@ -77,7 +79,7 @@ fn with_levels(flows: &Range<usize>, paths: &Range<usize>) -> Range<usize> {
 
 impl Variables {
     pub(super) fn new(links: usize) -> Self {
-        Self { prices: vec![0.0; links], slacks: vec![0.0; links] }
+        Self { prices: vec![0.0; links], finer: Vec::new(), slacks: vec![0.0; links] }
     }
 }
 

@@ -45,15 +45,17 @@ impl PriceMethod {
 }
 
 impl Method for PriceMethod {
-    fn write_rates(&mut self, state: &mut State) {
+    fn write_rates(&mut self, _problem: &Presolved, state: &mut State) {
         self.flows.rates_into(&mut state.rates);
     }
 
-    fn start(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         state.prices.iter_mut().for_each(|price| *price = cut(*price));
         self.links.set_prices(&state.prices)?;
         self.links.start(&mut *self.flows)?;
-        self.write_rates(state);
+        if self.shows_rates {
+            self.write_rates(problem, state);
+        }
         Ok(self.links.gap_estimate())
     }
 
@@ -62,7 +64,7 @@ impl Method for PriceMethod {
         self.links.step(&mut *self.flows)?;
         state.prices.copy_from_slice(self.links.prices());
         if self.shows_rates {
-            self.write_rates(state);
+            self.write_rates(problem, state);
         }
         Ok(self.links.gap_estimate())
     }

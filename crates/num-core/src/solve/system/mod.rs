@@ -22,7 +22,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
-use faer::{ColMut, Mat, Side};
+use faer::reborrow::ReborrowMut;
+use faer::{ColMut, Mat, MatMut, Side};
 
 use self::multipath::Multipath;
 pub(crate) use self::multipath::WeightsOfPart;
@@ -443,16 +444,21 @@ impl System {
         };
         let mut matrix = Mat::<f64>::zeros(size, size);
         // In square blocks, for the cache.
-        for columns in parts::cut(size, size.div_ceil(BLOCK)) {
-            for block in parts::cut(size, size.div_ceil(BLOCK)).into_iter().filter(|block| block.end > columns.start) {
+        let blocks = parts::cut(size, size.div_ceil(BLOCK));
+        let of_columns = blocks.iter().zip(split_columns(matrix.as_mut(), &blocks));
+        for_each(&**workers, of_columns, |(columns, mut of_columns)| {
+            for block in blocks.iter().filter(|block| block.end > columns.start) {
                 for column in columns.clone() {
-                    let entries = matrix.col_as_slice_mut(column);
+                    let entries = of_columns.rb_mut().col_mut(column - columns.start);
+                    let entries = entries.try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
                     for row in block.clone().filter(|&row| row > column) {
                         entries[row] = entry(row, column);
                     }
                 }
             }
-        }
+            Ok(())
+        })
+        .expect("nothing stops it");
         for (row, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
             matrix[(row, row)] = 1.0 - diagonal[link as usize] * scale * scale;
         }
@@ -487,6 +493,17 @@ impl System {
             }
         }
     }
+}
+
+/// The columns of a matrix in these ranges, which cover it.
+fn split_columns<'a>(mut matrix: MatMut<'a, f64>, ranges: &[Range<usize>]) -> Vec<MatMut<'a, f64>> {
+    let mut all = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let (columns, rest) = matrix.split_at_col_mut(range.len());
+        all.push(columns);
+        matrix = rest;
+    }
+    all
 }
 
 /// The links that have a row in the factor.

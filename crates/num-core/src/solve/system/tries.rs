@@ -48,6 +48,9 @@ pub(super) struct Square {
     vector: Vec<(u32, f64)>,
     crossed: Vec<u32>,
     rows_of_paths: [Vec<u32>; 2],
+    /// Sums at the nodes, and the largest of what their links have.
+    at: Vec<f64>,
+    largest: Vec<f64>,
 }
 
 impl Tries {
@@ -178,8 +181,11 @@ impl Tries {
         room: &mut Square,
     ) {
         let (size, row_of) = (rows.links.len(), |link: usize| Some(rows.of[link]).filter(|&row| row != super::ABSENT));
-        let mut at = vec![0.0; self.whole.len()];
-        let mut largest = vec![0.0; self.whole.len()];
+        let [mut at, mut largest] = [&mut room.at, &mut room.largest].map(std::mem::take);
+        for values in [&mut at, &mut largest] {
+            values.clear();
+            values.resize(self.whole.len(), 0.0);
+        }
         self.whole.largest(|link| if rows.of[link] == super::ABSENT { 0.0 } else { inverse[link] }, &mut largest);
         let mut counting = Vec::new();
         multipath.each(paths, |range, flow| {
@@ -234,6 +240,7 @@ impl Tries {
             }
         });
         self.whole.add_square(&mut at, row_of, size, &mut room.matrix);
+        (room.at, room.largest) = (at, largest);
     }
 }
 

@@ -22,6 +22,11 @@ type Key = dyn Fn(&Slow<'_>, &Live, f64) -> (f64, f64);
 pub(crate) enum Scheduler {
     Fair,
     Ordered(Box<Key>),
+    /// One coflow after the other: that which has started first, or that which is done first alone. At events only, so
+    /// that all events must be arrivals, ends and changes of links.
+    Coflows {
+        fifo: bool,
+    },
     /// Thresholds in bits.
     Pias(Vec<f64>),
     Rax {
@@ -112,6 +117,9 @@ impl Live {
 pub(crate) struct Slow<'a> {
     net: &'a Topology,
     scheduler: &'a Scheduler,
+    workload: &'a Workload,
+    /// When every flow has started, ∞ before.
+    starts: Vec<f64>,
     capacities: Vec<f64>,
     flows: Vec<Live>,
     now: f64,
@@ -154,7 +162,7 @@ impl Slow<'_> {
     /// The level of every flow. Who is ordered has one for himself.
     fn levels(&self) -> Vec<usize> {
         let level = |flow: &Live| match self.scheduler {
-            Scheduler::Fair => 0,
+            Scheduler::Fair | Scheduler::Coflows { .. } => 0,
             Scheduler::Pias(thresholds) => thresholds.iter().filter(|&&it| flow.sent >= it * (1.0 - SAME)).count(),
             Scheduler::Rax { .. } => flow.level,
             Scheduler::Ordered(key) => {
@@ -165,8 +173,56 @@ impl Slow<'_> {
         self.flows.iter().map(level).collect()
     }
 
+    /// Rates of coflows: in proportion to what is left, one coflow after the other, and then fairly.
+    fn coflow_rates(&self, fifo: bool) -> Vec<f64> {
+        // The lowest number with which a flow belongs together.
+        let coflow = |flow: &Live| match self.workload.coflow(flow.number) {
+            Some(coflow) => {
+                (0..self.starts.len()).filter(|&other| self.workload.coflow(other) == Some(coflow)).collect()
+            }
+            None => vec![flow.number],
+        };
+        let of: Vec<Vec<usize>> = self.flows.iter().map(coflow).collect();
+        let together = |place: usize| (0..of.len()).filter(|&other| of[other] == of[place]).collect::<Vec<usize>>();
+        let seconds = |places: &[usize], free: &[f64]| {
+            let mut demands = vec![0.0; free.len()];
+            for &place in places {
+                let flow = &self.flows[place];
+                hops(&flow.route).for_each(|(link, share)| demands[link] += share * (flow.size - flow.sent));
+            }
+            let on = |(demand, free): (&f64, &f64)| if *demand > 0.0 { demand / free } else { 0.0 };
+            demands.iter().zip(free).map(on).fold(0.0, f64::max)
+        };
+        let number = |place: usize| self.flows[place].number;
+        let firsts = (0..of.len()).filter(|&place| together(place).iter().all(|&other| number(other) >= number(place)));
+        let key = |place: usize| match fifo {
+            true => of[place].iter().map(|&flow| self.starts[flow]).fold(f64::INFINITY, f64::min),
+            false => seconds(&together(place), &self.capacities),
+        };
+        let mut order: Vec<(f64, usize)> = firsts.map(|place| (key(place), place)).collect();
+        order.sort_by(|one, other| one.0.total_cmp(&other.0).then(number(one.1).cmp(&number(other.1))));
+        let (mut free, mut rates) = (self.capacities.clone(), vec![0.0; of.len()]);
+        for (_, first) in order {
+            let places = together(first);
+            let seconds = seconds(&places, &free);
+            for &place in places.iter().filter(|_| seconds < f64::INFINITY) {
+                rates[place] = (self.flows[place].size - self.flows[place].sent) / seconds;
+                hops(&self.flows[place].route).for_each(|(link, share)| free[link] -= share * rates[place]);
+            }
+            for (free, capacity) in free.iter_mut().zip(&self.capacities) {
+                *free = if *free < 1e-12 * capacity { 0.0 } else { *free };
+            }
+        }
+        let routes: Vec<Plain> = self.flows.iter().map(|flow| hops(&flow.route).collect()).collect();
+        let more = progressive_filling(&free, &routes);
+        rates.iter().zip(more).map(|(rate, more)| rate + more).collect()
+    }
+
     /// Max-min rates, one level after the other. A cap is a link for one flow.
     fn rates(&self, levels: &[usize]) -> Vec<f64> {
+        if let Scheduler::Coflows { fifo } = *self.scheduler {
+            return self.coflow_rates(fifo);
+        }
         let (mut left, mut rates) = (self.capacities.clone(), vec![0.0; levels.len()]);
         for level in 0..=levels.iter().copied().max().unwrap_or(0) {
             let of_level: Vec<usize> = (0..levels.len()).filter(|&place| levels[place] == level).collect();
@@ -197,7 +253,7 @@ impl Slow<'_> {
         let mut next = f64::INFINITY;
         match self.scheduler {
             _ if self.flows.is_empty() => {}
-            Scheduler::Fair => {}
+            Scheduler::Fair | Scheduler::Coflows { .. } => {}
             Scheduler::Rax { .. } => next = self.tick,
             Scheduler::Pias(thresholds) => {
                 for ((flow, rate), &level) in self.flows.iter().zip(rates).zip(levels) {
@@ -281,11 +337,20 @@ pub(crate) fn simulate(
     splits: &Splits,
 ) -> Outcome {
     routing.begin_run(net, workload).expect("all ends are joined");
-    let (arrivals, period, marking) = (workload.arrivals(), routing.period(), routing.marking());
+    let (period, marking) = (routing.period(), routing.marking());
     let buffer = workload.production().map_or(f64::INFINITY, |production| 8.0 * production.buffer());
     // A backlog below this counts as none, where routes follow from caps.
     let slack: f64 = if routing.follows_caps() { 8.0 * 1500.0 } else { 0.0 };
-    let mut slow = Slow { net, scheduler, capacities: net.capacities().to_vec(), flows: vec![], now: 0.0, tick: 0.0 };
+    let starts = vec![f64::INFINITY; workload.len()];
+    let capacities = net.capacities().to_vec();
+    let mut slow = Slow { net, scheduler, workload, starts, capacities, flows: vec![], now: 0.0, tick: 0.0 };
+    // When flows have ended, ∞ before, and when one of them starts, as far as that is known.
+    let mut ends = vec![f64::INFINITY; workload.len()];
+    let start = |flow: usize, ends: &[f64]| {
+        let after = workload.dependencies().map_or(&[][..], |all| all.after(flow));
+        let last = after.iter().map(|&before| ends[before as usize]).fold(f64::NEG_INFINITY, f64::max);
+        workload.arrivals()[flow].max(last + workload.dependencies().map_or(0.0, |all| all.delay(flow)))
+    };
     let mut outcome = Outcome {
         times: vec![f64::NAN; workload.len()],
         copy_rates: vec![f64::NAN; workload.len()],
@@ -311,7 +376,8 @@ pub(crate) fn simulate(
         // Until when.
         let change = changes.get(changed).map_or(f64::INFINITY, |change| change.time);
         let known = slow.flows.iter().map(review).fold(change, f64::min);
-        let known = known.min(arrivals.get(arrived).copied().unwrap_or(f64::INFINITY));
+        let waiting = (0..workload.len()).filter(|&flow| slow.starts[flow] == f64::INFINITY);
+        let known = waiting.map(|flow| start(flow, &ends)).fold(known, f64::min);
         let known = known.min(splits.get(replayed).map_or(f64::INFINITY, |split| split.0));
         let known = known.min(slow.asks_again(&levels, &rates));
         let mut step = (known - slow.now).max(0.0);
@@ -371,13 +437,14 @@ pub(crate) fn simulate(
             changed += 1;
         }
         slow.flows.retain(|flow| {
-            let ends = flow.sent >= flow.size * (1.0 - SAME);
-            if ends {
+            let is_over = flow.sent >= flow.size * (1.0 - SAME);
+            if is_over {
+                ends[flow.number] = now;
                 outcome.times[flow.number] = now - flow.arrival;
                 outcome.copy_rates[flow.number] =
                     if flow.copy_rate < f64::INFINITY { flow.copy_rate } else { f64::NAN };
             }
-            !ends
+            !is_over
         });
         for place in 0..slow.flows.len() {
             if change > now && review(&slow.flows[place]) > now {
@@ -399,9 +466,14 @@ pub(crate) fn simulate(
             outcome.moves += usize::from(flow.route != before);
         }
         let old = slow.flows.len();
-        while arrivals.get(arrived).is_some_and(|&arrival| arrival <= now) {
-            let (number, size) = (arrived, 8.0 * workload.sizes()[arrived]);
+        let waiting = (0..workload.len()).filter(|&flow| slow.starts[flow] == f64::INFINITY);
+        let mut due: Vec<(f64, usize)> = waiting.map(|flow| (start(flow, &ends), flow)).collect();
+        due.retain(|&(start, _)| start <= now);
+        due.sort_by(|one, other| one.partial_cmp(other).expect("no NaN"));
+        for (_, number) in due {
+            let size = 8.0 * workload.sizes()[number];
             arrived += 1;
+            slow.starts[number] = now;
             let (mut route, loads) = (Route::default(), slow.loads());
             let network =
                 NetworkState { net, time: now, capacities: &slow.capacities, no_limit: f64::INFINITY, loads: &loads };
