@@ -126,7 +126,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 
     let mut controller = Controller::new(net)?;
     let began = Instant::now();
-    for number in 1..=10 {
+    for number in 1..=20 {
         let Updates { rates, paths } = controller.interval(&events, began + number * INTERVAL)?;
         println!("{number:>3}  {:>3} flows  send rates {rates:.2?}, paths {paths:?}", controller.flows.len());
     }

@@ -146,6 +146,16 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "run": "it is simulate(net, workload)",
         "compare": "sweep runs policies, loads and seeds; report.plot_fct(ax=ax) draws several on the same axes",
         "web_search": 'sizes are called by name: Workload.poisson(net, "web_search", load, flows=...)',
+        **dict.fromkeys(
+            ("all_reduce", "allreduce", "ring_all_reduce", "collective", "collectives"),
+            "it is netnum.sim.Workload.all_reduce(net, size, workers)",
+        ),
+        **dict.fromkeys(("shuffle", "pipeline", "all_to_all_in_steps"), "netnum.sim.Workload has it"),
+        **dict.fromkeys(
+            ("coflow", "coflows", "Coflow"),
+            "workload.with_coflow(numbers) says which flows are one, report.coflow_times has their times, and the "
+            'policy "coflow" serves them in order',
+        ),
     },
     "Sensitivity": {
         **dict.fromkeys(
@@ -338,6 +348,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "plot": "it is `plot_fct()`",
         "utilization": "it is `link_utilization`",
         **dict.fromkeys(("mean_fct", "avg_fct", "average_fct", "mean_response_time"), "it is `mean_completion_time`"),
+        **dict.fromkeys(("cct", "ccts", "job_times", "coflows"), "they are `coflow_times`"),
+        "ends": "they are `starts + completion_times`",
+        "gantt": "it is `plot_coflows()`",
+        "plot_gantt": "it is `plot_coflows()`",
         "stationary": "`slowing_down` says whether later flows are slower than earlier ones",
     },
     "Workload": {

@@ -129,12 +129,59 @@ def test_tables_of_text_are_read(tmp_path):
     assert sim.Workload.from_pandas(pandas.read_csv(tmp_path / "trace.csv")) == workload
     table = workload.to_pandas()
     for column, value, message in [
-        ("coflow", [0, 0.7, 0], "flow 1 has coflow 0.7, expected its number, or nothing"),
+        (
+            "coflow",
+            [0, 0.7, 0],
+            "flow 1 has coflow 0.7, expected its number, or nothing; pandas.factorize(names)[0] numbers names",
+        ),
         ("coflow", [0, "a", 0], "flow 1 has coflow 'a', expected its number, or nothing"),
         ("after", ["", "x", ""], "flow 1 has after 'x', expected numbers of flows with spaces between them"),
     ]:
         with pytest.raises(netnum.ProblemError, match=re.escape(message)):
             sim.Workload.from_pandas(table.assign(**{column: value}))
+
+
+def test_tables_name_flows_by_their_index_and_warn_of_columns_that_are_left_out():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"arrival": [0.2, 0.0, 0.1], "source": 0, "destination": 1, "size": 1.0, "after": [None, None, 0]}
+    )
+    ordered = frame.sort_values("arrival")
+    with_waits = sim.Workload.from_pandas(ordered)
+    # The flow of label 2 waits for that of label 0, which has come last.
+    assert [own.tolist() for own in np.split(with_waits.after[1], with_waits.after[0][1:-1])] == [[], [2], []]
+    with pytest.raises(netnum.ProblemError, match="flow 1 has after 0, expected a label of the index of the table"):
+        sim.Workload.from_pandas(ordered[:2])
+    with pytest.raises(netnum.ProblemError, match="the index of the table has a label twice"):
+        sim.Workload.from_pandas(ordered.set_axis([5, 5, 6]))
+    for column, role in [("weights", "weight"), ("coflows", "coflow"), ("depends_on", "after")]:
+        plain = frame.drop(columns="after").assign(**{column: 1.0}).sort_values("arrival")
+        with pytest.warns(UserWarning, match=f"column '{column}' is left out; as '{role}' it is read by columns="):
+            sim.Workload.from_pandas(plain)
+
+
+def test_coflows_have_a_table():
+    pytest.importorskip("pandas")
+    report = sim.simulate(LINK, flows(3, coflow=[0, 1, 1]).shifted(1.0))
+    table = report.to_pandas("coflows")
+    assert list(table.columns) == ["start", "time", "flows", "bytes_sent"]
+    np.testing.assert_allclose(table.to_numpy(), [[1, 3, 1, 1], [1, 3, 2, 2]])
+    assert sim.simulate(LINK, flows(3)).to_pandas("coflows").empty
+    with pytest.raises(netnum.NumError, match="of is 'jobs', expected 'flows', 'links' or 'coflows'"):
+        report.to_pandas("jobs")
+
+
+def test_what_people_try_first_is_told():
+    net = netnum.topology.star(4, 8.0)
+    for name in ("all_reduce", "shuffle", "coflows"):
+        with pytest.raises(AttributeError, match=r"Workload|with_coflow"):
+            getattr(sim, name)
+    with pytest.raises(TypeError, match=r"workers must be a sequence of ends, such as range\(16\), not a number"):
+        sim.Workload.all_reduce(net, 1.0, 16)
+    with pytest.raises(netnum.MethodError, match='unknown policy "sebf": coflows in order are "coflow"'):
+        sim.simulate(net, sim.Workload.all_to_all(net, 1.0), "sebf")
+    with pytest.raises(TypeError, match=r"coflow\[0\] must be an int or None \(pandas.factorize\(names\)\[0\] numbers"):
+        flows(2, coflow=["a", "b"])
 
 
 def test_what_follows_begins_as_much_later_as_it_arrives():

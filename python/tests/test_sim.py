@@ -449,7 +449,7 @@ def test_frames_have_a_row_per_flow_and_per_link(net, workload, report):
     links = report.to_pandas("links")
     assert len(links) == len(net.capacities)
     np.testing.assert_array_equal(links["bytes"], report.link_bytes)
-    with pytest.raises(netnum.NumError, match="of is 'servers', expected 'flows' or 'links'"):
+    with pytest.raises(netnum.NumError, match="of is 'servers', expected 'flows', 'links' or 'coflows'"):
         report.to_pandas("servers")
 
 

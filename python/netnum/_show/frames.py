@@ -213,9 +213,11 @@ def solutions(solutions: Solutions) -> pandas.DataFrame:
 
 def report(report: Report, of: str) -> pandas.DataFrame:
     """One row per flow or per link."""
-    if of not in ("flows", "links"):
-        raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
+    if of not in ("flows", "links", "coflows"):
+        raise NumError(f"of is {of!r}, expected 'flows', 'links' or 'coflows'")
     columns: dict[str, Any]
+    if of == "coflows":
+        return coflows(report)
     if of == "links":
         columns = {
             "bytes": report.link_bytes,
@@ -241,6 +243,27 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     if workload.coflow is not None:
         columns["coflow"] = workload.coflow
     return table(columns, "flow")
+
+
+def coflows(report: Report) -> pandas.DataFrame:
+    """One row per coflow: from the start of its first flow to the end of its last."""
+    coflow = report.workload.coflow
+    coflow = np.full(len(report.starts), -1) if coflow is None else coflow
+    count = len(report.coflow_times)
+    is_one = coflow >= 0
+    first = np.full(count, np.inf)
+    np.minimum.at(first, coflow[is_one], np.where(np.isnan(report.starts), np.inf, report.starts)[is_one])
+    sums = {
+        name: np.bincount(coflow[is_one], values[is_one], minlength=count)
+        for name, values in (("flows", np.ones(len(coflow))), ("bytes_sent", report.bytes_sent))
+    }
+    columns = {
+        "start": np.where(np.isinf(first), np.nan, first),
+        "time": report.coflow_times,
+        "flows": sums["flows"].astype(int),
+        "bytes_sent": sums["bytes_sent"],
+    }
+    return table(columns, "coflow")
 
 
 def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame:

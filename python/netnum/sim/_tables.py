@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
     roles = {role: names.get(role, role) for role in NEEDED}
     roles |= {role: names.get(role, role) for role in OPTIONAL if role in names or role in known}
     found = dict(zip(roles, read(frame, roles, how, how), strict=True))
+    _warn_of_others([name for name in known if name not in roles.values()], set(OPTIONAL) - set(roles))
     buffer = found.get("buffer", [])
     for flow, one in enumerate(buffer):
         if one != buffer[0]:
@@ -51,10 +53,49 @@ def from_pandas(frame: Any, net: Topology | None, columns: Mapping[str, str] | N
         buffer[0] if len(buffer) else np.inf,
         weights=found.get("weight"),
         net=net,
-        after=[_waits(flow, own) for flow, own in enumerate(found["after"])] if "after" in found else None,
+        after=_by_place(frame, [_waits(flow, own) for flow, own in enumerate(found["after"])])
+        if "after" in found
+        else None,
         delay=found.get("delay"),
         coflow=[_coflow(flow, one) for flow, one in enumerate(found["coflow"])] if "coflow" in found else None,
     )
+
+
+#: Other names of columns that people give.
+OTHERS = {"depends_on": "after", "dependencies": "after", "waits_for": "after", "parents": "after", "job": "coflow"}
+
+
+def _warn_of_others(columns: Sequence[Any], absent: set[str]) -> None:
+    """Warns of a column that is left out though its name is nearly that of one that is read."""
+    for column in columns:
+        role = OTHERS.get(str(column)) or next((role for role in absent if str(column) == f"{role}s"), None)
+        if role in absent:
+            how = f"columns={{{role!r}: {column!r}}}"
+            warnings.warn(
+                f"the column {column!r} is left out; as {role!r} it is read by {how}", UserWarning, stacklevel=4
+            )
+
+
+def _by_place(frame: Any, after: list[Any]) -> list[Any]:
+    """What flows wait for by their places in the table, where that names them by its index."""
+    labels = list(getattr(frame, "index", range(len(after))))
+    if labels == list(range(len(after))):
+        return after
+    places = {label: place for place, label in enumerate(labels)}
+    if len(places) < len(labels):
+        raise ProblemError("the index of the table has a label twice, and after names flows by it: reset_index() first")
+
+    def place(flow: int, label: Any) -> int:
+        if label not in places:
+            raise ProblemError(f"flow {flow} has after {label}, expected a label of the index of the table")
+        return places[label]
+
+    def own(flow: int, waits: Any) -> Any:
+        if waits is None:
+            return None
+        return place(flow, waits) if np.ndim(waits) == 0 else [place(flow, label) for label in waits]
+
+    return [own(flow, waits) for flow, waits in enumerate(after)]
 
 
 def _is_missing(value: Any) -> bool:
@@ -84,7 +125,8 @@ def _coflow(flow: int, one: Any) -> int | None:
             return int(one)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ProblemError(f"flow {flow} has coflow {one!r}, expected its number, or nothing")
+    expected = "its number, or nothing; pandas.factorize(names)[0] numbers names"
+    raise ProblemError(f"flow {flow} has coflow {one!r}, expected {expected}")
 
 
 def to_pandas(workload: Workload, net: Topology | None) -> pandas.DataFrame:

@@ -189,7 +189,7 @@ class_by_name! {
 impl Policy {
     /// A new policy, since a policy keeps the state of a run.
     fn make(&self) -> PyResult<Box<dyn netnum_sim::Policy + Send>> {
-        netnum_sim::policy(&self.0.name, &self.0.options).map_err(raise)
+        netnum_sim::policy(&self.0.name, &self.0.options).map_err(raise_policy)
     }
 }
 
@@ -210,7 +210,7 @@ pub(super) fn policy_of(
         return policy.get().make();
     }
     match value.cast::<PyString>() {
-        Ok(name) => netnum_sim::policy(name.to_str()?, &Options::new()).map_err(raise),
+        Ok(name) => netnum_sim::policy(name.to_str()?, &Options::new()).map_err(raise_policy),
         Err(_) => Ok(Box::new(UserPolicy::new(value, net, workload)?)),
     }
 }
@@ -234,6 +234,20 @@ pub(super) fn routing_of(
     match value.cast::<PyString>() {
         Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise_routing),
         Err(_) => Ok(Box::new(UserRouting::new(value, net, workload)?)),
+    }
+}
+
+/// The exception for a policy that cannot be; orders of coflows are an option.
+fn raise_policy(error: Error) -> PyErr {
+    match &error {
+        Error::Core(netnum_core::Error::UnknownName { name, .. })
+            if ["sebf", "varys", "fifo", "madd"].contains(&name.to_lowercase().as_str()) =>
+        {
+            let instead = "coflows in order are \"coflow\", the smallest bottleneck first, or \
+                           netnum.sim.Policy(\"coflow\", order=\"fifo\")";
+            MethodError::new_err(format!("unknown policy {name:?}: {instead}"))
+        }
+        _ => raise(error),
     }
 }
 

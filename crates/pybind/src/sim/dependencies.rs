@@ -100,7 +100,11 @@ pub(super) fn coflows(coflow: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
             let one = |(flow, one): (usize, Bound<'_, PyAny>)| match one.is_none() {
                 true => Ok(NONE),
                 false if numbers::is_integer(&one) => one.extract().map_err(|_| no_coflow(flow, &one.to_string())),
-                false => Err(wrong_type(&format!("coflow[{flow}]"), "an int or None", &one)),
+                false => Err(wrong_type(
+                    &format!("coflow[{flow}]"),
+                    "an int or None (pandas.factorize(names)[0] numbers names)",
+                    &one,
+                )),
             };
             list.iter().enumerate().map(one).collect::<PyResult<_>>()?
         }

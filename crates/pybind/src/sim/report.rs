@@ -268,12 +268,12 @@ impl Report {
     ///
     /// Parameters
     /// ----------
-    /// of : {"flows", "links"}
+    /// of : {"flows", "links", "coflows"}
     ///
     /// Returns
     /// -------
     /// pandas.DataFrame
-    ///     One row per flow, or per link, in their order.
+    ///     One row per flow, per link or per coflow, in their order.
     ///
     /// Raises
     /// ------

@@ -132,6 +132,10 @@ impl Workload {
         make: impl FnOnce(&netnum_core::Topology, &[usize]) -> netnum_sim::Result<Core> + Send,
     ) -> PyResult<Self> {
         let topology = &net.get().core;
+        if let Some(count) = ends.filter(|ends| numbers::is_integer(ends)) {
+            let message = format!("{what} must be a sequence of ends, such as range({count}), not a number");
+            return Err(PyTypeError::new_err(message));
+        }
         let ends = ends.map_or_else(|| Ok((0..topology.ends()).collect()), |ends| net.get().ends_of(what, ends))?;
         net.py().enter_rust(|| make(topology, &ends)).map(|core| Self::of(Some(net), core))
     }
@@ -869,8 +873,8 @@ impl Workload {
     /// frame : pandas.DataFrame
     ///     Or anything else that has columns by name: a dict of lists, a table of Polars. It has ``arrival``,
     ///     ``source``, ``destination`` and ``size``, and may have ``production``, ``weight``, ``buffer``, which is one
-    ///     number for all, ``after`` (lists, or numbers of flows with spaces between them), ``delay`` and ``coflow``.
-    ///     Other columns are left out.
+    ///     number for all, ``after`` (lists, or numbers of flows with spaces between them; by the index of the table),
+    ///     ``delay`` and ``coflow``. Other columns are left out, with a warning where their names are nearly these.
     /// net : Topology, optional
     ///     Whose ends are named, as in `Workload`.
     /// columns : dict of str to str, optional
