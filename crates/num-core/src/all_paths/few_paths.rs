@@ -1,7 +1,7 @@
 //! Few paths: the rates that are optimal over all paths, over as few as it takes (`vertex.rs`), or over a given number
 //! per flow with the proven distance to the optimum over all.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
 use super::missing::{Missing, certificate, reaches, used};
@@ -10,12 +10,14 @@ use super::vertex::vertex;
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::solve::{Ask, Goal, Solution, Status, solve};
+use crate::solve::{Ask, Goal, Observer, Solution, Status, solve_on};
 use crate::utility::Curvature;
 
 /// Where the split over few paths is not proven, prices are found to this part of the tolerance, so many times.
 const FINER: f64 = 0.03;
 const TRIES: usize = 3;
+/// A link that is loaded above its capacity by more than this part is not left to rounding.
+const ROUNDING: f64 = 1e-11;
 
 /// The same rates of flows over few paths: at most one for every flow and one for every full link. Of several such
 /// splits it is one of paths with few links. Links have the costs that the solution was found with; the certificate is
@@ -26,13 +28,15 @@ const TRIES: usize = 3;
 /// max-min, whose proof is none of other rates, it proves nothing.
 ///
 /// # Errors
-/// Those of the oracle and of [`solve`](crate::solve()), and [`Error::Setting`] for 0 paths.
+/// Those of the oracle and of [`solve`](crate::solve()), and [`Error::Setting`] for 0 paths and for floors that do not
+/// fit over so few.
 pub fn over_few_paths(
     found: OverAllPaths,
     all: &dyn CheapestPaths,
     link_costs: &[f64],
     most: Option<usize>,
     ask: &Ask,
+    observer: &mut dyn Observer,
 ) -> Result<OverAllPaths> {
     if most == Some(0) {
         return Err(Error::setting("max_paths", 0, "an integer >= 1"));
@@ -42,21 +46,31 @@ pub fn over_few_paths(
         return Ok(OverAllPaths { problem: whole, solution: many, ..found });
     }
     let (began, seconds) = (Instant::now(), many.seconds);
-    let mut few = Few::of(&whole, &many, all, link_costs, most, ask)?;
+    // What the rounds have left of the limits.
+    let left = |done: usize| {
+        let mut settings = ask.settings.clone();
+        settings.max_iterations = settings.max_iterations.saturating_sub(done);
+        let took = Duration::from_secs_f64(seconds) + began.elapsed();
+        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(took));
+        settings
+    };
+    let rest = ask.cold().with_settings(left(many.iterations));
+    let mut few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
     let mut tol = ask.settings.tol;
     for _ in 0..TRIES {
-        if few.are_best || few.are_fewer {
+        if few.are_best || few.are_fewer || many.status != Status::Optimal {
             break;
         }
         // A path that is a little dearer than others carries little in a split over all, and may carry much here.
         tol *= FINER;
-        let finer = ask.clone().with_method("interior-point").with_settings(ask.settings.clone().with_tol(tol));
-        let next = solve(&whole, &finer.with_point(many.prices.clone(), many.rates.clone()))?;
-        if next.objective.is_nan() {
+        let finer = rest.clone().with_method("interior-point").with_settings(left(many.iterations).with_tol(tol));
+        let finer = finer.with_point(many.prices.clone(), many.rates.clone());
+        let (next, _) = solve_on(&whole, &finer, observer, None)?;
+        if next.objective.is_nan() || !matches!(next.status, Status::Optimal | Status::Stalled) {
             break;
         }
         many = Solution { status: many.status, iterations: many.iterations + next.iterations, ..next };
-        few = Few::of(&whole, &many, all, link_costs, most, ask)?;
+        few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
     }
     let Few { problem, mut solution, .. } = few;
     solution.seconds = seconds + began.elapsed().as_secs_f64();
@@ -81,8 +95,13 @@ impl Few {
         link_costs: &[f64],
         most: Option<usize>,
         ask: &Ask,
+        observer: &mut dyn Observer,
     ) -> Result<Self> {
-        let rates = vertex(whole, &many.rates)?;
+        let mut rates = vertex(whole, &many.rates)?;
+        let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + ROUNDING);
+        if !whole.loads(&rates)?.iter().zip(whole.capacities()).all(fits) {
+            rates.clone_from(&many.rates);
+        }
         let mut kept = used(whole, &rates);
         let before = kept.len();
         if let Some(most) = most {
@@ -92,14 +111,34 @@ impl Few {
         let problem = whole.with_paths_of(&kept, &*ask.workers)?;
         let mut solution = many.clone();
         if are_fewer {
-            let again = solve(&problem, &ask.cold())?;
-            if again.infeasibility.is_some() || again.objective.is_nan() {
-                return Ok(Self { problem, solution: again, are_best: false, are_fewer });
+            let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+            let again = if is_over { None } else { Some(solve_on(&problem, ask, observer, None)?.0) };
+            if again.as_ref().is_some_and(|again| again.infeasibility.is_some()) {
+                let most = most.unwrap_or_default();
+                return Err(Error::setting(
+                    "max_paths",
+                    most,
+                    "more: over so few paths per flow the floors do not fit",
+                ));
             }
-            let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
-            let iterations = many.iterations + again.iterations;
-            solution =
-                Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, iterations, ..solution };
+            match again.filter(|again| !again.objective.is_nan()) {
+                Some(again) => {
+                    let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
+                    let iterations = many.iterations + again.iterations;
+                    let status = if again.status == Status::Optimal { many.status } else { again.status };
+                    let rest = Solution { status, iterations, ..solution };
+                    solution = Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, ..rest };
+                }
+                // There is no time to solve again: what the paths that are left carry.
+                None => {
+                    solution.rates = kept.iter().map(|&path| rates[path as usize]).collect();
+                    solution.bottlenecks = kept.iter().map(|&path| many.bottlenecks[path as usize]).collect();
+                    solution.loads = problem.loads(&solution.rates)?;
+                    solution.flow_rates = problem.flow_rates(&solution.rates)?;
+                    let Solution { rates, flow_rates, failed_flows, .. } = &solution;
+                    solution.objective = problem.objective(rates, flow_rates, failed_flows, &*ask.workers);
+                }
+            }
         } else {
             solution.rates = kept.iter().map(|&path| rates[path as usize]).collect();
             solution.bottlenecks = kept.iter().map(|&path| many.bottlenecks[path as usize]).collect();

@@ -130,7 +130,7 @@ pub fn check_over_all_paths(problem: &Problem, links_have_costs: bool, ask: &Ask
         return refused("costs beside max-min utilities", "leave them out");
     }
     if problem.has_priorities() {
-        return refused("priorities", "the problem of a solution, over the paths that were found, takes them");
+        return refused("priorities", "give it paths, such as those of k_shortest_paths");
     }
     if !ask.tie_costs.is_empty() {
         return refused("tie costs", "give links a cost, link_cost");
@@ -149,7 +149,7 @@ pub fn check_over_all_paths(problem: &Problem, links_have_costs: bool, ask: &Ask
         let (method, what) = (ask.method().into(), "all paths of a network".into());
         return Err(Error::Unsupported { method, what, instead: "use \"auto\"" });
     }
-    Ok(())
+    ask.check_options(own, problem)
 }
 
 struct Rounds<'a> {

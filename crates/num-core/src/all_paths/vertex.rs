@@ -36,7 +36,9 @@ pub(super) fn vertex(problem: &Problem, rates: &[f64]) -> Result<Vec<f64>> {
     for path in 0..rates.len() {
         while split.is_superbasic(path) {
             pacer.did(split.basics.len() * (1 + problem.paths().links(path).len()))?;
-            split.settle(path)?;
+            if !split.settle(path) {
+                break;
+            }
         }
     }
     Ok(split.rates)
@@ -151,8 +153,9 @@ impl<'a> Split<'a> {
         self.inverse.iter().map(of).collect()
     }
 
-    /// Moves a path that is neither a base nor basic until it is empty, or another path or a link takes its place.
-    fn settle(&mut self, path: usize) -> Result<()> {
+    /// Moves a path that is neither a base nor basic until it is empty, or another path or a link takes its place. False
+    /// where rounding has lost what bounds it: it stays as it is.
+    fn settle(&mut self, path: usize) -> bool {
         let direction = self.direction(path);
         let largest = direction.iter().fold(1.0f64, |most, entry| most.max(entry.abs()));
         // Per unit of the path: what paths and links have more of. Basic paths go against it.
@@ -206,8 +209,12 @@ impl<'a> Split<'a> {
         for &link in touched.iter().filter(|&&link| self.row[link].is_none()) {
             ends(self.idle[link], -loads[link], Leaving::Link(link));
         }
-        // Nothing bounds it only if rounding has lost the direction.
-        let by = if most.is_finite() { sign * most } else { 0.0 };
+        if most.is_infinite() {
+            touched.drain(..).for_each(|link| loads[link] = 0.0);
+            (self.touched, self.loads) = (touched, loads);
+            return false;
+        }
+        let by = sign * most;
         self.rates[path] = (self.rates[path] + by).max(0.0);
         for &(flow, change) in &bases {
             let base = self.base[flow];
@@ -243,7 +250,7 @@ impl<'a> Split<'a> {
         if self.changes.is_multiple_of(FRESH) {
             self.invert();
         }
-        Ok(())
+        true
     }
 
     /// A path takes the place of a basic one.

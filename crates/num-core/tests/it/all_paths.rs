@@ -283,7 +283,7 @@ fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
         let problem = paths.problem(&net, AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
         let ask = Ask::default();
         let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
-        let few = over_few_paths(many.clone(), &paths, &[], None, &ask).unwrap();
+        let few = over_few_paths(many.clone(), &paths, &[], None, &ask, &mut ()).unwrap();
         assert_eq!((many.solution.status, few.solution.status), (Status::Optimal, Status::Optimal));
         assert!(few.problem.paths().len() <= 12 + net.links().len());
         assert!(few.problem.paths().len() <= many.problem.paths().len());
@@ -294,10 +294,10 @@ fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
         for (load, capacity) in few.solution.loads.iter().zip(net.capacities()) {
             assert!(*load <= capacity * (1.0 + 1e-12));
         }
-        let one = over_few_paths(many.clone(), &paths, &[], Some(1), &ask).unwrap();
+        let one = over_few_paths(many.clone(), &paths, &[], Some(1), &ask, &mut ()).unwrap();
         assert_eq!(one.problem.paths().len(), 12);
         let missing = many.solution.objective - one.solution.objective;
         assert!(one.solution.status != Status::Optimal || missing <= 1e-5 * many.solution.objective.abs());
-        assert!(over_few_paths(many, &paths, &[], Some(0), &ask).is_err());
+        assert!(over_few_paths(many, &paths, &[], Some(0), &ask, &mut ()).is_err());
     }
 }
