@@ -529,6 +529,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
         "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
+        **dict.fromkeys(
+            ("paths", "paths_per_flow", "k_paths"), "`max_paths=` is the most paths of a flow, of a problem of pairs"
+        ),
     },
     "Solver": dict.fromkeys(
         ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"

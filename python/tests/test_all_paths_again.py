@@ -31,7 +31,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("utility", ["proportional", 2.0, "max-min"])
-def test_a_warm_start_has_the_answer_of_a_cold_one_in_no_more_rounds(utility):
+def test_a_warm_start_has_the_answer_of_a_cold_one(utility):
     before = netnum.solve(of_demands(utility))
     cold = netnum.solve(of_demands(utility, seed=1))
     warm = netnum.solve(of_demands(utility, seed=1), warm_start=before)

@@ -98,7 +98,9 @@ def test_the_forms_that_the_message_about_an_array_names_are_taken():
 
 
 def test_priorities_and_costs_beside_max_min_are_refused_wherever_they_are_given():
-    message = "a problem over all paths of a network takes no priorities: the problem of a solution"
+    message = (
+        "a problem over all paths of a network takes no priorities: give it paths, such as those of k_shortest_paths"
+    )
     with pytest.raises(netnum.ProblemError, match=message):
         netnum.Problem(TRIANGLE, PAIRS, priority=[0, 1])
     problem = netnum.Problem(TRIANGLE, PAIRS)

@@ -86,8 +86,28 @@ def test_a_stopped_or_infeasible_solve_is_returned_as_it_is():
     crowded = netnum.solve(netnum.Problem(TRIANGLE, ("Seattle", "Houston"), flow_floor=20.0), few_paths=True)
     assert crowded.status == "infeasible"
     floors = netnum.Problem(TRIANGLE, ("Seattle", "Houston"), flow_floor=15.0)
-    assert netnum.solve(floors, max_paths=1).status == "infeasible"
+    with pytest.raises(
+        netnum.NumError, match="max_paths is 1, expected more: over so few paths per flow the floors do"
+    ):
+        netnum.solve(floors, max_paths=1)
     assert netnum.solve(floors, few_paths=True).is_optimal
+
+
+def test_a_limit_holds_for_the_whole_solve():
+    given = netnum.Problem(NET, DEMANDS)
+    short = netnum.solve(given, max_paths=1, max_iterations=3)
+    assert short.status == "max_iterations" and short.iterations <= 3
+    assert np.bincount(short.paths.group).max() == 1
+    assert (short.loads <= NET.capacities * (1 + 1e-9)).all()
+    seen = []
+    netnum.solve(given, max_paths=1, callback=lambda progress: seen.append(progress))
+    assert len(seen) > netnum.solve(given).iterations
+
+
+def test_derivatives_are_of_all_paths_that_are_as_good():
+    solution = netnum.solve(netnum.Problem(NET, DEMANDS), few_paths=True)
+    with pytest.raises(netnum.SensitivityError, match="paths that are as good as those of few_paths= or max_paths="):
+        solution.sensitivity()
 
 
 def test_bad_input_is_named():
@@ -98,5 +118,9 @@ def test_bad_input_is_named():
     pairs = netnum.Problem(TRIANGLE, ("Seattle", "Houston"))
     with pytest.raises(netnum.NumError, match="max_paths is 0, expected"):
         netnum.solve(pairs, max_paths=0)
-    with pytest.raises(TypeError, match="max_paths"):
-        netnum.solve(pairs, max_paths="two")
+    for wrong in ("two", True):
+        with pytest.raises(TypeError, match="max_paths"):
+            netnum.solve(pairs, max_paths=wrong)
+    for name in ("nonsense", "few_paths"):
+        with pytest.raises((netnum.NumError, TypeError), match=name):
+            netnum.Solver(pairs, **{name: 1})

@@ -1088,8 +1088,8 @@ impl Problem {
 
     /// The error for a problem that has pairs where paths are needed.
     pub(crate) fn without_paths(&self) -> PyErr {
-        let message = "this problem has pairs and no paths: solve(problem) finds those that are best, and \
-                       Solution.problem has them";
+        let message = "this problem has pairs and no paths: solve(problem) finds those that are best for \
+                       its utility, which Solution.problem has, and net.k_shortest_paths(pairs, k) has paths for any";
         ProblemError::new_err(message)
     }
 

@@ -81,7 +81,7 @@ class FailureStudy(Study):
     """`before` of the flows of each priority: shape (scenarios, priorities), or None."""
     class_after: NDArray[np.float64] | None
     """`after` of the flows of each priority: shape (scenarios, priorities), or None."""
-    without_rerouting: FailureStudy | None = None
+    without_rerouting: FailureStudy | None
     """Of a problem of pairs, whose traffic is routed anew in every scenario, the same scenarios on the paths that
     carried it before, each flow on those that are left to it. None for a problem of paths."""
 
@@ -262,7 +262,7 @@ def failure_study(
     Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
     the network may have others. The traffic of a problem of pairs is routed anew, over all paths that are left: a flow
     is cut off where the network no longer joins its ends, and `FailureStudy.without_rerouting` is the study of the
-    same scenarios on the paths that carried the traffic before. The flows that are still
+    same scenarios on the paths that carried the traffic before, which are solved as well. The flows that are still
     served may gain by a failure that cuts others off: read ``after - before`` together with ``cut_off`` and
     ``throughput``.
 
@@ -397,5 +397,6 @@ def _compared(
         throughput=known([float(np.sum(solution.flow_rates)) for solution in solutions]),
         worst_ratio_before=np.array([cases.worst_ratio(cases.before, flows) for flows in both]),
         worst_ratio=known([cases.worst_ratio(solution, flows) for solution, flows in compared]),
+        without_rerouting=None,
         **more,
     )

@@ -6,8 +6,7 @@
 
 use super::cheapest_paths::{CheapestPaths, check};
 use super::first_paths;
-use super::missing::with_paths;
-use super::rounds::used;
+use super::missing::{used, with_paths};
 use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
 use crate::error::Result;
 use crate::interrupt;

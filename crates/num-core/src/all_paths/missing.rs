@@ -1,10 +1,18 @@
 //! The paths that are missing at some prices, and how far from the optimum they say the rates are.
 
+use std::sync::Arc;
+
 use super::cheapest_paths::{Cheaper, CheapestPaths, check};
-use crate::error::Result;
+use crate::certificate::Certificate;
+use crate::certify::certify_presolved;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, check_length};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
+use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::solve::{Ask, Solution};
 use crate::work::Workers;
 
 /// A path is cheaper than another from this part on: less is rounding of the sums.
@@ -106,4 +114,48 @@ pub(super) fn with_paths(problem: &Problem, flows: &[u32], paths: &Paths, link_c
         false => (0..flows.len()).map(|path| paths.row(path).sum(link_costs)).collect(),
     };
     problem.with_more_paths(flows, paths, &costs)
+}
+
+/// The most that each flow can carry over all of its paths: each unit takes a link, or is held by a cap.
+///
+/// # Errors
+/// [`Error::Length`] for an oracle that does not say it of every flow.
+pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<f64>> {
+    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    Ok(reaches)
+}
+
+/// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
+/// as much over others of their price.
+pub(super) fn certificate(
+    problem: &Problem,
+    missing: &Missing,
+    solution: &Solution,
+    link_costs: &[f64],
+    reaches: &[f64],
+    ask: &Ask,
+) -> Result<Certificate> {
+    let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
+    let rates = at_paths(&solution.rates, &whole);
+    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
+    certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
+}
+
+/// The paths that carry something, and one of every flow that has none, in the order of the flows.
+pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
+    let flow_of = |path: u32| problem.group()[path as usize] as usize;
+    let mut kept: Vec<u32> = (0..problem.paths().len() as u32).collect();
+    let mut has_one = vec![false; problem.flows()];
+    kept.iter().filter(|&&path| rates[path as usize] > 0.0).for_each(|&path| has_one[flow_of(path)] = true);
+    kept.retain(|&path| rates[path as usize] > 0.0 || !std::mem::replace(&mut has_one[flow_of(path)], true));
+    kept.sort_by_key(|&path| flow_of(path));
+    kept
+}
+
+/// Rates of the first paths of a problem, and 0 for those that were added.
+pub(super) fn at_paths(rates: &[f64], problem: &Problem) -> Vec<f64> {
+    let added = problem.paths().len() - rates.len();
+    rates.iter().copied().chain(std::iter::repeat_n(0.0, added)).collect()
 }

@@ -25,7 +25,7 @@
 //! | `first_paths.rs` | a few paths per flow to begin with |
 //! | `again.rs` | or those of an answer, to go on from |
 //! | `rounds.rs` | the loop of rounds |
-//! | `few_paths.rs` | the same rates over few paths |
+//! | `few_paths.rs`, `vertex.rs` | the same rates over few paths |
 //! | `cuts.rs` | max-min: the paths that are missing under its cuts |
 //! | `demands.rs` | the largest fraction of all demands, and the least utilization |
 //! | `missing.rs` | the paths that are missing at some prices, and what they say about the gap |
@@ -45,6 +45,7 @@ mod missing;
 mod network_paths;
 mod rounds;
 mod search;
+mod vertex;
 
 pub use cheapest_paths::{Cheaper, CheapestPaths};
 pub use demands::{CarriedOverAllPaths, concurrent_flow_over_all_paths, min_utilization_over_all_paths};

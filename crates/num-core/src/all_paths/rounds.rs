@@ -2,20 +2,17 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
 use super::cuts;
 use super::demands::{Floors, floors};
 use super::first_paths;
-use super::missing::Missing;
+use super::missing::{Missing, at_paths, certificate, reaches, used};
 use crate::certificate::Certificate;
-use crate::certify::certify_presolved;
 use crate::error::{Error, Result, check_length};
 use crate::interrupt;
 use crate::max_min::Witness;
-use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::solve::{Ask, Cadence, Goal, MethodInfo, Observer, Progress, Settings, Solution, Solver, Status, Stop};
 use crate::utility::Curvature;
@@ -133,7 +130,7 @@ pub fn check_over_all_paths(problem: &Problem, links_have_costs: bool, ask: &Ask
         return refused("costs beside max-min utilities", "leave them out");
     }
     if problem.has_priorities() {
-        return refused("priorities", "the problem of a solution, over the paths that were found, takes them");
+        return refused("priorities", "give it paths, such as those of k_shortest_paths");
     }
     if !ask.tie_costs.is_empty() {
         return refused("tie costs", "give links a cost, link_cost");
@@ -152,7 +149,7 @@ pub fn check_over_all_paths(problem: &Problem, links_have_costs: bool, ask: &Ask
         let (method, what) = (ask.method().into(), "all paths of a network".into());
         return Err(Error::Unsupported { method, what, instead: "use \"auto\"" });
     }
-    Ok(())
+    ask.check_options(own, problem)
 }
 
 struct Rounds<'a> {
@@ -375,50 +372,6 @@ impl Rounds<'_> {
             paths: self.all.name(),
         })
     }
-}
-
-/// The most that each flow can carry over all of its paths: each unit takes a link, or is held by a cap.
-///
-/// # Errors
-/// [`Error::Length`] for an oracle that does not say it of every flow.
-pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<f64>> {
-    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
-    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
-    check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
-    Ok(reaches)
-}
-
-/// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
-/// as much over others of their price.
-pub(super) fn certificate(
-    problem: &Problem,
-    missing: &Missing,
-    solution: &Solution,
-    link_costs: &[f64],
-    reaches: &[f64],
-    ask: &Ask,
-) -> Result<Certificate> {
-    let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
-    let rates = at_paths(&solution.rates, &whole);
-    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
-    certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
-}
-
-/// The paths that carry something, and one of every flow that has none, in the order of the flows.
-pub(super) fn used(problem: &Problem, rates: &[f64]) -> Vec<u32> {
-    let flow_of = |path: u32| problem.group()[path as usize] as usize;
-    let mut kept: Vec<u32> = (0..problem.paths().len() as u32).collect();
-    let mut has_one = vec![false; problem.flows()];
-    kept.iter().filter(|&&path| rates[path as usize] > 0.0).for_each(|&path| has_one[flow_of(path)] = true);
-    kept.retain(|&path| rates[path as usize] > 0.0 || !std::mem::replace(&mut has_one[flow_of(path)], true));
-    kept.sort_by_key(|&path| flow_of(path));
-    kept
-}
-
-/// Rates of the first paths of a problem, and 0 for those that were added.
-fn at_paths(rates: &[f64], problem: &Problem) -> Vec<f64> {
-    let added = problem.paths().len() - rates.len();
-    rates.iter().copied().chain(std::iter::repeat_n(0.0, added)).collect()
 }
 
 /// How the rounds end.

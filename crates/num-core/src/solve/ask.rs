@@ -209,6 +209,17 @@ impl Ask {
         matches!(self.by, By::Name(..))
     }
 
+    /// Checks that the options are those of a method, which may be the one that `auto` chooses.
+    ///
+    /// # Errors
+    /// Those of [`MethodInfo::of`], [`Error::UnknownOption`], [`Error::OptionOfAuto`] and [`Error::Option`].
+    pub(crate) fn check_options(&self, method: &str, problem: &Problem) -> Result<()> {
+        let By::Name(_, options) = &self.by else { return Ok(()) };
+        let info = MethodInfo::of(method, problem)?;
+        let checked = info.check_options(options);
+        checked.map_err(|error| if self.is_auto() { error.of_auto(info.name) } else { error })
+    }
+
     /// Whether `auto` chooses the method.
     pub(super) fn is_auto(&self) -> bool {
         matches!(&self.by, By::Name(name, _) if name == AUTO)

@@ -124,6 +124,14 @@ impl MethodInfo {
         Ok(method)
     }
 
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// Those of [`Registry::numbers`].
+    pub(crate) fn check_options(&self, options: &Numbers) -> Result<()> {
+        METHODS.numbers(self, options).map(drop).map_err(|error| error.or_setting(&Settings::NAMES))
+    }
+
     /// The iteration, with its options checked.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
-    Status, Topology, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, solve,
+    Status, Topology, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, over_few_paths, solve,
     solve_over_all_paths,
 };
 use rand::{RngExt, SeedableRng};
@@ -234,12 +234,70 @@ fn what_is_about_given_paths_is_refused() {
     let net = Topology::from_edges("a b 1\nb c 1").unwrap();
     let paths = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
     let problem = paths.problem(&net, AlphaFair::proportional()).unwrap();
-    let unsupported = |problem: &Problem, ask: &Ask| {
-        let error = solve_over_all_paths(problem, &paths, ask, &mut ()).unwrap_err();
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let error =
+        |problem: &Problem, ask: &Ask| solve_over_all_paths(problem, &paths, ask, &mut ()).unwrap_err().to_string();
+    let starts = |error: String, what: &str| {
+        assert!(error.starts_with(&format!("a problem over all paths of a network takes no {what}: ")), "{error}");
     };
-    unsupported(&problem.clone().with_rate_caps(vec![0.5]).unwrap(), &Ask::default());
-    unsupported(&problem.clone().with_path_costs(vec![0.5]).unwrap(), &Ask::default());
-    unsupported(&problem, &Ask::by("fast-ned"));
-    unsupported(&problem, &Ask::default().with_tie_costs(vec![1.0]));
+    starts(error(&problem.clone().with_rate_caps(vec![0.5]).unwrap(), &Ask::default()), "caps of single paths");
+    starts(error(&problem.clone().with_path_costs(vec![0.5]).unwrap(), &Ask::default()), "costs of single paths");
+    starts(error(&problem, &Ask::default().with_tie_costs(vec![1.0])), "tie costs");
+    let method = error(&problem, &Ask::by("fast-ned"));
+    assert_eq!(method, "method \"fast-ned\" cannot take all paths of a network; use \"auto\"");
+    let point = error(&problem, &Ask::default().with_point(vec![0.0; 4], vec![1.0, 1.0]));
+    assert_eq!(point, "the rates to start from has 2 entries, expected 1, one per path");
+}
+
+#[test]
+fn a_solve_goes_on_from_the_paths_of_another_as_far_as_the_pairs_may_use_them() {
+    let net = Topology::from_edges("a b 4\nb c 4\na c 1\nc d 9").unwrap();
+    let before = NetworkPaths::new(&net, &["a", "a"], &["c", "b"]).unwrap();
+    let problem = before.problem(&net, AlphaFair::proportional()).unwrap();
+    let found = solve_over_all_paths(&problem, &before, &Ask::default(), &mut ()).unwrap();
+    let carried = (found.problem.paths(), &*found.solution.rates);
+    // Over one link, for another pair besides, and with a pair that comes twice.
+    let paths = NetworkPaths::within(&net, &["a", "a", "a"], &["c", "c", "b"], Some(1), &[], &[]).unwrap();
+    let problem = paths.problem(&net, AlphaFair::proportional()).unwrap();
+    let (next, rates) = paths.go_on(&problem, &[], carried, &Ranks::alone()).unwrap();
+    assert!(next.paths().iter().all(|links| links.len() == 1));
+    assert_eq!(next.group(), [0, 1, 2]);
+    assert_eq!(rates[0], rates[1], "a path of two flows carries as much of each");
+    let ask = Ask::default().with_point(found.solution.prices.clone(), rates);
+    let on = solve_over_all_paths(&next, &paths, &ask, &mut ()).unwrap();
+    let cold = solve_over_all_paths(&problem, &paths, &Ask::default(), &mut ()).unwrap();
+    for (one, other) in on.solution.flow_rates.iter().zip(&cold.solution.flow_rates) {
+        assert!((one - other).abs() <= 1e-3 * other);
+    }
+    let short = paths.go_on(&problem, &[], (found.problem.paths(), &[1.0]), &Ranks::alone());
+    assert!(matches!(short.unwrap_err(), Error::Length { found: 1, .. }));
+}
+
+#[test]
+fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
+    for seed in 0..40 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 12);
+        let ends: Vec<(usize, usize)> = (0..12).map(|from| (from, (from + 5) % 12)).collect();
+        let (sources, destinations): (Vec<usize>, Vec<usize>) = ends.into_iter().unzip();
+        let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+        let problem = paths.problem(&net, AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
+        let ask = Ask::default();
+        let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
+        let few = over_few_paths(many.clone(), &paths, &[], None, &ask, &mut ()).unwrap();
+        assert_eq!((many.solution.status, few.solution.status), (Status::Optimal, Status::Optimal));
+        assert!(few.problem.paths().len() <= 12 + net.links().len());
+        assert!(few.problem.paths().len() <= many.problem.paths().len());
+        let carried = few.problem.flow_rates(&few.solution.rates).unwrap();
+        for (rate, flow_rate) in carried.iter().zip(&few.solution.flow_rates) {
+            assert!((rate - flow_rate).abs() <= 1e-9 * flow_rate);
+        }
+        for (load, capacity) in few.solution.loads.iter().zip(net.capacities()) {
+            assert!(*load <= capacity * (1.0 + 1e-12));
+        }
+        let one = over_few_paths(many.clone(), &paths, &[], Some(1), &ask, &mut ()).unwrap();
+        assert_eq!(one.problem.paths().len(), 12);
+        let missing = many.solution.objective - one.solution.objective;
+        assert!(one.solution.status != Status::Optimal || missing <= 1e-5 * many.solution.objective.abs());
+        assert!(over_few_paths(many, &paths, &[], Some(0), &ask, &mut ()).is_err());
+    }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use netnum_core::{Ask, METHODS, Ranks, Settings, Stop};
 use netnum_parallel::Threads;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use super::Solution;
-use crate::error::setting;
+use crate::error::{setting, wrong_type};
 use crate::hints;
 use crate::numbers::{self, count, threads_of};
 
@@ -55,6 +55,9 @@ impl<'py> Keywords<'py> {
                 Some("callback") => this.callback = Some(value).filter(|value| !value.is_none()),
                 Some("few_paths") => this.few_paths = argument(&name, value.extract())?,
                 Some("max_paths") if value.is_none() => {}
+                Some("max_paths") if value.is_instance_of::<PyBool>() => {
+                    return Err(wrong_type("max_paths", "an integer", &value));
+                }
                 Some("max_paths") => this.max_paths = Some(count("max_paths", &value, 1)?),
                 Some("tie_cost") => this.tie_cost = Some(value).filter(|value| !value.is_none()),
                 Some("warm_start") => this.warm_start = Some(value).filter(|value| !value.is_none()),

@@ -307,7 +307,7 @@ impl<'a, 'py> How<'a, 'py> {
         let settings = &self.keywords.settings;
         let of = |(problem, answer): (&Bound<'_, Problem>, Answer)| match answer {
             Answer::OverPaths(solution) => Solution::new(problem, solution, settings),
-            Answer::OverAllPaths(found) => found_over_all_paths(problem, found, settings),
+            Answer::OverAllPaths(found) => found_over_all_paths(problem, found, settings, false),
         };
         held.iter().zip(found).map(of).collect()
     }

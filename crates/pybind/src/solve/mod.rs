@@ -79,11 +79,13 @@ pub(crate) use trace::Trace;
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
 /// few_paths : bool
 ///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give
-///     them the same rates over few paths, at most one for every flow and one for every link, and short ones.
+///     them the same rates over few paths, at most one for every flow and one for every full link, and short
+///     ones. It has no `sensitivity`.
 /// max_paths : int, optional
 ///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
 ///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
-///     the status is ``"stalled"``; of max-min nothing is proven. Floors may not fit over so few paths.
+///     the status is ``"stalled"``: more paths would be better. Of max-min nothing is proven (a gap of 1). Floors that
+///     do not fit over so few paths are an error.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
@@ -194,10 +196,10 @@ fn solve_over_all_paths<'py>(
     let (most, few) = (keywords.max_paths, keywords.few_paths || keywords.max_paths.is_some());
     let found = py.enter_rust(|| {
         let found = found(&mut observer)?;
-        if few { over_few_paths(found, &*all.paths, &all.link_costs, most, &ask) } else { Ok(found) }
+        if few { over_few_paths(found, &*all.paths, &all.link_costs, most, &ask, &mut observer) } else { Ok(found) }
     });
     let last = |found: &OverAllPaths| last_state(&found.solution);
-    found_over_all_paths(problem, bar.close(py, found, last)?, settings)
+    found_over_all_paths(problem, bar.close(py, found, last)?, settings, few)
 }
 
 /// The solve of a problem of pairs, from where there is something to go on from.
@@ -223,10 +225,11 @@ pub(super) fn found_over_all_paths(
     problem: &Bound<'_, Problem>,
     found: OverAllPaths,
     settings: &Settings,
+    is_over_few: bool,
 ) -> PyResult<Solution> {
     let (summary, rounds) = (found.to_string(), found.rounds);
     let used = Bound::new(problem.py(), problem.get().with_found(problem.py(), found.problem)?)?;
-    Ok(Solution::new(&used, found.solution, settings)?.over_all_paths(summary, rounds))
+    Ok(Solution::new(&used, found.solution, settings)?.over_all_paths(summary, rounds, is_over_few))
 }
 
 /// List the methods.

@@ -9,7 +9,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use super::{Infeasibility, PriorityClass, Trace};
 use crate::certificate::Certificate;
-use crate::error::NumError;
+use crate::error::{NumError, SensitivityError};
 use crate::numbers::{self, threads_of};
 use crate::problem::Problem;
 use crate::sensitivity::Sensitivity;
@@ -127,6 +127,8 @@ pub(crate) struct Solution {
     /// Over all paths of a network, how often paths were added and the problem solved; None where paths were given.
     #[pyo3(get)]
     rounds: Option<usize>,
+    /// Whether paths that are as good as those that are used may be left out.
+    is_over_few: bool,
     /// Its `repr`, made by the core.
     summary: String,
 }
@@ -165,13 +167,14 @@ impl Solution {
             infeasibility: core.infeasibility.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: Some(problem.clone().unbind()),
             rounds: None,
+            is_over_few: false,
             summary,
         })
     }
 
     /// This solution as one over all paths of a network.
-    pub(super) fn over_all_paths(self, summary: String, rounds: usize) -> Self {
-        Self { summary, rounds: Some(rounds), ..self }
+    pub(super) fn over_all_paths(self, summary: String, rounds: usize, is_over_few: bool) -> Self {
+        Self { summary, rounds: Some(rounds), is_over_few, ..self }
     }
 
     pub(super) fn price_list(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
@@ -496,6 +499,11 @@ impl Solution {
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Sensitivity> {
         let threads = threads_of(threads)?;
+        if slf.get().is_over_few {
+            let message = "paths that are as good as those of few_paths= or max_paths= are left out, and rates would \
+                           move over them: solve without it";
+            return Err(SensitivityError::new_err(message));
+        }
         let (problem, this) = (Self::problem_or(slf, problem)?, slf.get());
         let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(slf.py()).readonly().to_vec()?);
         let status = Status::named(&this.status)
@@ -535,6 +543,7 @@ impl Solution {
         if let Some(rounds) = this.rounds {
             // Its paths are a part of the answer.
             state.set_item("rounds", rounds)?;
+            state.set_item("is_over_few", this.is_over_few)?;
             state.set_item("problem", this.problem.as_ref())?;
         }
         state.set_item("summary", &this.summary)?;
@@ -583,6 +592,7 @@ impl Solution {
             infeasibility: proof.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             rounds: state.get_item("rounds")?.map_or(Ok(None), |rounds| rounds.extract())?,
+            is_over_few: state.get_item("is_over_few")?.map_or(Ok(false), |few| few.extract())?,
             summary: field("summary")?.extract()?,
         })
     }

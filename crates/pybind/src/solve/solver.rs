@@ -182,7 +182,7 @@ impl Solver {
                 let found = py.enter_rust(|| found(&mut observer));
                 let found = bar.close(py, found, |found: &OverAllPaths| last_state(&found.solution))?;
                 *iterations += found.solution.iterations;
-                let solution = found_over_all_paths(problem.bind(py), found, settings)?;
+                let solution = found_over_all_paths(problem.bind(py), found, settings, false)?;
                 *begun = all.going_on(py, problem.get(), &solution)?.or(begun.take());
                 Ok(solution)
             }
