@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{Deadline, Logarithmic, any_utility, bandwidth_function, decades, solve_with};
+use crate::common::{Deadline, Logarithmic, any_utility, bandwidth_function, decades, library_families, solve_with};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -18,20 +18,16 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert!(found.len() == expected.len() && found.iter().zip(expected).all(near), "{found:?}, expected {expected:?}");
 }
 
-/// One utility of every family, as the same kind for all flows.
+/// One utility of every family, and user-defined ones, as the same kind for all flows.
 fn families() -> Vec<(&'static str, Utilities)> {
-    vec![
-        ("alpha 0.3", AlphaFair::new(0.3, 1.0).unwrap().into()),
-        ("alpha 1", AlphaFair::proportional().into()),
-        ("alpha 4", AlphaFair::new(4.0, 2.0).unwrap().into()),
-        ("linear", Linear::new(2.0).unwrap().into()),
-        ("completion times", MinFct::new(3.0, 0.125).unwrap().into()),
-        ("bandwidth function", BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 6.0, 7.0], 2.0, 1.0).unwrap().into()),
+    let mut families = library_families();
+    families.extend([
         ("deadline", Deadline { need: 5.0 }.into()),
         ("logarithmic", Logarithmic { weight: 1.0, scale: 1.0 }.into()),
         ("max-min", AlphaFair::new(f64::INFINITY, 1.0).unwrap().into()),
         ("max-min curve", BandwidthFunction::new(&[0.0, 1.0], &[0.0, 6.0], f64::INFINITY, 1.0).unwrap().into()),
-    ]
+    ]);
+    families
 }
 
 fn methods(problem: &Problem) -> &'static [&'static str] {

@@ -10,17 +10,6 @@ fn by_interior_point(problem: &Problem, tol: f64) -> Solution {
     solve(problem, &Ask::over_core().with_settings(settings)).unwrap()
 }
 
-fn utilities() -> Vec<(&'static str, Utilities)> {
-    vec![
-        ("alpha 0.3", AlphaFair::new(0.3, 1.0).unwrap().into()),
-        ("alpha 1", AlphaFair::proportional().into()),
-        ("alpha 4", AlphaFair::new(4.0, 2.0).unwrap().into()),
-        ("linear", Linear::new(2.0).unwrap().into()),
-        ("completion times", MinFct::new(3.0, 0.125).unwrap().into()),
-        ("bandwidth function", BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 6.0, 7.0], 2.0, 1.0).unwrap().into()),
-    ]
-}
-
 /// Whether no iteration was needed: all flows have their caps, for nothing.
 fn are_all_at_their_caps(problem: &Problem, solution: &Solution) -> bool {
     let caps = (0..problem.flows()).map(|flow| problem.flow_cap(flow));
@@ -35,7 +24,7 @@ fn are_all_at_their_caps(problem: &Problem, solution: &Solution) -> bool {
 #[test]
 fn where_no_link_can_fill_no_iteration_is_needed() {
     let paths = Paths::from_lists([&[0u32, 1][..], &[2], &[1, 2]]);
-    for (name, utility) in utilities() {
+    for (name, utility) in library_families() {
         let problem = Problem::grouped(vec![9.0, 9.0, 9.0], paths.clone(), vec![0, 0, 1], utility).unwrap();
         let problem = problem.with_flow_caps(vec![3.0, 4.0]).unwrap();
         let solution = by_interior_point(&problem, 1e-9);
@@ -47,7 +36,7 @@ fn where_no_link_can_fill_no_iteration_is_needed() {
 fn where_all_flows_fit_at_their_caps_no_iteration_is_needed() {
     // No path is enough for the second flow, and in proportion to the room there its last two would not fit.
     let paths = Paths::from_lists([&[0u32][..], &[0], &[1], &[2, 1]]);
-    for (name, utility) in utilities() {
+    for (name, utility) in library_families() {
         let problem = Problem::grouped(vec![5.0, 2.5, 2.0], paths.clone(), vec![0, 1, 1, 1], utility).unwrap();
         let problem = problem.with_flow_caps(vec![3.0, 4.4]).unwrap();
         let solution = by_interior_point(&problem, 1e-9);

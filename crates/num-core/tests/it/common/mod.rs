@@ -16,6 +16,18 @@ pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
     Solver::new(problem, &Ask::by(method)).unwrap().run(&settings, &mut ()).unwrap()
 }
 
+/// One utility of every family of the library with marginals, as the same kind for all flows.
+pub fn library_families() -> Vec<(&'static str, Utilities)> {
+    vec![
+        ("alpha 0.3", AlphaFair::new(0.3, 1.0).unwrap().into()),
+        ("alpha 1", AlphaFair::proportional().into()),
+        ("alpha 4", AlphaFair::new(4.0, 2.0).unwrap().into()),
+        ("linear", Linear::new(2.0).unwrap().into()),
+        ("completion times", MinFct::new(3.0, 0.125).unwrap().into()),
+        ("bandwidth function", BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 6.0, 7.0], 2.0, 1.0).unwrap().into()),
+    ]
+}
+
 /// Options by name.
 pub fn options(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
     list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
