@@ -110,39 +110,31 @@ impl Few {
         let are_fewer = kept.len() < before;
         let problem = whole.with_paths_of(&kept, &*ask.workers)?;
         let mut solution = many.clone();
-        if are_fewer {
-            let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
-            let again = if is_over { None } else { Some(solve_on(&problem, ask, observer, None)?.0) };
-            if again.as_ref().is_some_and(|again| again.infeasibility.is_some()) {
-                let most = most.unwrap_or_default();
-                return Err(Error::setting(
-                    "max_paths",
-                    most,
-                    "more: over so few paths per flow the floors do not fit",
-                ));
+        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+        let again = if are_fewer && !is_over { Some(solve_on(&problem, ask, observer, None)?.0) } else { None };
+        if again.as_ref().is_some_and(|again| again.infeasibility.is_some()) {
+            let expected = "more: over so few paths per flow the floors do not fit";
+            return Err(Error::setting("max_paths", most.unwrap_or_default(), expected));
+        }
+        match again.filter(|again| !again.objective.is_nan()) {
+            Some(again) => {
+                let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
+                let iterations = many.iterations + again.iterations;
+                let status = if again.status == Status::Optimal { many.status } else { again.status };
+                let rest = Solution { status, iterations, ..solution };
+                solution = Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, ..rest };
             }
-            match again.filter(|again| !again.objective.is_nan()) {
-                Some(again) => {
-                    let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
-                    let iterations = many.iterations + again.iterations;
-                    let status = if again.status == Status::Optimal { many.status } else { again.status };
-                    let rest = Solution { status, iterations, ..solution };
-                    solution = Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, ..rest };
-                }
-                // There is no time to solve again: what the paths that are left carry.
-                None => {
-                    solution.rates = kept.iter().map(|&path| rates[path as usize]).collect();
-                    solution.bottlenecks = kept.iter().map(|&path| many.bottlenecks[path as usize]).collect();
-                    solution.loads = problem.loads(&solution.rates)?;
+            None => {
+                solution.rates = kept.iter().map(|&path| rates[path as usize]).collect();
+                solution.bottlenecks = kept.iter().map(|&path| many.bottlenecks[path as usize]).collect();
+                solution.loads = problem.loads(&solution.rates)?;
+                // There is no time to solve again: flows have what the paths that are left carry.
+                if are_fewer {
                     solution.flow_rates = problem.flow_rates(&solution.rates)?;
                     let Solution { rates, flow_rates, failed_flows, .. } = &solution;
                     solution.objective = problem.objective(rates, flow_rates, failed_flows, &*ask.workers);
                 }
             }
-        } else {
-            solution.rates = kept.iter().map(|&path| rates[path as usize]).collect();
-            solution.bottlenecks = kept.iter().map(|&path| many.bottlenecks[path as usize]).collect();
-            solution.loads = problem.loads(&solution.rates)?;
         }
         // What proves max-min rates is about flows, however they are split, and proves no others.
         if problem.curvature() != Curvature::MaxMin {
