@@ -54,8 +54,8 @@ proptest! {
 
     /// Where floats hold the prices of the rich beside those of the poor, but not the differences that split a flow.
     #[test]
-    fn rates_of_the_rich_are_found_thirteen_decades_of_price_below_those_of_the_poor(
-        (alpha, wide) in scales(8.0..13.5),
+    fn rates_of_the_rich_are_found_many_decades_of_price_below_those_of_the_poor(
+        (alpha, wide) in scales(8.0..26.0),
     ) {
         for method in ["auto", "interior-point"] {
             let solution = solve(&two_scales(alpha, wide), &Ask::by(method)).unwrap();
@@ -73,4 +73,47 @@ proptest! {
         let is_right = error <= (3.0 * residual).max(1e-3);
         prop_assert!(is_right || solution.status != Status::Optimal, "off by {error:e}, {solution}");
     }
+
+    /// Marginals of all scales, on links that flows of many scales cross.
+    #[test]
+    fn rates_are_proven_where_marginals_span_twenty_decades(
+        seed in 0u64..1 << 40,
+        family in 0..3,
+        (links, flows) in (8usize..30, 20usize..80),
+    ) {
+        let problem = many_scales(seed, family, links, flows);
+        let solution = solve(&problem, &Ask::default()).unwrap();
+        prop_assert_eq!(solution.status, Status::Optimal, "{}", solution);
+        let certificate = certify(&problem, &solution.rates, &solution.prices).unwrap();
+        prop_assert!(certificate.kkt_residual <= 1e-3, "{:?}", certificate);
+    }
+}
+
+/// Flows with two to four paths of two to five links, and weights over three decades.
+fn many_scales(seed: u64, family: i32, links: usize, flows: usize) -> Problem {
+    let mut state = seed;
+    let mut uniform = move || {
+        // Knuth's linear congruential generator, its high bits.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let (mut lists, mut group, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for flow in 0..flows {
+        weights.push(10f64.powf(3.0 * uniform() - 1.5));
+        for _ in 0..2 + (3.0 * uniform()) as u32 {
+            let mut path: Vec<u32> = (0..links as u32).collect();
+            path.sort_by_cached_key(|_| (uniform() * 1e9) as u64);
+            path.truncate(2 + (4.0 * uniform()) as usize);
+            lists.push(path);
+            group.push(flow as u32);
+        }
+    }
+    let capacities = vec![1.0; links];
+    let paths = Paths::from_lists(lists);
+    match family {
+        0 => Problem::grouped(capacities, paths, group, AlphaFair::new(8.0, weights).unwrap()),
+        1 => Problem::grouped(capacities, paths, group, AlphaFair::new(5.0, weights).unwrap()),
+        _ => Problem::grouped(capacities, paths, group, MinFct::new(weights, 0.125).unwrap()),
+    }
+    .unwrap()
 }

@@ -23,10 +23,10 @@
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
 //!   λ, per y.
-//! - From where complementarity is rounding beside the revenue, what is missing are rates of flows that pay little of
-//!   it. Prices then are sums of two floats, and ℓ − q is summed in such: the rounding of a large price is a large
-//!   change of a small one, which the split of a flow that pays both is to make equal. The proximal term falls to what
-//!   the factor of the equations resolves.
+//! - From where complementarity is rounding beside the revenue, or infeasibility is more than it, what is missing are
+//!   rates of flows that pay little of it. Prices and Newton's equations then have twice the digits of a float: the
+//!   rounding of a large price is a large change of a small one, which the split of a flow that pays both is to make
+//!   equal. ℓ − q is that of the flow's main path, and differences from it. No proximal term is needed there.
 //! - Path prices are compared with ℓ − Q: the level ℓ = λ − t of the flow, less the price Q of the links that all its
 //!   paths cross. Where t or Q is nearly all of λ, ℓ − Q is an independent iterate, and t or λ is computed from it: the
 //!   difference would be rounding of λ.
@@ -122,6 +122,8 @@ const IDLE_EXCESS: f64 = 1e-4;
 const PATIENCE: usize = 30;
 /// Complementarity, relative to the revenue, below which what is missing are rates of flows that pay little of it.
 const ROUNDING: f64 = 1e-15;
+/// Complementarity below which a larger infeasibility is rounding of large prices.
+const SMALL: f64 = 1e-9;
 /// The least marginal and the least rate, so that quotients stay numbers.
 const LEAST: f64 = 1e-250;
 
@@ -164,7 +166,8 @@ impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         (self.progress, self.start, self.resting) = (ProgressWatch::new(), Start::Cold, 0);
         self.variables.prices.copy_from_slice(&state.prices);
-        self.variables.finer.clear();
+        (self.variables.finer, self.step.finer) = (Vec::new(), Vec::new());
+        self.parts.iter_mut().for_each(|part| part.several.shifts.values.fill(0.0));
         state.rates.copy_from_slice(problem.equal_shares());
         if self.mean_cost == Some(0.0) {
             // Nothing is worth anything, and the floors cost nothing.
@@ -213,7 +216,8 @@ impl Method for InteriorPoint {
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
         if self.needs_finer_prices(problem) {
-            (self.variables.finer, self.progress.since) = (vec![0.0; problem.capacities.len()], 0);
+            let none = vec![0.0; problem.capacities.len()];
+            (self.variables.finer, self.step.finer, self.progress.since) = (none.clone(), none, 0);
         }
         Ok(estimate)
     }
@@ -270,14 +274,13 @@ impl InteriorPoint {
     }
 
     /// Whether prices now need more digits than those of a float: their rounding then decides how flows are split over
-    /// several paths, and with them the rates of flows that pay prices many decades smaller. Not with floors and jumps
-    /// of U', of which the multipliers have no more digits than floats.
+    /// several paths, and with them the rates of flows that pay prices many decades smaller.
     fn needs_finer_prices(&self, problem: &Presolved) -> bool {
-        let is_rounding = self.residuals.complementarity < ROUNDING;
+        let Residuals { complementarity, infeasibility, .. } = self.residuals;
+        let is_rounding = complementarity < ROUNDING || complementarity < SMALL.min(infeasibility);
         problem.has_several_paths
-            && problem.bounds.floors.is_empty()
-            && self.parts.iter().all(|part| part.barriers.breakpoints.is_empty())
             && self.variables.finer.is_empty()
+            && self.kkt.system.may_be_fine()
             && (is_rounding || self.progress.since == PATIENCE / 3)
     }
 }

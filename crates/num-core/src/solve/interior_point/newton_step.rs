@@ -7,7 +7,7 @@ use super::InteriorPoint;
 use super::barrier::outside;
 use super::chunk::{Chunk, largest, total};
 use super::floors::{Given, is_worthless};
-use super::part::Part;
+use super::part::{Part, Prices};
 use super::variables::FlowStep;
 use crate::error::Result;
 use crate::interrupt;
@@ -20,8 +20,6 @@ const PROXIMAL: f64 = 1e-8;
 /// The least proximal term: per y of ℓ − Q; of a linear flow, per y of its λ. A linear flow has no other curvature, and
 /// rounding of its price would move its rate while μ still falls for flows with small payments.
 const LEAST_PROXIMAL: f64 = 1e-12;
-/// The same where prices have more digits than those of a float: what the factor of the equations resolves.
-const FINE_PROXIMAL: f64 = 1e-15;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
 /// Correctors of centrality in a step, at most, and the steps without any after one that made the step shorter: than
@@ -76,7 +74,9 @@ impl KktSystem {
 impl InteriorPoint {
     /// The direction straight at μ = 0, for which it makes new equations.
     pub(super) fn predict(&mut self, problem: &Presolved, accuracy: Accuracy) {
-        let least_part = if self.variables.finer.is_empty() { LEAST_PROXIMAL } else { FINE_PROXIMAL };
+        let is_fine = !self.variables.finer.is_empty();
+        // The factor then resolves what is below the rounding of a price.
+        let least_part = if is_fine { 0.0 } else { LEAST_PROXIMAL };
         let (system, least) = (&mut self.kkt.system, (self.residuals.least_marginal, least_part));
         for_each(&*problem.workers, self.parts.iter_mut().zip(system.weights_of_parts()), |(part, mut weights)| {
             part.each_chunk(|part, chunk| part.linearize(problem, chunk, least, &mut weights));
@@ -87,7 +87,9 @@ impl InteriorPoint {
         for (diagonal, (slack, price)) in system.diagonal.iter_mut().zip(pairs) {
             *diagonal = slack / price;
         }
-        system.update();
+        if !(is_fine && system.update_finely()) {
+            system.update();
+        }
         self.go_straight(problem, accuracy);
     }
 
@@ -183,12 +185,14 @@ impl InteriorPoint {
             });
             part.several.finish_scatter(system, right);
         });
-        system.solve(right, &mut step.prices, accuracy);
+        if !system.solve_finely(right, &mut step.prices, &mut step.finer) {
+            system.solve(right, &mut step.prices, accuracy);
+        }
         let pairs = now.slacks.iter().zip(&now.prices).zip(targets.iter().zip(&step.prices));
         for (change, ((slack, price), (target, step))) in step.slacks.iter_mut().zip(pairs) {
             *change = (target - slack * step) / price;
         }
-        let (system, prices) = (&*system, &step.prices);
+        let (system, prices) = (&*system, Prices { floats: &step.prices, finer: &step.finer });
         let found = for_each(&*problem.workers, parts, |part| Ok(part.direct((problem, system), prices)));
         (step.sum, step.falls) = (step.prices.iter().chain(&step.slacks).sum(), (0.0, 0.0));
         for (sum, (primal, dual)) in found.expect("nothing stops it") {
@@ -238,9 +242,9 @@ impl Part {
     }
 
     /// The direction of all flows, given that of the prices. Returns the sum of what changes, and the largest falls.
-    fn direct(&mut self, (problem, system): (&Presolved, &System), prices: &[f64]) -> (f64, (f64, f64)) {
+    fn direct(&mut self, (problem, system): (&Presolved, &System), prices: Prices<'_>) -> (f64, (f64, f64)) {
         let (mut sum, mut fall) = (0.0, 0.0f64);
-        self.several.begin_gather(system, prices);
+        self.several.begin_gather(system, prices.floats);
         self.each_chunk(|part, chunk| {
             let (of_chunk, falls) = part.direct_flows((problem, system), chunk, prices);
             sum += of_chunk;
@@ -335,7 +339,7 @@ impl Part {
         for flow in flows.clone().filter(|&flow| !chunk.is_single() && several.numbers[flow] != ABSENT) {
             let own = problem.paths_of(flow);
             moves[own.start - paths.start..own.end - paths.start].fill(0.0);
-            several.forces[flow] = flow_forces[flow - flows.start];
+            several.forces[flow] = flow_forces[flow - flows.start] + several.shifts[flow];
         }
         let forces = &mut forces[paths.clone()];
         for ((force, residual), of_flow) in forces.iter_mut().zip(&residuals.paths[paths.clone()]).zip(&*moves) {
@@ -350,19 +354,31 @@ impl Part {
     }
 
     /// The direction of some flows. Returns the sum of what changes, and the largest fall of a rate, relative.
-    fn direct_flows(&mut self, (problem, system): (&Presolved, &System), chunk: &Chunk, prices: &[f64]) -> (f64, f64) {
+    fn direct_flows(
+        &mut self,
+        (problem, system): (&Presolved, &System),
+        chunk: &Chunk,
+        prices: Prices<'_>,
+    ) -> (f64, f64) {
         let Self { variables: now, residuals, several, aims, forces, step, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
         let FlowStep { rates, flow_rates, levels, log_marginals } = step;
         let sums = &mut scratch.paths[..paths.len()];
         let commons = &mut scratch.commons[..flows.len()];
-        several.gather((problem, system), chunk, prices, sums, commons);
+        several.gather((problem, system), chunk, prices.floats, sums, commons);
+        let is_fine = !prices.finer.is_empty() && !chunk.is_single();
+        if is_fine {
+            several.gather_finely((problem, system), chunk, (prices, &now.rates), sums, commons);
+        }
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
         for (change, (force, sum)) in rates.iter_mut().zip(forces[paths.clone()].iter().zip(&*sums)) {
             *change = force - sum;
         }
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
         several.respond((problem, system), chunk, commons, rates, flow_rates, levels);
+        if is_fine {
+            several.complete_levels((problem, system), chunk, (prices, &now.rates), levels);
+        }
         let aims = aims[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {

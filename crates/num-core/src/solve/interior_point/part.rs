@@ -51,6 +51,16 @@ pub(super) struct Prices<'a> {
     pub(super) finer: &'a [f64],
 }
 
+impl Prices<'_> {
+    /// Adds the price, times a factor, of what a path uses beyond what all paths of its flow use alike.
+    fn add_own(self, system: &System, path: usize, times: f64, sum: &mut DoubleDouble) {
+        for (link, a) in system.multipath.own(path).entries() {
+            sum.add_product(times * a, self.floats[link as usize]);
+            sum.add_product(times * a, self.finer[link as usize]);
+        }
+    }
+}
+
 /// Room for a chunk's paths and flows.
 pub(super) struct Scratch {
     pub(super) paths: Vec<f64>,
@@ -65,6 +75,9 @@ pub(super) struct Several {
     pub(super) numbers: Numbered<u32>,
     /// The force on such a flow *(derived)*; empty where every flow has one path.
     pub(super) forces: Numbered<f64>,
+    /// Where prices have more digits than floats, the part of ℓ − q that all paths of such a flow have in common: the
+    /// rounding of ℓ, which may be more than all that splits the flow *(derived)*.
+    pub(super) shifts: Numbered<f64>,
     /// The number of the part *(given)*.
     pub(super) part: usize,
     /// Values of the nodes of its tries, where it has some *(derived)*.
@@ -149,13 +162,14 @@ impl Part {
             flows: room(|chunk| chunk.flows.len()),
             commons: room(|chunk| chunk.flows.len()),
         };
-        let forces = if several_paths.is_empty() { Numbered::empty() } else { Numbered::new(&range, 0.0) };
+        let of_flows = || if several_paths.is_empty() { Numbered::empty() } else { Numbered::new(&range, 0.0) };
+        let (forces, shifts) = (of_flows(), of_flows());
         interrupt::check()?;
         let part = Self {
             chunks: chunks.into(),
             may_be_tiny,
             given: all_given,
-            several: Several { numbers, forces, part: 0, nodes: Nodes::default() },
+            several: Several { numbers, forces, shifts, part: 0, nodes: Nodes::default() },
             variables: FlowVariables::new(&range, &paths),
             barriers,
             residuals: FlowResiduals::new(&range, &paths),
@@ -169,6 +183,11 @@ impl Part {
         };
         Ok((part, several_paths))
     }
+}
+
+/// The path of a flow that carries most.
+fn main_path(paths: &Range<usize>, rates: &Numbered<f64>) -> usize {
+    paths.clone().fold(paths.start, |main, path| if rates[path] > rates[main] { path } else { main })
 }
 
 /// Whether the rate of each of some flows of a block may reach 0: where the elasticity of U' near 0 is below
@@ -247,28 +266,73 @@ impl Several {
         }
     }
 
-    /// ℓ − q of each path of those flows of a chunk that have several: differences of the paths of a flow, of prices
-    /// many decades larger than those that the flow's split is to make equal.
+    /// ℓ − q of each path of those flows of a chunk that have several, in two parts: that of the flow's main path, which
+    /// they share, and the difference from it. Prices may be many decades larger than the differences that split a flow.
+    /// Returns Σ y |ℓ − q| of main paths.
     pub(super) fn find_fine_excesses(
-        &self,
+        &mut self,
         (problem, system): (&Presolved, &System),
         Chunk { flows, paths, .. }: &Chunk,
         prices: Prices<'_>,
-        levels: &Numbered<f64>,
+        FlowVariables { rates, flow_rates, levels, .. }: &FlowVariables,
         excesses: &mut [f64],
-    ) {
+    ) -> f64 {
+        let mut wrong = 0.0;
         for flow in flows.clone().filter(|&flow| self.numbers[flow] != ABSENT) {
             let own = problem.paths_of(flow);
             let alike = own.clone().map(|path| problem.costs[path]).fold(f64::INFINITY, f64::min);
+            let main = main_path(&own, rates);
+            let mut shift = DoubleDouble::new(levels[flow]);
+            shift.add(alike - problem.costs[main]);
+            prices.add_own(system, main, -1.0, &mut shift);
+            self.shifts[flow] = shift.value();
+            wrong += flow_rates[flow] * shift.value().abs();
             for path in own {
-                let mut excess = DoubleDouble::new(levels[flow]);
-                excess.add(alike - problem.costs[path]);
-                for (link, a) in system.multipath.own(path).entries() {
-                    excess.add_product(-a, prices.floats[link as usize]);
-                    excess.add_product(-a, prices.finer[link as usize]);
-                }
+                let mut excess = DoubleDouble::new(problem.costs[main] - problem.costs[path]);
+                prices.add_own(system, main, 1.0, &mut excess);
+                prices.add_own(system, path, -1.0, &mut excess);
                 excesses[path - paths.start] = excess.value();
             }
+        }
+        wrong
+    }
+
+    /// Moves the sum over the own links of a flow's main path from those of all its paths to that of their common links,
+    /// without the rounding of either: what is left are the differences that split the flow.
+    pub(super) fn gather_finely(
+        &self,
+        (problem, system): (&Presolved, &System),
+        Chunk { flows, paths, .. }: &Chunk,
+        (prices, rates): (Prices<'_>, &Numbered<f64>),
+        sums: &mut [f64],
+        commons: &mut [f64],
+    ) {
+        for (flow, common) in flows.clone().zip(commons).filter(|(flow, _)| self.numbers[*flow] != ABSENT) {
+            let own = problem.paths_of(flow);
+            let main = main_path(&own, rates);
+            *common += sums[main - paths.start];
+            for path in own {
+                let mut sum = DoubleDouble::default();
+                prices.add_own(system, path, 1.0, &mut sum);
+                prices.add_own(system, main, -1.0, &mut sum);
+                sums[path - paths.start] = sum.value();
+            }
+        }
+    }
+
+    /// Adds to the changes of levels what [`gather_finely`](Self::gather_finely) has moved, without the shifts.
+    pub(super) fn complete_levels(
+        &self,
+        (problem, system): (&Presolved, &System),
+        Chunk { flows, .. }: &Chunk,
+        (prices, rates): (Prices<'_>, &Numbered<f64>),
+        levels: &mut [f64],
+    ) {
+        for (flow, level) in flows.clone().zip(levels).filter(|(flow, _)| self.numbers[*flow] != ABSENT) {
+            let mut sum = DoubleDouble::new(*level);
+            sum.add(-self.shifts[flow]);
+            prices.add_own(system, main_path(&problem.paths_of(flow), rates), 1.0, &mut sum);
+            *level = sum.value();
         }
     }
 

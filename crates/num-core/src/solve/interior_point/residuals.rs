@@ -55,9 +55,11 @@ impl InteriorPoint {
             if finer.is_empty() {
                 add(prices, &self.step.prices, dual);
             }
-            for ((price, finer), change) in prices.iter_mut().zip(finer).zip(&self.step.prices) {
+            let changes = self.step.prices.iter().zip(&self.step.finer);
+            for ((price, finer), (change, fine_change)) in prices.iter_mut().zip(finer).zip(changes) {
                 let mut sum = DoubleDouble::new(*price);
-                [dual * change, *finer].into_iter().for_each(|part| sum.add(part));
+                sum.add_product(dual, *change);
+                [dual * fine_change, *finer].into_iter().for_each(|part| sum.add(part));
                 (*price, *finer) = sum.parts();
             }
         }
@@ -279,7 +281,7 @@ impl Part {
             *residual -= *price;
         }
         if !link_prices.finer.is_empty() && !chunk.is_single() {
-            several.find_fine_excesses((problem, system), chunk, link_prices, &now.levels, residuals);
+            sums.wrong += several.find_fine_excesses((problem, system), chunk, link_prices, now, residuals);
         }
         for (barrier, part) in barriers.on_paths_of(chunk) {
             barrier.add_forces(part, paths.start, residuals);

@@ -54,6 +54,8 @@ pub(super) struct FlowResiduals {
 /// What a Newton step changes on the links: dp, ds.
 pub(super) struct Step {
     pub(super) prices: Vec<f64>,
+    /// The digits of dp beyond those of a float, where prices have them.
+    pub(super) finer: Vec<f64>,
     pub(super) slacks: Vec<f64>,
     /// The sum of all changes, of the flows' too: a number if all are.
     pub(super) sum: f64,
@@ -113,7 +115,7 @@ impl FlowResiduals {
 
 impl Step {
     pub(super) fn new(links: usize) -> Self {
-        Self { prices: vec![0.0; links], slacks: vec![0.0; links], sum: 0.0, falls: (0.0, 0.0) }
+        Self { prices: vec![0.0; links], finer: Vec::new(), slacks: vec![0.0; links], sum: 0.0, falls: (0.0, 0.0) }
     }
 }
 

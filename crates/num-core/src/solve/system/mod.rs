@@ -12,19 +12,22 @@
 //! slack). Conjugate gradients with that factor as preconditioner converge in a few steps.
 //!
 //! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
-//! parts; the factorization is done by the calling thread. In large problems whose paths begin alike they are sums over
+//! parts; the factorization is done by the calling thread. Where prices lie many decades apart, both are done to twice
+//! the digits of a float (`fine.rs`). In large problems whose paths begin alike they are sums over
 //! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`).
 
+mod fine;
 mod multipath;
 mod tries;
 
-use std::ops::Range;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::reborrow::ReborrowMut;
-use faer::{ColMut, Mat, MatMut, Side};
+use faer::{ColMut, Mat, MatMut, Side, fx128};
 
+use self::fine::FineFactor;
 use self::multipath::Multipath;
 pub(crate) use self::multipath::WeightsOfPart;
 use self::tries::Square;
@@ -50,6 +53,11 @@ const LARGEST: usize = 5000;
 /// conjugate gradients, O(crossings) each, and every link in it a part of O(links³).
 const SLACK: [(f64, usize); 3] = [(1e-9, 128), (1e-4, 500), (1e-2, 500)];
 const LARGEST_SLACK: f64 = 0.1;
+/// The links and crossings up to which a matrix to twice the digits of a float takes about a second.
+const MOST_FINE_LINKS: usize = 2000;
+const MOST_FINE_CROSSINGS: usize = 1 << 22;
+/// All links whose part from flows is more than rounding.
+const ALL: [(f64, usize); 1] = [(f64::EPSILON, usize::MAX)];
 /// The same where the matrix is made by tries: its additions are few.
 const SHARED_SLACK: [(f64, usize); 2] = [(1e-9, 1000), (1e-6, 2000)];
 /// Conjugate-gradient steps after which they count as not converging.
@@ -95,6 +103,8 @@ pub(crate) struct System {
     /// The whole diagonal of the matrix, inverted *(derived)*.
     preconditioner: Vec<f64>,
     factor: Option<Factor>,
+    /// The same to twice the digits of a float.
+    fine_factor: Option<FineFactor>,
     /// Whether to factorize *(derived)*.
     dense: bool,
     gradients: Gradients,
@@ -118,6 +128,23 @@ struct Factor {
     lower: Llt<f64>,
     scratch: Vec<f64>,
 }
+
+/// What the matrix is made of: floats, or sums of two.
+trait Scalar:
+    Copy
+    + PartialEq
+    + From<f64>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+{
+}
+
+impl Scalar for f64 {}
+impl Scalar for fx128 {}
 
 /// The vectors of conjugate gradients.
 #[derive(Default)]
@@ -147,6 +174,7 @@ impl System {
             multipath: Multipath::new(problem, several),
             preconditioner: vec![0.0; size],
             factor: None,
+            fine_factor: None,
             dense: size <= most,
             gradients: Gradients {
                 pairs_of_parts: vec![pairs.clone(); ranges.len() - 1],
@@ -465,6 +493,45 @@ impl System {
         matrix
     }
 
+    /// Whether the matrix is small enough for [`update_finely`](Self::update_finely).
+    pub(crate) fn may_be_fine(&self) -> bool {
+        self.diagonal.len() <= MOST_FINE_LINKS && self.routing.indices().len() <= MOST_FINE_CROSSINGS
+    }
+
+    /// Computes the matrix, scales and factorizes it, all to twice the digits of a float, over all links that are not
+    /// slack to the last digit. Returns whether there is a factor.
+    pub(crate) fn update_finely(&mut self) -> bool {
+        self.fine_factor = None;
+        let mut preconditioner = self.diagonal.clone();
+        self.add_diagonal(&mut preconditioner);
+        preconditioner.iter_mut().for_each(|value| *value = value.recip());
+        let by_number: Vec<u32> = (0..self.diagonal.len() as u32).collect();
+        let rows = Rows::new(&self.diagonal, &preconditioner, &by_number, &ALL);
+        let size = rows.links.len();
+        let Self { routing, weights, multipath, diagonal, .. } = self;
+        multipath.find_unions(routing, diagonal.len());
+        let mut matrix = Mat::<fx128>::zeros(size, size);
+        multipath.add_square(routing, weights, 0..weights.len(), &rows, &mut matrix);
+        for (row, &link) in rows.links.iter().enumerate() {
+            let scale = fx128::from(rows.scale[link as usize]);
+            matrix[(row, row)] += fx128::from(diagonal[link as usize]) * scale * scale;
+        }
+        self.fine_factor = FineFactor::new(&matrix, rows).ok();
+        self.fine_factor.is_some()
+    }
+
+    /// Solves to twice the digits of a float: the floats of the solution, and what rounding has cut off from each.
+    /// Returns whether there is a factor.
+    pub(crate) fn solve_finely(&mut self, right: &[f64], solution: &mut [f64], finer: &mut [f64]) -> bool {
+        let Some(factor) = &self.fine_factor else { return false };
+        let mut values: Vec<fx128> = right.iter().map(|&value| fx128::from(value)).collect();
+        factor.solve(&mut values);
+        for (value, (float, rest)) in values.iter().zip(solution.iter_mut().zip(finer)) {
+            (*float, *rest) = (value.0, value.1);
+        }
+        true
+    }
+
     /// Computes the matrix, scales and factorizes it. Rounding may make it indefinite; then the diagonal is shifted.
     fn factorize(&mut self) {
         let slack = if self.tries.is_empty() { &SLACK[..] } else { &SHARED_SLACK };
@@ -530,11 +597,11 @@ impl Rows {
     }
 
     /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
-    fn add_paths(&self, routing: &Paths, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
-        let scaled = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
-        let times = |((row, scale), a): ((u32, f64), &f64)| (row, a * scale);
+    fn add_paths<T: Scalar>(&self, routing: &Paths, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<T>) {
+        let scaled = |&link: &u32| (self.of[link as usize], T::from(self.scale[link as usize]));
+        let times = |((row, scale), &a): ((u32, T), &f64)| (row, T::from(a) * scale);
         for path in paths.filter(|&path| weights[path] != 0.0) {
-            let (weight, row) = (weights[path], routing.row(path));
+            let (weight, row) = (T::from(weights[path]), routing.row(path));
             let ones = row.links().iter().map(scaled);
             match row.coefficients() {
                 None => add_square(weight, ones, matrix),
@@ -545,7 +612,7 @@ impl Rows {
 }
 
 /// Adds w v vᵀ to a matrix, its lower triangle, given the rows and values of the vector's entries.
-fn add_square(weight: f64, vector: impl Iterator<Item = (u32, f64)> + Clone, matrix: &mut Mat<f64>) {
+fn add_square<T: Scalar>(weight: T, vector: impl Iterator<Item = (u32, T)> + Clone, matrix: &mut Mat<T>) {
     let mut left = vector.filter(|(row, _)| *row != ABSENT);
     let mut from_here = left.clone();
     while let Some((one, value)) = left.next() {

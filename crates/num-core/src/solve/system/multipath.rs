@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use faer::Mat;
 
-use super::{ABSENT, Rows};
+use super::{ABSENT, Rows, Scalar};
 use crate::paths::parts;
 use crate::paths::{Paths, Row};
 use crate::presolve::Presolved;
@@ -284,15 +284,15 @@ impl Multipath {
 
     /// Adds R W Rᵀ over some paths with these flows eliminated to a scaled matrix over some of the links, its lower
     /// triangle. O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
-    pub(super) fn add_square(
+    pub(super) fn add_square<T: Scalar>(
         &self,
         routing: &Paths,
         weights: &[f64],
         paths: Range<usize>,
         rows: &Rows,
-        matrix: &mut Mat<f64>,
+        matrix: &mut Mat<T>,
     ) {
-        let (unions, mut room) = (self.unions.as_ref().expect("they have been found"), Room::default());
+        let (unions, mut room) = (self.unions.as_ref().expect("they have been found"), Room::new());
         self.each(paths, |range, flow| match flow {
             None => rows.add_paths(routing, range, weights, matrix),
             Some(flow) => {
@@ -381,23 +381,22 @@ struct Unions {
 }
 
 /// Room for K_f of one flow.
-#[derive(Default)]
-struct Room {
+struct Room<T> {
     /// Of one flow, those of its links that have a row: their numbers by place, rows and scales.
     numbers: Vec<u32>,
     rows: Vec<u32>,
-    scales: Vec<f64>,
+    scales: Vec<T>,
     /// r_0: the numbers of its links with its coefficients, and by number.
-    pivot: Vec<(u32, f64)>,
-    on_pivot: Vec<f64>,
+    pivot: Vec<(u32, T)>,
+    on_pivot: Vec<T>,
     /// The entries of e_p = r_p − r_0.
-    differences: Vec<(u32, f64)>,
+    differences: Vec<(u32, T)>,
     /// v = Σ θ_p e_p.
-    drift: Vec<f64>,
+    drift: Vec<T>,
     /// u = Θ r_0 + v.
-    whole: Vec<f64>,
+    whole: Vec<T>,
     /// Σ θ_p e_p e_pᵀ, by columns.
-    square: Vec<f64>,
+    square: Vec<T>,
 }
 
 impl Unions {
@@ -448,15 +447,15 @@ impl Unions {
     }
 
     #[expect(clippy::too_many_arguments, reason = "a flow with its weights, and where it is added")]
-    fn add_flow(
+    fn add_flow<T: Scalar>(
         &self,
         all: &Paths,
         (flow, paths): (usize, Range<usize>),
         weights: &[f64],
         Eliminated { total, softness, .. }: Eliminated,
         rows: &Rows,
-        room: &mut Room,
-        matrix: &mut Mat<f64>,
+        room: &mut Room<T>,
+        matrix: &mut Mat<T>,
     ) {
         room.number(self.of(flow), rows);
         let Room { numbers, rows, scales, pivot, on_pivot, differences, drift, whole, square } = room;
@@ -467,14 +466,14 @@ impl Unions {
         }
         for values in [&mut *on_pivot, drift, whole] {
             values.clear();
-            values.resize(size, 0.0);
+            values.resize(size, T::from(0.0));
         }
         square.clear();
-        square.resize(size * size, 0.0);
+        square.resize(size * size, T::from(0.0));
         let crossed = |path: usize| {
             let crossings = all.indptr()[path]..all.indptr()[path + 1];
             let number_at = |place: usize| numbers[places[place] as usize];
-            let coefficient = |place: usize| coefficients.as_ref().map_or(1.0, |all| all[place]);
+            let coefficient = |place: usize| T::from(coefficients.as_ref().map_or(1.0, |all| all[place]));
             let entries = crossings.map(move |place| (number_at(place), coefficient(place)));
             entries.filter(|(number, _)| *number != ABSENT)
         };
@@ -490,14 +489,15 @@ impl Unions {
                 while let Some((before, of_pivot)) = left.next_if(|(other, _)| *other < number) {
                     differences.push((before, -of_pivot));
                 }
-                let of_pivot = left.next_if(|(other, _)| *other == number).map_or(0.0, |(_, of_pivot)| of_pivot);
+                let of_pivot =
+                    left.next_if(|(other, _)| *other == number).map_or(T::from(0.0), |(_, of_pivot)| of_pivot);
                 if a != of_pivot {
                     differences.push((number, a - of_pivot));
                 }
             }
             differences.extend(left.map(|(number, of_pivot)| (number, -of_pivot)));
             for (place, &(one, difference)) in differences.iter().enumerate() {
-                let weighted = weights[path] * difference;
+                let weighted = T::from(weights[path]) * difference;
                 drift[one as usize] += weighted;
                 let column = &mut square[one as usize * size..(one as usize + 1) * size];
                 for &(other, difference) in &differences[place..] {
@@ -505,8 +505,9 @@ impl Unions {
                 }
             }
         }
+        let (total, softness) = (T::from(total), T::from(softness));
         for ((whole, on_pivot), drift) in whole.iter_mut().zip(&*on_pivot).zip(&*drift) {
-            *whole = total * on_pivot + drift;
+            *whole = total * *on_pivot + *drift;
         }
         for (number, &to) in rows.iter().enumerate() {
             let mean = drift[number] / total;
@@ -514,14 +515,28 @@ impl Unions {
             let column = matrix.col_as_slice_mut(to as usize);
             let square = &square[number * size + number..(number + 1) * size];
             let others = drift[number..].iter().zip(&whole[number..]).zip(&scales[number..]);
-            for ((&row, value), ((drift, whole), other)) in rows[number..].iter().zip(square).zip(others) {
+            for ((&row, &value), ((&drift, &whole), &other)) in rows[number..].iter().zip(square).zip(others) {
                 column[row as usize] += (value - mean * drift + rise * whole) * (scale * other);
             }
         }
     }
 }
 
-impl Room {
+impl<T: Scalar> Room<T> {
+    fn new() -> Self {
+        Self {
+            numbers: Vec::new(),
+            rows: Vec::new(),
+            scales: Vec::new(),
+            pivot: Vec::new(),
+            on_pivot: Vec::new(),
+            differences: Vec::new(),
+            drift: Vec::new(),
+            whole: Vec::new(),
+            square: Vec::new(),
+        }
+    }
+
     /// Numbers those of a flow's links that have a row.
     fn number(&mut self, links: &[u32], rows: &Rows) {
         self.numbers.clear();
@@ -533,7 +548,7 @@ impl Room {
             self.numbers.push(number);
             if row != ABSENT {
                 self.rows.push(row);
-                self.scales.push(rows.scale[link as usize]);
+                self.scales.push(T::from(rows.scale[link as usize]));
             }
         }
     }
