@@ -368,7 +368,7 @@ impl Part {
         several.gather((problem, system), chunk, prices.floats, sums, commons);
         let is_fine = !prices.finer.is_empty() && !chunk.is_single();
         if is_fine {
-            several.gather_finely((problem, system), chunk, (prices, &now.rates), sums, commons);
+            several.gather_finely((problem, system), chunk, prices, sums, commons);
         }
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
         for (change, (force, sum)) in rates.iter_mut().zip(forces[paths.clone()].iter().zip(&*sums)) {
@@ -377,7 +377,7 @@ impl Part {
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
         several.respond((problem, system), chunk, commons, rates, flow_rates, levels);
         if is_fine {
-            several.complete_levels((problem, system), chunk, (prices, &now.rates), levels);
+            several.complete_levels((problem, system), chunk, prices, levels);
         }
         let aims = aims[flows.clone()].iter().zip(&residuals.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);

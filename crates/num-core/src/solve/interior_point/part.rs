@@ -185,9 +185,9 @@ impl Part {
     }
 }
 
-/// The path of a flow that carries most.
-fn main_path(paths: &Range<usize>, rates: &Numbered<f64>) -> usize {
-    paths.clone().fold(paths.start, |main, path| if rates[path] > rates[main] { path } else { main })
+/// The path of a flow of the largest weight: the multipliers of its bounds are the smallest.
+fn main_path(paths: &Range<usize>, weights: &[f64]) -> usize {
+    paths.clone().fold(paths.start, |main, path| if weights[path] > weights[main] { path } else { main })
 }
 
 /// Whether the rate of each of some flows of a block may reach 0: where the elasticity of U' near 0 is below
@@ -268,25 +268,22 @@ impl Several {
 
     /// ℓ − q of each path of those flows of a chunk that have several, in two parts: that of the flow's main path, which
     /// they share, and the difference from it. Prices may be many decades larger than the differences that split a flow.
-    /// Returns Σ y |ℓ − q| of main paths.
     pub(super) fn find_fine_excesses(
         &mut self,
         (problem, system): (&Presolved, &System),
         Chunk { flows, paths, .. }: &Chunk,
         prices: Prices<'_>,
-        FlowVariables { rates, flow_rates, levels, .. }: &FlowVariables,
+        levels: &Numbered<f64>,
         excesses: &mut [f64],
-    ) -> f64 {
-        let mut wrong = 0.0;
+    ) {
         for flow in flows.clone().filter(|&flow| self.numbers[flow] != ABSENT) {
             let own = problem.paths_of(flow);
             let alike = own.clone().map(|path| problem.costs[path]).fold(f64::INFINITY, f64::min);
-            let main = main_path(&own, rates);
+            let main = main_path(&own, &system.weights);
             let mut shift = DoubleDouble::new(levels[flow]);
             shift.add(alike - problem.costs[main]);
             prices.add_own(system, main, -1.0, &mut shift);
             self.shifts[flow] = shift.value();
-            wrong += flow_rates[flow] * shift.value().abs();
             for path in own {
                 let mut excess = DoubleDouble::new(problem.costs[main] - problem.costs[path]);
                 prices.add_own(system, main, 1.0, &mut excess);
@@ -294,7 +291,11 @@ impl Several {
                 excesses[path - paths.start] = excess.value();
             }
         }
-        wrong
+    }
+
+    /// The part of ℓ − q that all paths of a flow share.
+    pub(super) fn shift(&self, flow: usize) -> f64 {
+        if self.numbers[flow] == ABSENT { 0.0 } else { self.shifts[flow] }
     }
 
     /// Moves the sum over the own links of a flow's main path from those of all its paths to that of their common links,
@@ -303,13 +304,13 @@ impl Several {
         &self,
         (problem, system): (&Presolved, &System),
         Chunk { flows, paths, .. }: &Chunk,
-        (prices, rates): (Prices<'_>, &Numbered<f64>),
+        prices: Prices<'_>,
         sums: &mut [f64],
         commons: &mut [f64],
     ) {
         for (flow, common) in flows.clone().zip(commons).filter(|(flow, _)| self.numbers[*flow] != ABSENT) {
             let own = problem.paths_of(flow);
-            let main = main_path(&own, rates);
+            let main = main_path(&own, &system.weights);
             *common += sums[main - paths.start];
             for path in own {
                 let mut sum = DoubleDouble::default();
@@ -325,13 +326,13 @@ impl Several {
         &self,
         (problem, system): (&Presolved, &System),
         Chunk { flows, .. }: &Chunk,
-        (prices, rates): (Prices<'_>, &Numbered<f64>),
+        prices: Prices<'_>,
         levels: &mut [f64],
     ) {
         for (flow, level) in flows.clone().zip(levels).filter(|(flow, _)| self.numbers[*flow] != ABSENT) {
             let mut sum = DoubleDouble::new(*level);
             sum.add(-self.shifts[flow]);
-            prices.add_own(system, main_path(&problem.paths_of(flow), rates), 1.0, &mut sum);
+            prices.add_own(system, main_path(&problem.paths_of(flow), &system.weights), 1.0, &mut sum);
             *level = sum.value();
         }
     }

@@ -280,8 +280,9 @@ impl Part {
         for (residual, price) in residuals.iter_mut().zip(&*prices) {
             *residual -= *price;
         }
-        if !link_prices.finer.is_empty() && !chunk.is_single() {
-            sums.wrong += several.find_fine_excesses((problem, system), chunk, link_prices, now, residuals);
+        let is_fine = !link_prices.finer.is_empty() && !chunk.is_single();
+        if is_fine {
+            several.find_fine_excesses((problem, system), chunk, link_prices, &now.levels, residuals);
         }
         for (barrier, part) in barriers.on_paths_of(chunk) {
             barrier.add_forces(part, paths.start, residuals);
@@ -298,7 +299,16 @@ impl Part {
                 residuals[own.start - paths.start..own.end - paths.start].fill(0.0);
             }
         }
-        sums.wrong += total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs());
+        sums.wrong += match is_fine {
+            true => paths
+                .clone()
+                .zip(&*residuals)
+                .map(|(path, residual)| {
+                    now.rates[path] * (residual + several.shift(chunk.flow_of(problem, path))).abs()
+                })
+                .sum(),
+            false => total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs()),
+        };
         sums.revenue += match has_floors {
             true => revenue((problem, chunk), now, (prices, commons)),
             false => {
