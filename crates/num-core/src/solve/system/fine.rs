@@ -126,7 +126,7 @@ mod tests {
         // ties · (1, −1, 1, −1) (1, −1, 1, −1)ᵀ + a diagonal, at prices that tie.
         let (prices, ties) = ([3.0, 5.0, 7.0, 5.0], 1e22);
         let diagonal = [1.0, 0.25, 64.0, 0.5];
-        let sign = |link: usize| if link % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |link: usize| if link.is_multiple_of(2) { 1.0 } else { -1.0 };
         let scale: Vec<f64> = diagonal.iter().map(|own| 1.0f64 / f64::sqrt(ties + own)).collect();
         let mut matrix = Mat::<fx128>::zeros(5, 5);
         for column in 0..4 {
