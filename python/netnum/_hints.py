@@ -110,6 +110,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **{f"read_{kind}": f"it is from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
         "read_edgelist": "it is from_edges",
         **dict.fromkeys(
+            ("list_backbones", "backbones", "available_backbones", "list_topologies", "available", "names"),
+            'they are backbone("abilene"), backbone("b4") and backbone("nsfnet")',
+        ),
+        **dict.fromkeys(
             ("grid", "ring", "line", "complete", "random", "waxman"),
             "from_networkx reads the graphs of networkx, with capacities on their edges; ready-made are leaf_spine, "
             "fat_tree, star, single_link, parking_lot and backbone",
@@ -137,7 +141,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("uniform", "all_to_all", "constant"), "it is from_matrix(net, matrix), of the same volume for all pairs"
         ),
-        **dict.fromkeys(("random", "generate"), "gravity(net, total) and lognormal(net, ...) draw some"),
+        **dict.fromkeys(
+            ("random", "generate", "bimodal", "poisson", "exponential", "pareto", "zipf"),
+            "gravity(net, total) and lognormal(net, ...) draw some, and from_matrix(net, matrix) takes any",
+        ),
     },
     "netnum.sim": {
         **dict.fromkeys(
@@ -198,6 +205,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "`gap` is the proven distance from it, relative to the gain of doubling every rate",
         ),
         "links": '`to_pandas("links")` is the table of links; `problem.links` is their number',
+        **dict.fromkeys(
+            ("few_paths", "max_paths"),
+            "netnum.solve(problem, few_paths=True), or max_paths=k, is a solve of its own, and its `paths` are few",
+        ),
         **dict.fromkeys(("path_rates", "path_flows", "routing", "splits"), "the rates of paths are `rates`"),
         "success": "`is_optimal` says whether the rates are proven",
         "message": "`status` says how the solve ended",
@@ -229,8 +240,12 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "coefficients": "they are `paths.coefficients`",
         "is_feasible": "netnum.solve(problem).infeasibility says why floors do not fit",
         "routes": "they are `paths`",
-        "n_flows": "their number is `flows`",
-        "num_flows": "their number is `flows`",
+        **dict.fromkeys(
+            ("n_flows", "num_flows", "num_variables", "n_variables", "nvars", "size", "shape"),
+            "the number of its flows is `flows`, of its links `links`, and of its paths `len(paths)`",
+        ),
+        **dict.fromkeys(("num_paths", "n_paths"), "their number is `len(paths)`"),
+        **dict.fromkeys(("describe", "info", "summary", "stats"), "print(problem) has one"),
         "num_links": "their number is `links`",
         "c": "they are `capacities`",
         **dict.fromkeys(
@@ -258,6 +273,13 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     },
     "Topology": {
         "nodes": "they are `node_names`",
+        **dict.fromkeys(
+            ("scale", "scaled", "with_capacity", "set_capacity", "set_capacities", "multiply"),
+            "`with_capacities(2.0 * net.capacities)` is the network with others",
+        ),
+        **dict.fromkeys(
+            ("describe", "info", "summary", "stats"), "print(net) has one, and `to_pandas()` a row per link"
+        ),
         "edges": "they are `links`, and their names `link_names`",
         "capacity": "they are `capacities`",
         "attributes": "what links have besides capacities is `link_attributes`",
@@ -376,6 +398,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "pairs": "they are `sources` and `destinations`",
         "scale": "it is `scaled(factor)`",
         "sum": "it is `total`",
+        **dict.fromkeys(
+            ("top", "head", "largest", "nlargest", "sort", "sorted", "sort_values"),
+            '`to_pandas(net)` is a table of them, which has nlargest(10, "demand")',
+        ),
+        **dict.fromkeys(("describe", "info", "summary", "stats"), "`to_pandas(net)` is a table of them"),
     },
 }
 """What is meant, by the name of a module or class and the name that it lacks."""
@@ -469,6 +496,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         **dict.fromkeys(
+            ("max_paths", "few_paths"), "netnum.solve(problem, max_paths=k) and few_paths=True of a problem of pairs"
+        ),
+        **dict.fromkeys(
             ("demands", "demand", "traffic", "volumes", "traffic_matrix"),
             "demands come second, netnum.Problem(net, demands) for all paths of the network; beside paths they are "
             "flow_cap=",
@@ -487,6 +517,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
         "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
+    "leaf_spine": dict.fromkeys(
+        ("oversubscription", "oversub", "ratio"),
+        "`fabric_capacity=` is that of a link to a spine, servers_per_rack * server_capacity / (spines * "
+        "oversubscription)",
+    ),
     "from_edges": {
         **dict.fromkeys(
             ("capacity", "capacities", "default_capacity"), "every edge has its own: (source, target, capacity)"
@@ -520,6 +555,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "history": "`trace=True` keeps every iteration",
         "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
         "`problem.with_flow_caps(demands)` is the problem with others",
+        **dict.fromkeys(
+            ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
+        ),
         "comm": "over the ranks of a communicator, each with its part of the flows, it is "
         "netnum.distributed.solve(part, comm=comm)",
         "utility": "the problem has it: netnum.Problem(network, paths, utility)",
@@ -528,10 +566,36 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
-        "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
         **dict.fromkeys(
-            ("paths", "paths_per_flow", "k_paths"), "`max_paths=` is the most paths of a flow, of a problem of pairs"
+            ("k", "K", "paths", "num_paths", "n_paths", "paths_per_flow", "k_paths"),
+            "`max_paths=` is the most paths of a flow, of a problem of pairs; "
+            "netnum.Problem(net, net.k_shortest_paths(demands, k)) has k paths for each pair",
         ),
+    },
+    **{
+        study: {
+            **dict.fromkeys(
+                ("few_paths", "max_paths"),
+                f"netnum.solve takes it: {study}(netnum.solve(problem, few_paths=True).problem) is over its paths",
+            ),
+            **dict.fromkeys(
+                ("reroute", "rerouting", "rerouted", "re_route", "without_rerouting", "keep_paths", "restoration"),
+                rerouting,
+            ),
+            "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
+            **dict.fromkeys(("trace", "callback", "tie_cost"), "netnum.solve takes it, for one problem"),
+        }
+        for study, rerouting in (
+            (
+                "failure_study",
+                "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the study has "
+                "`without_rerouting` beside it; a problem of paths keeps its paths",
+            ),
+            (
+                "upgrade_study",
+                "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and a problem of paths keeps them",
+            ),
+        )
     },
     "Solver": dict.fromkeys(
         ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
@@ -582,8 +646,10 @@ CALLS: dict[str, str] = {
     "Paths": "netnum.Paths.from_lists(paths, net) makes them of lists of links or of nodes",
     "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
     "is taken wherever demands are",
+    "certify": "solution.certificate is that of a solution, and certify(solution.problem, solution.rates, "
+    "solution.prices) computes it again",
     **dict.fromkeys(
-        ("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+        ("solve", "solve_many", "Solver", "failure_study", "upgrade_study"),
         "netnum.Problem(network, paths, utility) makes a problem",
     ),
     **dict.fromkeys(
@@ -626,13 +692,26 @@ ENTRIES: dict[str, str] = {
 }
 """What has the entries of objects that have none of their own."""
 
+CONTENTS: dict[str, str] = {
+    "Solution": "`flow_rates` has the rate of every flow, and `prices` the price of every link",
+    "Topology": "`node_names` are its nodes, `links` its links, and `to_networkx()` is the graph",
+    "Problem": "`flows` and `links` are their numbers, and `paths` has the paths",
+}
+"""What is counted and searched in place of objects that have entries of several kinds."""
+
+MULTIPLES: dict[str, str] = {
+    "Topology": "`with_capacities(2.0 * net.capacities)` is the network with others",
+    "Demands": "`scaled(2.0)` has volumes twice as large",
+}
+"""What has the multiples of objects that are no numbers."""
+
 ARRAYS: dict[str, str] = {
     "Solution": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "Solutions": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "MulticommodityFlow": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "Problem": "`capacities`, `group` and others are its arrays",
     "Topology": "`capacities` and `links` are its arrays",
-    "Demands": "`volumes` is its array, and `to_matrix()` makes one",
+    "Demands": "`volumes` is its array, and `to_matrix(net)` makes one",
 }
 """The arrays of objects that NumPy would take for one entry of an array of objects."""
 
@@ -700,6 +779,18 @@ def answer_for(classes: Iterable[type]) -> None:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object has no entry {key!r}: {ENTRIES[kind]}")
 
+    def __len__(self: Any) -> int:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object has no length: {CONTENTS[kind]}")
+
+    def __contains__(self: Any, key: Any) -> bool:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object is no collection that has {key!r}: {CONTENTS[kind]}")
+
+    def __mul__(self: Any, _: Any) -> Any:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object is no number: {MULTIPLES[kind]}")
+
     def __array__(self: Any, *_: Any, **__: Any) -> Any:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object is no array: {ARRAYS[kind]}")
@@ -708,13 +799,18 @@ def answer_for(classes: Iterable[type]) -> None:
         one.__getattr__ = __getattr__  # type: ignore[attr-defined]
         if one.__name__ in ARRAYS:
             one.__array__ = __array__  # type: ignore[attr-defined]
+        if one.__name__ in MULTIPLES:
+            for operation in ("__mul__", "__rmul__", "__truediv__"):
+                setattr(one, operation, __mul__)
         if not _is_final(one):
             continue
         one.__setattr__ = __setattr__  # type: ignore[method-assign, assignment]
         if one.__name__ in ENTRIES:
             one.__getitem__ = __getitem__  # type: ignore[attr-defined, index]
-            # A class with entries would be iterable by them.
+            # A class with entries would be iterable by them, and pandas take one object for many.
             one.__iter__ = None  # type: ignore[attr-defined]
+            one.__len__, one.__contains__ = __len__, __contains__  # type: ignore[attr-defined]
+            one.__bool__ = lambda _: True  # type: ignore[attr-defined]
 
 
 def _is_final(one: type) -> bool:

@@ -101,7 +101,7 @@ def test_settings_are_those_of_solve_many(problem):
     assert {solution.method for solution in study.solutions} == {"fast-ned"}
     with pytest.raises(netnum.MethodError, match='method "fast-ned" has no option "gama"'):
         netnum.failure_study(problem, [0], "fast-ned", gama=1.0)
-    with pytest.raises(netnum.MethodError, match='has no option "callback"'):
+    with pytest.raises(netnum.MethodError, match=r"has no 'callback': netnum\.solve takes it"):
         netnum.failure_study(problem, [0], callback=print)
 
 
@@ -326,6 +326,15 @@ def test_a_set_is_called_by_its_links(ring):
             "scenario 0 names link 'Kiel - Um', expected the name of one of the 8 links, did you mean 'Kiel - Ulm'?",
         ),
         ([("Kiel", "Jena")], "scenario 0: there is no link from Kiel to Jena"),
+        *(
+            (pair, "failures is the pair of nodes ('Kiel', 'Ulm'): the list of that link alone is [('Kiel', 'Ulm')]")
+            for pair in (("Kiel", "Ulm"), ["Kiel", "Ulm"])
+        ),
+        (
+            ["Kiel"],
+            "scenario 0 names link 'Kiel', expected the name of one of the 8 links: 'Kiel' is a node, whose links are "
+            "named as ('Kiel', another)",
+        ),
         (
             {"cut": [("Kil", "Ulm")]},
             'scenario \'cut\': source is "Kil", expected the name of one of the 4 nodes, did you mean "Kiel"?',
@@ -336,6 +345,45 @@ def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
     with pytest.raises(netnum.ProblemError) as caught:
         netnum.failure_study(ring, failures)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("study", "keyword", "answer"),
+    [
+        (
+            netnum.failure_study,
+            "reroute",
+            "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the ",
+        ),
+        (netnum.upgrade_study, "rerouting", "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and "),
+        (
+            netnum.failure_study,
+            "few_paths",
+            "netnum.solve takes it: failure_study(netnum.solve(problem, few_paths=True).problem) is over its paths",
+        ),
+        (
+            netnum.upgrade_study,
+            "max_paths",
+            "netnum.solve takes it: upgrade_study(netnum.solve(problem, few_paths=True)",
+        ),
+        (netnum.failure_study, "k", "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))"),
+        (netnum.upgrade_study, "n_jobs", "`threads=`"),
+        (netnum.failure_study, "trace", "netnum.solve takes it, for one problem"),
+    ],
+)
+def test_a_keyword_that_a_study_lacks_is_answered_before_anything_is_solved(ring, study, keyword, answer):
+    infeasible = ring.with_flow_floors(1e9)
+    with pytest.raises(netnum.MethodError) as caught:
+        study(infeasible, **{keyword: True})
+    assert str(caught.value).startswith(f"{study.__name__} has no {keyword!r}: {answer}")
+
+
+def test_a_study_of_few_paths_is_over_those_of_the_solution():
+    net = netnum.topology.from_edges("Bonn Kiel 4\nKiel Ulm 4\nBonn Ulm 2")
+    problem = netnum.Problem(net, {("Bonn", "Ulm"): 5.0})
+    study = netnum.failure_study(netnum.solve(problem, few_paths=True).problem)
+    assert study.without_rerouting is None
+    assert study.before_failures.flow_rates == pytest.approx([5.0], rel=1e-3)
 
 
 MASK = "np.flatnonzero(mask) has the places where a mask is True"

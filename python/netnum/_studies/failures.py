@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._arguments import expect_problem
+from .._arguments import expect_problem, refuse_options
 from .._core import NumError, Problem, Solution
 from .._link_sets import LinkSets, is_made_of_fibers, link_sets
 from .._messages import counted, did_you_mean
@@ -309,6 +309,7 @@ def failure_study(
     (0, 6)
     """
     expect_problem(problem, "failure_study")
+    refuse_options("failure_study", options)
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._arguments import expect_problem
+from .._arguments import expect_problem, refuse_options
 from .._core import NumError, Problem, ProblemError, Solution
 from .._link_sets import LinkSets, link_sets
 from .._messages import counted
@@ -228,6 +228,7 @@ def upgrade_study(
     (array([0.867, 0.133, 0.2  ]), array([0.47 ,   nan, 0.182]))
     """
     expect_problem(problem, "upgrade_study")
+    refuse_options("upgrade_study", options)
     if operator.index(check) < 0:
         raise NumError(f"check is {check}, expected at least 0")
     names, sets = _that_work(problem, upgrades)

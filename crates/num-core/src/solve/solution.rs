@@ -202,9 +202,7 @@ impl fmt::Display for Solution {
         if !self.failed_flows.is_empty() {
             write!(f, "{} failed{there}, ", counted(self.failed_flows.len(), "flow"))?;
         }
-        let Certificate { relative_gap, kkt_residual, .. } = self.certificate;
-        write!(f, "gap {relative_gap:.1e}, rates to {kkt_residual:.1e}, ")?;
-        write!(f, "{}, ", counted(self.iterations, "iteration"))?;
+        write!(f, "{}, {}, ", self.certificate, counted(self.iterations, "iteration"))?;
         match self.seconds {
             seconds if seconds < 0.1 => write!(f, "{:.1} ms)", 1e3 * seconds),
             seconds => write!(f, "{seconds:.1} s)"),

@@ -193,7 +193,12 @@ impl<'py> Work<'py> {
                 let expected = "none beside scenarios, which start from each other's answers";
                 return Err(setting("warm_start", "given", expected));
             }
-            let core = problem.get().over_paths()?;
+            let changes =
+                ["with_flow_caps(volumes)", "with_flow_floors(floors)", "with_link_costs(costs)", "with_capacities(c)"];
+            let changed = given.iter().zip(changes).filter(|(given, _)| given.is_some());
+            let changed: Vec<&str> = changed.map(|(_, change)| change).collect();
+            let instead = format!("solve_many([problem.{}, ...]) takes several of pairs", changed.join("."));
+            let core = problem.get().over_paths(&instead)?;
             let mut matrices = [const { None }; 4];
             for ((matrix, given), (name, each)) in matrices.iter_mut().zip(given).zip(OF_SCENARIOS) {
                 let columns = [core.links(), core.flows(), core.paths().len()][each as usize];
@@ -251,7 +256,7 @@ impl<'a, 'py> How<'a, 'py> {
                 Ok(solutions.into_pyobject(py)?.unbind())
             }
             Work::Scenarios(problem, matrices) => {
-                let of = problem.get().over_paths()?;
+                let of = problem.get().at_first();
                 let scenarios = scenarios(py, of, matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
                 let answers = Answers::new(scenarios.count(), "scenario", first);
@@ -332,7 +337,7 @@ impl<'a, 'py> How<'a, 'py> {
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = scenarios(py, problem.get().over_paths()?, matrices, 0)?;
+                let scenarios = scenarios(py, problem.get().at_first(), matrices, 0)?;
                 let count = scenarios.count();
                 if count == 0 {
                     return self.solve(py, work, progress, None);
