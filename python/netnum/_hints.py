@@ -174,6 +174,31 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
         "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
+        **dict.fromkeys(
+            (
+                "d_prices_d_capacity",
+                "d_rates_d_weight",
+                "d_objective_d_capacity",
+                "d_loads_d_capacity",
+                "gradient",
+                "grad",
+            ),
+            "`jvp` has changes of rates and prices with capacities, caps and weights, `vjp` the gradient of one number",
+        ),
+    },
+    "Certificate": {
+        **dict.fromkeys(("gap", "duality_gap", "rel_gap"), "it is `relative_gap`"),
+        **dict.fromkeys(("residual", "kkt", "kkt_error", "dual_residual"), "it is `kkt_residual`"),
+        **dict.fromkeys(("violation", "infeasibility", "primal_residual"), "it is `overload`"),
+    },
+    "MulticommodityFlow": {
+        **dict.fromkeys(
+            ("plot", "draw"),
+            "net.plot(values=flow.loads / net.capacities) draws the network with how full its links are",
+        ),
+        **dict.fromkeys(("links", "bottleneck", "bottlenecks"), "`cut` has the links that leave no more"),
+        **dict.fromkeys(("max_utilization", "mlu", "value", "objective", "theta"), "it is `utilization`"),
+        **dict.fromkeys(("throughput", "scale", "factor"), "the part of every demand that is carried is `fraction`"),
     },
     "Solution": {
         "utilisation": "it is `loads / problem.capacities`",
@@ -210,6 +235,21 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "netnum.solve(problem, few_paths=True), or max_paths=k, is a solve of its own, and its `paths` are few",
         ),
         **dict.fromkeys(("path_rates", "path_flows", "routing", "splits"), "the rates of paths are `rates`"),
+        **dict.fromkeys(
+            ("solve_time", "runtime", "elapsed", "wall_time", "duration", "setup_time", "cpu_time"), "it is `seconds`"
+        ),
+        **dict.fromkeys(("n_iter", "num_iters", "num_iterations", "iters", "n_iterations"), "it is `iterations`"),
+        **dict.fromkeys(
+            ("optimality_gap", "duality_gap", "relative_gap", "rel_gap", "mip_gap", "mipgap", "tolerance"),
+            "it is `gap`",
+        ),
+        **dict.fromkeys(("obj", "obj_val", "objective_value"), "the sum of the utilities is `objective`"),
+        **dict.fromkeys(("solver", "solver_name", "algorithm"), "it is `method`"),
+        **dict.fromkeys(
+            ("to_matrix", "flow_matrix", "rate_matrix", "matrix"),
+            '`to_pandas()` has pivot(index="source", columns="destination", values="rate")',
+        ),
+        **dict.fromkeys(("path", "routes", "route"), '`to_pandas("paths")` has the nodes and the rates of all paths'),
         "success": "`is_optimal` says whether the rates are proven",
         "message": "`status` says how the solve ended",
         "converged": "`is_optimal` says whether the rates are proven",
@@ -281,7 +321,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             ("describe", "info", "summary", "stats"), "print(net) has one, and `to_pandas()` a row per link"
         ),
         "edges": "they are `links`, and their names `link_names`",
-        "capacity": "they are `capacities`",
+        "capacity": "they are `capacities`, and capacities[net.link(a, b)] is that of one link",
         "attributes": "what links have besides capacities is `link_attributes`",
         "edge_attributes": "what links have besides capacities is `link_attributes`",
         "delay": 'what links have besides capacities is `link_attributes`, such as link_attributes["delay"]',
@@ -356,6 +396,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "to_list": "it is `list(paths)`",
         "tolist": "it is `list(paths)`",
         "flows": "the flow of every path is `group`",
+        **dict.fromkeys(("lengths", "length", "hops", "sizes"), "the number of links of each is np.diff(paths.indptr)"),
         "links": "they are `indices`, and `paths[p]` those of path p",
         **dict.fromkeys(("nodes", "node_names", "to_nodes"), "`to_pandas(net)` has the nodes of every path"),
     },
@@ -556,6 +597,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
         "`problem.with_flow_caps(demands)` is the problem with others",
         **dict.fromkeys(
+            ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
+        ),
+        **dict.fromkeys(
             ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
         ),
         "comm": "over the ranks of a communicator, each with its part of the flows, it is "
@@ -597,6 +641,10 @@ KEYWORDS: dict[str, dict[str, str]] = {
             ),
         )
     },
+    "Solution.sensitivity": dict.fromkeys(
+        ("wrt", "of", "parameters", "with_respect_to", "capacities", "link"),
+        "it has the derivatives in all of them: `gains(link)` in the capacity of a link, `jvp` and `vjp` in any",
+    ),
     "Solver": dict.fromkeys(
         ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
     ),
@@ -654,10 +702,11 @@ CALLS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("min_utilization", "concurrent_flow"),
-        "netnum.Problem(net, net.k_shortest_paths(demands, k)) makes a problem of demands, such as {(a, b): volume}",
+        "netnum.Problem(net, demands) makes a problem of demands, such as {(a, b): volume}, over all paths",
     ),
     "simulate": "netnum.sim.Workload(arrivals, sources, destinations, sizes, net=net) makes a workload of known flows, "
     "Workload.poisson(net, sizes, load, flows=...) draws one",
+    "Topology.without": "links are a list, in which a pair of nodes is the edge that joins them: [(a, b)]",
     "AlphaFair": "an alpha per flow is an array, AlphaFair([1.0, 2.0])",
 }
 """What makes the arguments of a function or class, for errors about those that it is called with."""
@@ -689,6 +738,7 @@ ENTRIES: dict[str, str] = {
     "Solution": "`rate(a, b)`, `price(a, b)` and `load(a, b)` are by the names of nodes",
     "Topology": "`link(a, b)` is the number of the link from a to b, and `capacities[net.link(a, b)]` its capacity",
     "Problem": "`capacities`, `paths` and `utility` are what it has",
+    "Sensitivity": "`gains(link)` is a table of the flows, and `d_rates_d_capacity[flow, link]` a number",
 }
 """What has the entries of objects that have none of their own."""
 
@@ -809,6 +859,7 @@ def answer_for(classes: Iterable[type]) -> None:
             one.__getitem__ = __getitem__  # type: ignore[attr-defined, index]
             # A class with entries would be iterable by them, and pandas take one object for many.
             one.__iter__ = None  # type: ignore[attr-defined]
+        if one.__name__ in CONTENTS:
             one.__len__, one.__contains__ = __len__, __contains__  # type: ignore[attr-defined]
             one.__bool__ = lambda _: True  # type: ignore[attr-defined]
 

@@ -88,7 +88,7 @@ use crate::{hints, path_forms, utility};
 /// priority : array of float, shape (flows,), or dict, optional
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
-///     Flows for which they leave nothing are among `Solution.failed_flows`.
+///     Flows for which they leave nothing are among `Solution.failed_flows`. Flows that a dict does not name have 0.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
@@ -432,10 +432,11 @@ impl Problem {
     }
 
     /// The pairs of ends, where they are given in place of paths: a tuple of sources and destinations, arrays of int,
-    /// shape (flows,); None where paths are given.
+    /// shape (flows,), as the network takes them (their names where these are integers); None where paths are given.
     #[getter]
     fn pairs(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
-        self.all_paths.as_ref().map(|all| all.ends(py)).transpose()
+        let all = self.all_paths.as_ref().zip(self.topology.as_ref());
+        all.map(|(all, net)| all.ends(py, net.get())).transpose()
     }
 
     /// The most links of a path that `solve` may find; None for no limit.
@@ -817,8 +818,11 @@ impl Problem {
         let costs = self.of_links(py, "link_cost", link_cost)?;
         if let Some(AllPaths { paths, link_costs }) = &self.all_paths {
             let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
-            let link_costs = Arc::new(costs.iter().zip(before).map(|(cost, before)| cost + before).collect());
-            let all = AllPaths { paths: Arc::clone(paths), link_costs };
+            let mut sums: Vec<f64> = costs.iter().zip(before).map(|(cost, before)| cost + before).collect();
+            if sums.iter().all(|cost| *cost == 0.0) {
+                sums.clear();
+            }
+            let all = AllPaths { paths: Arc::clone(paths), link_costs: Arc::new(sums) };
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
                 let core = self.core.clone().with_link_costs(&costs)?;
@@ -993,16 +997,17 @@ impl Problem {
         py: Python<'py>,
     ) -> PyResult<((Py<PyAny>, Py<PyAny>, Py<PyAny>), Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
-        if let Some(all) = &self.all_paths {
-            all.keywords(py, &others)?;
+        let pairs = self.all_paths.as_ref().zip(self.topology.as_ref().map(Py::get));
+        if let Some((all, net)) = pairs {
+            all.keywords(py, net, &others)?;
         }
         others.set_item("rate_cap", self.rate_cap(py)?)?;
         others.set_item("flow_cap", self.flow_cap(py)?)?;
         others.set_item("flow_floor", self.flow_floor(py)?)?;
         others.set_item("path_cost", self.path_cost(py)?)?;
         others.set_item("priority", self.priority(py)?)?;
-        let paths = match &self.all_paths {
-            Some(all) => all.ends(py)?.into_any(),
+        let paths = match pairs {
+            Some((all, net)) => all.ends(py, net)?.into_any(),
             None => self.own_paths(py)?.into_any(),
         };
         Ok(((self.network(py)?, paths, self.utility(py)?), others))

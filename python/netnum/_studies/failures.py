@@ -45,8 +45,8 @@ class FailureStudy(Study):
     ((array([2]),), array([2., 2., 0.]))
     """
 
-    failures: tuple[tuple[int, ...], ...]
-    """The links that fail, per scenario."""
+    failures: tuple[list[int], ...]
+    """The links that fail, per scenario; `failure_study` takes them again."""
     objective: Literal["utility", "concurrent_flow", "min_utilization"]
     """What scenarios are compared by."""
     before_failures: Solution | MulticommodityFlow
@@ -120,7 +120,7 @@ class FailureStudy(Study):
         """
         columns: dict[str, Any] = {
             "failure": self.names,
-            "links": self.failures,
+            "links": list(map(tuple, self.failures)),
             "status": self.status,
             "cut_off": [len(flows) for flows in self.cut_off],
             "flows_cut_off": [flows.tolist() for flows in self.cut_off],
@@ -387,7 +387,7 @@ def _compared(
         ).T
     return FailureStudy(
         names=names,
-        failures=scenarios,
+        failures=tuple(map(list, scenarios)),
         objective=objective,
         before_failures=cases.before,
         solutions=tuple(solutions),

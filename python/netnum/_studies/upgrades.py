@@ -39,8 +39,8 @@ class UpgradeStudy(Study):
     ('link 0', True)
     """
 
-    upgrades: tuple[tuple[int, ...], ...]
-    """The links that get more capacity, per upgrade."""
+    upgrades: tuple[list[int], ...]
+    """The links that get more capacity, per upgrade; `upgrade_study` takes them again."""
     added: NDArray[np.float64]
     """The sum of the capacities that are added."""
     before_upgrades: Solution
@@ -98,7 +98,7 @@ class UpgradeStudy(Study):
         """
         columns = {
             "upgrade": self.names,
-            "links": self.upgrades,
+            "links": list(map(tuple, self.upgrades)),
             "added": self.added,
             "price": np.divide(self.predicted, self.added, out=np.zeros(len(self.added)), where=self.added > 0),
             "predicted": self.predicted,
@@ -273,7 +273,7 @@ def upgrade_study(
         ratio[number] = cases.worst_ratio(solution, flows)
     return UpgradeStudy(
         names=names,
-        upgrades=sets,
+        upgrades=tuple(map(list, sets)),
         added=np.array([float(more[list(links)].sum()) for links in sets]),
         before_upgrades=whole,
         solutions=tuple(solutions),
