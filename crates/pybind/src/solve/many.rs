@@ -8,7 +8,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use netnum_core::Tokens;
 use netnum_core::internal::{check_length, interrupt, solve_on};
 use netnum_core::{
     Ask, Cadence, Error, Observer, OverAllPaths, Problem as Core, Progress, Ranks, Result, Solution as Found,
@@ -423,7 +422,7 @@ impl<T: Send> Answers<T> {
     /// Does work on other threads. This one waits, checks for signals and moves the bar, by the clock.
     fn watch(&self, threads: NonZeroUsize, bar: &ProgressBar, work: impl FnOnce(&Self) + Send) -> Result<()> {
         let (sender, receiver) = mpsc::channel();
-        let (tokens, stop) = (Tokens::in_force(), StopToken::new());
+        let (tokens, stop) = (interrupt::Tokens::in_force(), StopToken::new());
         thread::scope(|scope| {
             let solve = || tokens.scope(|| stop.scope(|| work(self)));
             let all = || {
