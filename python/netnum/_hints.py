@@ -837,6 +837,9 @@ def answer_for(classes: Iterable[type]) -> None:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object is no collection that has {key!r}: {CONTENTS[kind]}")
 
+    def __bool__(self: Any) -> bool:
+        return True
+
     def __mul__(self: Any, _: Any) -> Any:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object is no number: {MULTIPLES[kind]}")
@@ -860,8 +863,8 @@ def answer_for(classes: Iterable[type]) -> None:
             # A class with entries would be iterable by them, and pandas take one object for many.
             one.__iter__ = None  # type: ignore[attr-defined]
         if one.__name__ in CONTENTS:
-            one.__len__, one.__contains__ = __len__, __contains__  # type: ignore[attr-defined]
-            one.__bool__ = lambda _: True  # type: ignore[attr-defined]
+            for operation, answer in (("__len__", __len__), ("__contains__", __contains__), ("__bool__", __bool__)):
+                setattr(one, operation, answer)
 
 
 def _is_final(one: type) -> bool:
