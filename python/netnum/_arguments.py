@@ -38,6 +38,14 @@ def unexpected(label: str, name: str, function: Any = None) -> TypeError:
     return TypeError(f"{label} has no {name!r}: {answer}")
 
 
+def refuse_options(function: str, options: Iterable[str]) -> None:
+    """Refuses options of a method that are none, where the table knows which argument is meant."""
+    for name in options:
+        error = no_option(function, name)
+        if error is not None:
+            raise error
+
+
 def no_option(function: str, name: str) -> MethodError | None:
     """The error for an option that no method has, if the table knows which argument is meant."""
     answer = _keyword(function, name, parameters(_called(function)))

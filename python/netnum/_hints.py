@@ -110,6 +110,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **{f"read_{kind}": f"it is from_{kind}" for kind in ("graphml", "gml", "sndlib", "edges")},
         "read_edgelist": "it is from_edges",
         **dict.fromkeys(
+            ("list_backbones", "backbones", "available_backbones", "list_topologies", "available", "names"),
+            'they are backbone("abilene"), backbone("b4") and backbone("nsfnet")',
+        ),
+        **dict.fromkeys(
             ("grid", "ring", "line", "complete", "random", "waxman"),
             "from_networkx reads the graphs of networkx, with capacities on their edges; ready-made are leaf_spine, "
             "fat_tree, star, single_link, parking_lot and backbone",
@@ -137,7 +141,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("uniform", "all_to_all", "constant"), "it is from_matrix(net, matrix), of the same volume for all pairs"
         ),
-        **dict.fromkeys(("random", "generate"), "gravity(net, total) and lognormal(net, ...) draw some"),
+        **dict.fromkeys(
+            ("random", "generate", "bimodal", "poisson", "exponential", "pareto", "zipf"),
+            "gravity(net, total) and lognormal(net, ...) draw some, and from_matrix(net, matrix) takes any",
+        ),
     },
     "netnum.sim": {
         **dict.fromkeys(
@@ -167,6 +174,31 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         ),
         "capacities": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
         "capacity": "they are `d_rates_d_capacity`, or `vjp` and `jvp`",
+        **dict.fromkeys(
+            (
+                "d_prices_d_capacity",
+                "d_rates_d_weight",
+                "d_objective_d_capacity",
+                "d_loads_d_capacity",
+                "gradient",
+                "grad",
+            ),
+            "`jvp` has changes of rates and prices with capacities, caps and weights, `vjp` the gradient of one number",
+        ),
+    },
+    "Certificate": {
+        **dict.fromkeys(("gap", "duality_gap", "rel_gap"), "it is `relative_gap`"),
+        **dict.fromkeys(("residual", "kkt", "kkt_error", "dual_residual"), "it is `kkt_residual`"),
+        **dict.fromkeys(("violation", "infeasibility", "primal_residual"), "it is `overload`"),
+    },
+    "MulticommodityFlow": {
+        **dict.fromkeys(
+            ("plot", "draw"),
+            "net.plot(values=flow.loads / net.capacities) draws the network with how full its links are",
+        ),
+        **dict.fromkeys(("links", "bottleneck", "bottlenecks"), "`cut` has the links that leave no more"),
+        **dict.fromkeys(("max_utilization", "mlu", "value", "objective", "theta"), "it is `utilization`"),
+        **dict.fromkeys(("throughput", "scale", "factor"), "the part of every demand that is carried is `fraction`"),
     },
     "Solution": {
         "utilisation": "it is `loads / problem.capacities`",
@@ -198,7 +230,26 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "`gap` is the proven distance from it, relative to the gain of doubling every rate",
         ),
         "links": '`to_pandas("links")` is the table of links; `problem.links` is their number',
+        **dict.fromkeys(
+            ("few_paths", "max_paths"),
+            "netnum.solve(problem, few_paths=True), or max_paths=k, is a solve of its own, and its `paths` are few",
+        ),
         **dict.fromkeys(("path_rates", "path_flows", "routing", "splits"), "the rates of paths are `rates`"),
+        **dict.fromkeys(
+            ("solve_time", "runtime", "elapsed", "wall_time", "duration", "setup_time", "cpu_time"), "it is `seconds`"
+        ),
+        **dict.fromkeys(("n_iter", "num_iters", "num_iterations", "iters", "n_iterations"), "it is `iterations`"),
+        **dict.fromkeys(
+            ("optimality_gap", "duality_gap", "relative_gap", "rel_gap", "mip_gap", "mipgap", "tolerance"),
+            "it is `gap`",
+        ),
+        **dict.fromkeys(("obj", "obj_val", "objective_value"), "the sum of the utilities is `objective`"),
+        **dict.fromkeys(("solver", "solver_name", "algorithm"), "it is `method`"),
+        **dict.fromkeys(
+            ("to_matrix", "flow_matrix", "rate_matrix", "matrix"),
+            '`to_pandas()` has pivot(index="source", columns="destination", values="rate")',
+        ),
+        **dict.fromkeys(("path", "routes", "route"), '`to_pandas("paths")` has the nodes and the rates of all paths'),
         "success": "`is_optimal` says whether the rates are proven",
         "message": "`status` says how the solve ended",
         "converged": "`is_optimal` says whether the rates are proven",
@@ -229,8 +280,12 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "coefficients": "they are `paths.coefficients`",
         "is_feasible": "netnum.solve(problem).infeasibility says why floors do not fit",
         "routes": "they are `paths`",
-        "n_flows": "their number is `flows`",
-        "num_flows": "their number is `flows`",
+        **dict.fromkeys(
+            ("n_flows", "num_flows", "num_variables", "n_variables", "nvars", "size", "shape"),
+            "the number of its flows is `flows`, of its links `links`, and of its paths `len(paths)`",
+        ),
+        **dict.fromkeys(("num_paths", "n_paths"), "their number is `len(paths)`"),
+        **dict.fromkeys(("describe", "info", "summary", "stats"), "print(problem) has one"),
         "num_links": "their number is `links`",
         "c": "they are `capacities`",
         **dict.fromkeys(
@@ -258,8 +313,15 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     },
     "Topology": {
         "nodes": "they are `node_names`",
+        **dict.fromkeys(
+            ("scale", "scaled", "with_capacity", "set_capacity", "set_capacities", "multiply"),
+            "`with_capacities(2.0 * net.capacities)` is the network with others",
+        ),
+        **dict.fromkeys(
+            ("describe", "info", "summary", "stats"), "print(net) has one, and `to_pandas()` a row per link"
+        ),
         "edges": "they are `links`, and their names `link_names`",
-        "capacity": "they are `capacities`",
+        "capacity": "they are `capacities`, and capacities[net.link(a, b)] is that of one link",
         "attributes": "what links have besides capacities is `link_attributes`",
         "edge_attributes": "what links have besides capacities is `link_attributes`",
         "delay": 'what links have besides capacities is `link_attributes`, such as link_attributes["delay"]',
@@ -334,6 +396,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "to_list": "it is `list(paths)`",
         "tolist": "it is `list(paths)`",
         "flows": "the flow of every path is `group`",
+        **dict.fromkeys(("lengths", "length", "hops", "sizes"), "the number of links of each is np.diff(paths.indptr)"),
         "links": "they are `indices`, and `paths[p]` those of path p",
         **dict.fromkeys(("nodes", "node_names", "to_nodes"), "`to_pandas(net)` has the nodes of every path"),
     },
@@ -376,6 +439,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "pairs": "they are `sources` and `destinations`",
         "scale": "it is `scaled(factor)`",
         "sum": "it is `total`",
+        **dict.fromkeys(
+            ("top", "head", "largest", "nlargest", "sort", "sorted", "sort_values"),
+            '`to_pandas(net)` is a table of them, which has nlargest(10, "demand")',
+        ),
+        **dict.fromkeys(("describe", "info", "summary", "stats"), "`to_pandas(net)` is a table of them"),
     },
 }
 """What is meant, by the name of a module or class and the name that it lacks."""
@@ -469,6 +537,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
         ),
         "k": "netnum.Problem(net, net.k_shortest_paths(demands, k)) has up to k paths for each pair",
         **dict.fromkeys(
+            ("max_paths", "few_paths"), "netnum.solve(problem, max_paths=k) and few_paths=True of a problem of pairs"
+        ),
+        **dict.fromkeys(
             ("demands", "demand", "traffic", "volumes", "traffic_matrix"),
             "demands come second, netnum.Problem(net, demands) for all paths of the network; beside paths they are "
             "flow_cap=",
@@ -487,6 +558,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
         "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
+    "leaf_spine": dict.fromkeys(
+        ("oversubscription", "oversub", "ratio"),
+        "`fabric_capacity=` is that of a link to a spine, servers_per_rack * server_capacity / (spines * "
+        "oversubscription)",
+    ),
     "from_edges": {
         **dict.fromkeys(
             ("capacity", "capacities", "default_capacity"), "every edge has its own: (source, target, capacity)"
@@ -520,6 +596,12 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "history": "`trace=True` keeps every iteration",
         "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
         "`problem.with_flow_caps(demands)` is the problem with others",
+        **dict.fromkeys(
+            ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
+        ),
+        **dict.fromkeys(
+            ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
+        ),
         "comm": "over the ranks of a communicator, each with its part of the flows, it is "
         "netnum.distributed.solve(part, comm=comm)",
         "utility": "the problem has it: netnum.Problem(network, paths, utility)",
@@ -528,11 +610,41 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
-        "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
         **dict.fromkeys(
-            ("paths", "paths_per_flow", "k_paths"), "`max_paths=` is the most paths of a flow, of a problem of pairs"
+            ("k", "K", "paths", "num_paths", "n_paths", "paths_per_flow", "k_paths"),
+            "`max_paths=` is the most paths of a flow, of a problem of pairs; "
+            "netnum.Problem(net, net.k_shortest_paths(demands, k)) has k paths for each pair",
         ),
     },
+    **{
+        study: {
+            **dict.fromkeys(
+                ("few_paths", "max_paths"),
+                f"netnum.solve takes it: {study}(netnum.solve(problem, few_paths=True).problem) is over its paths",
+            ),
+            **dict.fromkeys(
+                ("reroute", "rerouting", "rerouted", "re_route", "without_rerouting", "keep_paths", "restoration"),
+                rerouting,
+            ),
+            "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
+            **dict.fromkeys(("trace", "callback", "tie_cost"), "netnum.solve takes it, for one problem"),
+        }
+        for study, rerouting in (
+            (
+                "failure_study",
+                "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the study has "
+                "`without_rerouting` beside it; a problem of paths keeps its paths",
+            ),
+            (
+                "upgrade_study",
+                "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and a problem of paths keeps them",
+            ),
+        )
+    },
+    "Solution.sensitivity": dict.fromkeys(
+        ("wrt", "of", "parameters", "with_respect_to", "capacities", "link"),
+        "it has the derivatives in all of them: `gains(link)` in the capacity of a link, `jvp` and `vjp` in any",
+    ),
     "Solver": dict.fromkeys(
         ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
     ),
@@ -582,16 +694,19 @@ CALLS: dict[str, str] = {
     "Paths": "netnum.Paths.from_lists(paths, net) makes them of lists of links or of nodes",
     "Demands": "netnum.demands has from_pandas(net, frame) and from_matrix(net, matrix), and a dict of volumes by pair "
     "is taken wherever demands are",
+    "certify": "solution.certificate is that of a solution, and certify(solution.problem, solution.rates, "
+    "solution.prices) computes it again",
     **dict.fromkeys(
-        ("solve", "solve_many", "certify", "Solver", "failure_study", "upgrade_study"),
+        ("solve", "solve_many", "Solver", "failure_study", "upgrade_study"),
         "netnum.Problem(network, paths, utility) makes a problem",
     ),
     **dict.fromkeys(
         ("min_utilization", "concurrent_flow"),
-        "netnum.Problem(net, net.k_shortest_paths(demands, k)) makes a problem of demands, such as {(a, b): volume}",
+        "netnum.Problem(net, demands) makes a problem of demands, such as {(a, b): volume}, over all paths",
     ),
     "simulate": "netnum.sim.Workload(arrivals, sources, destinations, sizes, net=net) makes a workload of known flows, "
     "Workload.poisson(net, sizes, load, flows=...) draws one",
+    "Topology.without": "links are a list, in which a pair of nodes is the edge that joins them: [(a, b)]",
     "AlphaFair": "an alpha per flow is an array, AlphaFair([1.0, 2.0])",
 }
 """What makes the arguments of a function or class, for errors about those that it is called with."""
@@ -623,8 +738,22 @@ ENTRIES: dict[str, str] = {
     "Solution": "`rate(a, b)`, `price(a, b)` and `load(a, b)` are by the names of nodes",
     "Topology": "`link(a, b)` is the number of the link from a to b, and `capacities[net.link(a, b)]` its capacity",
     "Problem": "`capacities`, `paths` and `utility` are what it has",
+    "Sensitivity": "`gains(link)` is a table of the flows, and `d_rates_d_capacity[flow, link]` a number",
 }
 """What has the entries of objects that have none of their own."""
+
+CONTENTS: dict[str, str] = {
+    "Solution": "`flow_rates` has the rate of every flow, and `prices` the price of every link",
+    "Topology": "`node_names` are its nodes, `links` its links, and `to_networkx()` is the graph",
+    "Problem": "`flows` and `links` are their numbers, and `paths` has the paths",
+}
+"""What is counted and searched in place of objects that have entries of several kinds."""
+
+MULTIPLES: dict[str, str] = {
+    "Topology": "`with_capacities(2.0 * net.capacities)` is the network with others",
+    "Demands": "`scaled(2.0)` has volumes twice as large",
+}
+"""What has the multiples of objects that are no numbers."""
 
 ARRAYS: dict[str, str] = {
     "Solution": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
@@ -632,7 +761,7 @@ ARRAYS: dict[str, str] = {
     "MulticommodityFlow": "`rates` (of paths), `flow_rates`, `prices` and `loads` are its arrays",
     "Problem": "`capacities`, `group` and others are its arrays",
     "Topology": "`capacities` and `links` are its arrays",
-    "Demands": "`volumes` is its array, and `to_matrix()` makes one",
+    "Demands": "`volumes` is its array, and `to_matrix(net)` makes one",
 }
 """The arrays of objects that NumPy would take for one entry of an array of objects."""
 
@@ -700,6 +829,21 @@ def answer_for(classes: Iterable[type]) -> None:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object has no entry {key!r}: {ENTRIES[kind]}")
 
+    def __len__(self: Any) -> int:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object has no length: {CONTENTS[kind]}")
+
+    def __contains__(self: Any, key: Any) -> bool:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object is no collection that has {key!r}: {CONTENTS[kind]}")
+
+    def __bool__(self: Any) -> bool:
+        return True
+
+    def __mul__(self: Any, _: Any) -> Any:
+        kind = type(self).__name__
+        raise TypeError(f"{kind!r} object is no number: {MULTIPLES[kind]}")
+
     def __array__(self: Any, *_: Any, **__: Any) -> Any:
         kind = type(self).__name__
         raise TypeError(f"{kind!r} object is no array: {ARRAYS[kind]}")
@@ -708,13 +852,19 @@ def answer_for(classes: Iterable[type]) -> None:
         one.__getattr__ = __getattr__  # type: ignore[attr-defined]
         if one.__name__ in ARRAYS:
             one.__array__ = __array__  # type: ignore[attr-defined]
+        if one.__name__ in MULTIPLES:
+            for operation in ("__mul__", "__rmul__", "__truediv__"):
+                setattr(one, operation, __mul__)
         if not _is_final(one):
             continue
         one.__setattr__ = __setattr__  # type: ignore[method-assign, assignment]
         if one.__name__ in ENTRIES:
             one.__getitem__ = __getitem__  # type: ignore[attr-defined, index]
-            # A class with entries would be iterable by them.
+            # A class with entries would be iterable by them, and pandas take one object for many.
             one.__iter__ = None  # type: ignore[attr-defined]
+        if one.__name__ in CONTENTS:
+            for operation, answer in (("__len__", __len__), ("__contains__", __contains__), ("__bool__", __bool__)):
+                setattr(one, operation, answer)
 
 
 def _is_final(one: type) -> bool:

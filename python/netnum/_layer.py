@@ -69,7 +69,8 @@ class Layer:
             raise NumError(f"at_kink is {at_kink!r}, expected 'refuse', 'hold' or 'release'")
         if threads is not None and operator.index(threads) < 1:
             raise NumError(f"threads is {threads}, expected at least 1")
-        problem._need_paths()  # type: ignore[attr-defined]
+        has_paths = "Problem(net, net.k_shortest_paths(demands, k)) has paths for a layer"
+        problem._need_paths(has_paths)  # type: ignore[attr-defined]
         self.at_kink: Any = at_kink
         self.threads = threads or os.cpu_count() or 1
         self.counts = {"link": problem.links, "path": len(problem.group), "flow": problem.flows}

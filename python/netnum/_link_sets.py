@@ -38,6 +38,7 @@ def link_sets(
         named = [(str(name), read.links(f"{entry} {str(name)!r}", links)) for name, links in given.items()]
     elif isinstance(given, Iterable):
         _refuse_masked(argument, given)
+        read.refuse_pair(argument, given)
         sets = [(links, read.links(f"{entry} {number}", links)) for number, links in enumerate(given)]
         named = [(name if isinstance(name, str) else read.name(links), links) for name, links in sets]
     else:
@@ -140,6 +141,21 @@ class _Reader:
         """The links of one set, each once."""
         return tuple(dict.fromkeys(self.listed(what, given)))
 
+    def refuse_pair(self, argument: str, given: Any) -> None:
+        """Refuses a pair of nodes in place of a list of links."""
+        pair = isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(node, str) for node in given)
+        if pair and all(self._is_node(name) for name in given):
+            one = f"({given[0]!r}, {given[1]!r})"
+            raise ProblemError(f"{argument} is the pair of nodes {one}: the list of that link alone is [{one}]")
+
+    def _is_node(self, name: str) -> bool:
+        """Whether it is the name of a node and of no link."""
+        return name in self._nodes and name not in self._numbers and name not in self._fibers
+
+    @functools.cached_property
+    def _nodes(self) -> frozenset[str]:
+        return frozenset(self._net.node_names if self._net is not None else ())
+
     def listed(self, what: str, given: Any, has_places: bool = False) -> list[int]:
         """The links of one set, as often as it names them; errors have the place in it or not."""
         _refuse_masked(what, given)
@@ -206,6 +222,8 @@ class _Reader:
             return self._fibers[name]
         near = did_you_mean(name, [*self._names, *self._fibers])
         meant = f", {near}" if near else ""
+        if self._is_node(name):
+            meant = f": {name!r} is a node, whose links are named as ({name!r}, another)"
         raise ProblemError(f"{what} names link {name!r}, expected the name of one of the {self._count} links{meant}")
 
 

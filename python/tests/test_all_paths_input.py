@@ -99,19 +99,86 @@ def test_the_forms_that_the_message_about_an_array_names_are_taken():
 
 def test_priorities_and_costs_beside_max_min_are_refused_wherever_they_are_given():
     message = (
-        "a problem over all paths of a network takes no priorities: give it paths, such as those of k_shortest_paths"
+        "a problem over all paths takes no priorities: Problem(net, net.k_shortest_paths(demands, k), priority=...) "
+        "has paths, and takes them"
     )
-    with pytest.raises(netnum.ProblemError, match=message):
-        netnum.Problem(TRIANGLE, PAIRS, priority=[0, 1])
     problem = netnum.Problem(TRIANGLE, PAIRS)
-    with pytest.raises(netnum.ProblemError, match=message):
-        problem.with_priorities([0, 1])
+    for call in (
+        lambda: netnum.Problem(TRIANGLE, PAIRS, priority=[0, 1]),
+        lambda: problem.with_priorities([0, 1]),
+        lambda: problem.with_priorities({PAIRS[0]: 1}),
+    ):
+        with pytest.raises(netnum.ProblemError) as caught:
+            call()
+        assert str(caught.value) == message
+    over_paths = netnum.Problem(TRIANGLE, TRIANGLE.k_shortest_paths(PAIRS, 2), priority=[1, 0])
+    assert netnum.solve(over_paths).flow_rates == pytest.approx([0.0, 16.0], rel=1e-3, abs=1e-3)
+    # Flows that a dict does not name keep theirs, 0.
+    assert over_paths.with_priorities(None).with_priorities({PAIRS[0]: 1}) == over_paths
     assert problem.with_priorities([1, 1]) == problem.with_priorities(None) == problem
     costs = "takes no costs beside max-min utilities: leave them out"
     with pytest.raises(netnum.ProblemError, match=costs):
         netnum.Problem(TRIANGLE, PAIRS, "max-min").with_link_costs(0.1)
     with pytest.raises(netnum.ProblemError, match=costs):
         problem.with_link_costs(0.1).with_utility("max-min")
+
+
+DEMANDS = {("Seattle", "Houston"): 9.0, ("Denver", "Houston"): 9.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        (lambda p, s: netnum.max_min(p), 'solve(Problem(net, demands, "max-min")) has their max-min rates'),
+        (lambda p, s: netnum.max_min(TRIANGLE, DEMANDS), 'solve(Problem(net, demands, "max-min")) has their'),
+        (lambda p, s: netnum.solve_many(p, capacities=[[1.0] * 6]), "solve_many([problem.with_capacities(c), ...])"),
+        (lambda p, s: netnum.solve_many(p, flow_caps=[[1.0] * 2]), "solve_many([problem.with_flow_caps(volumes), ...]"),
+        (
+            lambda p, s: netnum.solve_many(p, flow_floors=[[1.0] * 2], path_costs=[[0.0]]),
+            "solve_many([problem.with_flow_floors(floors).with_link_costs(costs), ...]) takes several of pairs",
+        ),
+        (lambda p, s: p.with_rate_caps(1.0), "Problem(net, net.k_shortest_paths(demands, k), rate_cap=...) has paths,"),
+        (lambda p, s: p.with_path_costs(1.0), "links have costs, problem.with_link_costs(link_cost)"),
+        (lambda p, s: p.with_paths_closed([0]), "Problem(net, demands, avoid_links=...) is over those that avoid some"),
+        (
+            lambda p, s: netnum.Solver(p).step(),
+            "a Solver goes over all of them by `solve` and `update`, and Solver(Problem(net, net.k_shortest_paths(",
+        ),
+        *(
+            (call, "the rates of a solution are those of solution.problem, which has the paths that solve found")
+            for call in (
+                lambda p, s: netnum.certify(p, s.rates, s.prices),
+                lambda p, s: p.loads(s.rates),
+                lambda p, s: p.flow_rates(s.rates),
+                lambda p, s: netnum.f_norm(p, s.rates),
+                lambda p, s: netnum.to_pandas(p, s),
+            )
+        ),
+    ],
+)
+def test_what_needs_paths_names_what_has_the_same_answer_over_all_of_them(call, instead):
+    problem = netnum.Problem(TRIANGLE, DEMANDS)
+    with pytest.raises(netnum.ProblemError) as caught:
+        call(problem, netnum.solve(problem))
+    assert str(caught.value).startswith(f"this problem has pairs and no paths: {instead}")
+
+
+def test_the_calls_that_stand_in_for_those_over_paths_work():
+    net, demands, k = TRIANGLE, DEMANDS, 2
+    problem = netnum.Problem(net, demands)
+    fair = netnum.solve(netnum.Problem(net, demands, "max-min"))
+    assert fair.flow_rates == pytest.approx([8.0, 8.0], rel=1e-6)
+    over_paths = netnum.Problem(net, net.k_shortest_paths(demands, k))
+    assert netnum.max_min(over_paths).flow_rates == pytest.approx(fair.flow_rates, rel=1e-6)
+    capacities = [2.0 * net.capacities, 0.5 * net.capacities]
+    several = netnum.solve_many([problem.with_capacities(c) for c in capacities])
+    assert [each.flow_rates.sum() for each in several] == pytest.approx([18.0, 8.0], rel=1e-3)
+    changed = problem.with_flow_caps([1.0, 2.0]).with_flow_floors([0.5, 0.0]).with_link_costs(0.01)
+    assert netnum.solve_many([changed])[0].flow_rates == pytest.approx([1.0, 2.0], rel=1e-3)
+    assert netnum.Problem(net, net.k_shortest_paths(demands, k), rate_cap=1.0).rate_cap is not None
+    netnum.Solver(netnum.Problem(net, net.k_shortest_paths(demands, k))).step()
+    avoiding = netnum.solve(netnum.Problem(net, demands, avoid_links=[("Seattle", "Houston")]))
+    assert avoiding.flow_rates.sum() == pytest.approx(10.0, rel=1e-3)
 
 
 def test_methods_are_named_in_plain_words():

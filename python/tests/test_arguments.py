@@ -306,6 +306,23 @@ def test_other_attributes_cannot_be_set_either():
     [
         (lambda: netnum.solve(PROBLEM)["a", "c"], "'Solution' object has no entry ('a', 'c'): `rate(a, b)`, `price("),
         (lambda: NET["a"]["b"], "'Topology' object has no entry 'a': `link(a, b)` is the number of the link from a to"),
+        (
+            lambda: netnum.solve(PROBLEM).sensitivity()[0],
+            "'Sensitivity' object has no entry 0: `gains(link)` is a table of the flows, and `d_rates_d_capacity[flow",
+        ),
+        (
+            lambda: netnum.solve(PROBLEM, warm_start=True),
+            "warm_start must be a Solution, or an array of prices, not bool",
+        ),
+        (
+            lambda: netnum.solve(PROBLEM, warm_start="last"),
+            "warm_start must be a Solution, or an array of prices, not s",
+        ),
+        (
+            lambda: NET.without("a", "b"),
+            "Topology.without has too many positional arguments: the call is Topology.without(links) (links are a list,"
+            " in which a pair of nodes is the edge that joins them: [(a, b)])",
+        ),
         (lambda: PROBLEM[0], "'Problem' object has no entry 0: `capacities`, `paths` and `utility` are what it has"),
         (lambda: iter(NET), "'netnum.Topology' object is not iterable"),
         (lambda: list(PROBLEM), "'netnum.Problem' object is not iterable"),

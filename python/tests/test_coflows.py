@@ -253,3 +253,18 @@ def test_a_chart_has_a_bar_for_every_coflow():
     assert {"3 s", "not done"} <= {text.get_text() for text in ax.texts}
     with pytest.raises(netnum.NumError, match="the workload has no coflows to draw"):
         sim.simulate(LINK, flows(2)).plot_coflows()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50])
+def test_a_chart_of_few_coflows_has_no_empty_rows(count):
+    report = sim.simulate(LINK, flows(count, coflow=list(range(count))))
+    bottom, top = report.plot_coflows().get_ylim()
+    assert (bottom, top) == (min(count, 40) - 0.4, -0.6)
+
+
+@pytest.mark.parametrize("labels", [["map", "reduce"], np.array(["map", "reduce"]), ("map", "reduce"), ["map", None]])
+def test_coflows_by_name_are_told_what_numbers_them(labels):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=re.escape("pandas.factorize(names)[0] numbers names")):
+        flows(2, coflow=labels)
+    assert flows(2, coflow=pandas.factorize(np.array(["map", "reduce"]))[0]).coflow.tolist() == [0, 1]

@@ -245,6 +245,13 @@ def test_some_of_them_are_demands_too():
     assert found[-1].volumes.tolist() == [1.0]
     assert found[[2, 0]] == demands.Demands([2, 0], [0, 1], [1.0, 3.0])
     assert found.scaled(2).total == 12.0
+    for selection in (("Ulm", "Kiel"), "Ulm", (0, 1)):
+        with pytest.raises(
+            IndexError, match=r"not .*: demands.to_pandas\(net\) and demands.to_matrix\(net\) have the v"
+        ):
+            found[selection]
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        found[9]
     assert repr(found) == "Demands(3, 6 in all)"
     assert found != "demands"
     with pytest.raises(ValueError, match="read-only"):

@@ -101,7 +101,7 @@ def test_settings_are_those_of_solve_many(problem):
     assert {solution.method for solution in study.solutions} == {"fast-ned"}
     with pytest.raises(netnum.MethodError, match='method "fast-ned" has no option "gama"'):
         netnum.failure_study(problem, [0], "fast-ned", gama=1.0)
-    with pytest.raises(netnum.MethodError, match='has no option "callback"'):
+    with pytest.raises(netnum.MethodError, match=r"has no 'callback': netnum\.solve takes it"):
         netnum.failure_study(problem, [0], callback=print)
 
 
@@ -245,10 +245,10 @@ def test_the_words_name_every_link_fiber_and_node(ring):
     net = ring.network
     links = netnum.failure_study(ring, "links")
     assert links.names == tuple(net.link_names)
-    assert links.failures == tuple((link,) for link in range(8))
+    assert links.failures == tuple([link] for link in range(8))
     fibers = netnum.failure_study(ring, "fibers")
     assert fibers.names == ("Bonn - Kiel", "Bonn - Jena", "Kiel - Ulm", "Ulm - Jena")
-    assert fibers.failures == ((0, 1), (6, 7), (2, 3), (4, 5))
+    assert fibers.failures == ([0, 1], [6, 7], [2, 3], [4, 5])
     nodes = netnum.failure_study(ring, "nodes")
     assert nodes.names == tuple(net.node_names)
     for node, failed in enumerate(nodes.failures):
@@ -284,7 +284,8 @@ def test_networks_made_of_fibers_lose_fibers_and_others_links_by_default(ring):
 )
 def test_links_are_named_in_several_ways(ring, failures, expected):
     study = netnum.failure_study(ring, failures)
-    assert list(study.failures) == expected
+    assert [tuple(links) for links in study.failures] == expected
+    assert netnum.failure_study(ring, study.failures).failures == study.failures
     if isinstance(failures, dict):
         assert study.names == tuple(map(str, failures))
 
@@ -298,7 +299,7 @@ def test_a_tuple_of_two_integers_is_two_links_or_a_pair_of_nodes_and_is_refused(
     for failed, links in ([(1, 2)], [2, 3]), ([1, 2], [1, 2]):
         assert np.flatnonzero(ring.network.without(failed).capacities == 0).tolist() == links
     bare = netnum.Problem([1.0, 2.0, 3.0], [[0, 1], [2]])
-    assert list(netnum.failure_study(bare, [(1, 2)]).failures) == [(1, 2)]
+    assert netnum.failure_study(bare, [(1, 2)]).failures == ([1, 2],)
 
 
 def test_a_set_is_called_by_its_links(ring):
@@ -326,6 +327,15 @@ def test_a_set_is_called_by_its_links(ring):
             "scenario 0 names link 'Kiel - Um', expected the name of one of the 8 links, did you mean 'Kiel - Ulm'?",
         ),
         ([("Kiel", "Jena")], "scenario 0: there is no link from Kiel to Jena"),
+        *(
+            (pair, "failures is the pair of nodes ('Kiel', 'Ulm'): the list of that link alone is [('Kiel', 'Ulm')]")
+            for pair in (("Kiel", "Ulm"), ["Kiel", "Ulm"])
+        ),
+        (
+            ["Kiel"],
+            "scenario 0 names link 'Kiel', expected the name of one of the 8 links: 'Kiel' is a node, whose links are "
+            "named as ('Kiel', another)",
+        ),
         (
             {"cut": [("Kil", "Ulm")]},
             'scenario \'cut\': source is "Kil", expected the name of one of the 4 nodes, did you mean "Kiel"?',
@@ -336,6 +346,45 @@ def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
     with pytest.raises(netnum.ProblemError) as caught:
         netnum.failure_study(ring, failures)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("study", "keyword", "answer"),
+    [
+        (
+            netnum.failure_study,
+            "reroute",
+            "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the ",
+        ),
+        (netnum.upgrade_study, "rerouting", "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and "),
+        (
+            netnum.failure_study,
+            "few_paths",
+            "netnum.solve takes it: failure_study(netnum.solve(problem, few_paths=True).problem) is over its paths",
+        ),
+        (
+            netnum.upgrade_study,
+            "max_paths",
+            "netnum.solve takes it: upgrade_study(netnum.solve(problem, few_paths=True)",
+        ),
+        (netnum.failure_study, "k", "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))"),
+        (netnum.upgrade_study, "n_jobs", "`threads=`"),
+        (netnum.failure_study, "trace", "netnum.solve takes it, for one problem"),
+    ],
+)
+def test_a_keyword_that_a_study_lacks_is_answered_before_anything_is_solved(ring, study, keyword, answer):
+    infeasible = ring.with_flow_floors(1e9)
+    with pytest.raises(netnum.MethodError) as caught:
+        study(infeasible, **{keyword: True})
+    assert str(caught.value).startswith(f"{study.__name__} has no {keyword!r}: {answer}")
+
+
+def test_a_study_of_few_paths_is_over_those_of_the_solution():
+    net = netnum.topology.from_edges("Bonn Kiel 4\nKiel Ulm 4\nBonn Ulm 2")
+    problem = netnum.Problem(net, {("Bonn", "Ulm"): 5.0})
+    study = netnum.failure_study(netnum.solve(problem, few_paths=True).problem)
+    assert study.without_rerouting is None
+    assert study.before_failures.flow_rates == pytest.approx([5.0], rel=1e-3)
 
 
 MASK = "np.flatnonzero(mask) has the places where a mask is True"

@@ -63,6 +63,11 @@ def test_a_hint_is_for_a_name_that_does_not_exist_and_names_what_does(kind):
         (lambda: netnum.solve(problem()).rtes, "'Solution' object has no attribute 'rtes': did you mean 'rates'?"),
         (lambda: problem().zebra, "'Problem' object has no attribute 'zebra'"),
         (
+            lambda: netnum.solve(problem()).few_paths,
+            "'Solution' object has no attribute 'few_paths': netnum.solve(problem, few_paths=True), or max_paths=k, is "
+            "a solve of its own, and its `paths` are few",
+        ),
+        (
             lambda: netnum.solve(problem()).dual_objective,
             "'Solution' object has no attribute 'dual_objective': `gap` is the proven distance from it, relative to "
             "the gain of doubling every rate",
@@ -87,6 +92,37 @@ def test_a_name_that_does_not_exist_is_answered_with_the_right_one(get, message)
     with pytest.raises(AttributeError) as caught:
         get()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "what", "table"),
+    [
+        (len, "has no length", _hints.CONTENTS),
+        (lambda thing: "Seattle" in thing, "is no collection that has 'Seattle'", _hints.CONTENTS),
+        (lambda thing: 2 * thing, "is no number", _hints.MULTIPLES),
+        (lambda thing: thing * 2.0, "is no number", _hints.MULTIPLES),
+        (lambda thing: thing / 2.0, "is no number", _hints.MULTIPLES),
+    ],
+)
+def test_what_is_neither_a_collection_nor_a_number_names_what_is(call, what, table):
+    net = netnum.topology.backbone("abilene")
+    demands = netnum.demands.gravity(net, total=1.0)
+    things = (net, demands, problem(), netnum.solve(problem()))
+    things = {type(thing).__name__: thing for thing in things if type(thing).__name__ in table}
+    assert set(things) == set(table)
+    for kind, thing in things.items():
+        assert thing
+        with pytest.raises(TypeError) as caught:
+            call(thing)
+        assert str(caught.value) == f"{kind!r} object {what}: {table[kind]}"
+        for name in re.findall(r"`([a-z_]+)", table[kind]):
+            assert hasattr(thing, name), (kind, name)
+
+
+def test_a_table_has_a_solution_in_every_row_as_it_has_a_number():
+    pandas = pytest.importorskip("pandas")
+    solution = netnum.solve(problem())
+    assert pandas.DataFrame({"load": [0.1, 0.2], "solution": solution})["solution"].tolist() == [solution] * 2
 
 
 def test_what_is_no_array_names_its_arrays():
@@ -216,6 +252,17 @@ def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
         ),
         (lambda: netnum.topology.star(3, zebra=1), "star has no 'zebra': it takes servers, capacity"),
         (
+            lambda: netnum.topology.leaf_spine(2, 2, 2, oversubscription=2.0),
+            "leaf_spine has no 'oversubscription': `fabric_capacity=` is that of a link to a spine, servers_per_rack * "
+            "server_capacity / (spines * oversubscription)",
+        ),
+        (
+            lambda: netnum.certify(netnum.solve(problem())),
+            "certify needs `rates`, array of float, shape (paths,): the call is certify(problem, rates, prices) "
+            "(solution.certificate is that of a solution, and certify(solution.problem, solution.rates, "
+            "solution.prices) computes it again)",
+        ),
+        (
             lambda: netnum.topology.leaf_spine(2, 2, 2, capacity=1.0),
             "leaf_spine has no 'capacity': `server_capacity=` or `fabric_capacity=`",
         ),
@@ -237,7 +284,18 @@ def test_the_square_root_is_a_number_for_a_utility():
 
 
 def test_an_option_that_is_an_argument_under_another_name_is_answered():
-    for keywords, meant in [({"verbose": True}, "`progress=True` shows a bar"), ({"eps": 1.0}, "`tol=`")]:
+    of_paths = (
+        "`max_paths=` is the most paths of a flow, of a problem of pairs; "
+        "netnum.Problem(net, net.k_shortest_paths(demands, k)) has k paths for each pair"
+    )
+    answers = [
+        ({"verbose": True}, "`progress=True` shows a bar"),
+        ({"eps": 1.0}, "`tol=`"),
+        ({"k": 3}, of_paths),
+        ({"paths": 3}, of_paths),
+        ({"device": "cuda"}, "it computes on the processor, on several cores by `threads=`"),
+    ]
+    for keywords, meant in answers:
         with pytest.raises(netnum.MethodError) as caught:
             netnum.solve(problem(), **keywords)
         assert str(caught.value) == f"solve has no '{next(iter(keywords))}': {meant}"

@@ -360,8 +360,34 @@ def problems(draw):
     )
 
 
+#: Names of which some are integers, and numbers of others.
+SOME_INTEGERS = topology.from_edges("b 0 4\n0 3 4\n3 b 4\nb c 1")
+
+
+@st.composite
+def problems_of_pairs(draw):
+    net = draw(st.sampled_from([NET, INTEGERS, NETWORKS[2], NETWORKS[6], SOME_INTEGERS]))
+    ends = net.node_names[: net.ends]
+    pair = st.permutations(ends).map(lambda order: tuple(order[:2]))
+    pairs = draw(st.lists(pair, min_size=1, max_size=4))
+    utility = draw(st.sampled_from([netnum.AlphaFair(2.0, 3.0), netnum.Linear(0.5), netnum.AlphaFair(float("inf"))]))
+    caps = draw(st.none() | st.just(list(range(1, len(pairs) + 1))))
+    limits = {
+        "max_hops": draw(st.none() | st.just(len(net.node_names))),
+        "avoid_nodes": draw(st.none() | st.just([next((name for name in net.node_names if name not in ends), "b")])),
+        "link_cost": draw(st.none() | st.just(0.5)) if utility != netnum.AlphaFair(float("inf")) else None,
+    }
+    if limits["avoid_nodes"] and limits["avoid_nodes"][0] not in net.node_names:
+        limits["avoid_nodes"] = None
+    try:
+        return netnum.Problem(net, pairs, utility, flow_cap=caps, **limits)
+    except netnum.ProblemError as error:
+        assert "no path" in str(error)
+        return netnum.Problem(net, pairs, utility, flow_cap=caps)
+
+
 @settings(deadline=None)  # they write files
-@given(problems())
+@given(problems() | problems_of_pairs())
 @example(netnum.Problem([1.0, float("inf")], [[0], [0, 1]], flow_cap=[float("inf"), 2.0]))
 def test_problems_are_equal_to_their_text_file_and_pickle(tmp_path_factory, problem):
     file = tmp_path_factory.getbasetemp() / "problem.json"

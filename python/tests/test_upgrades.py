@@ -182,7 +182,7 @@ def test_fibers_and_nodes_are_upgraded_together():
 
 def test_failed_links_are_left_out_or_refused(chain):
     failed = chain.with_capacities([1.0, 0.0, 9.0])
-    assert netnum.upgrade_study(failed).upgrades == ((0,), (2,))
+    assert netnum.upgrade_study(failed).upgrades == ([0], [2])
     with pytest.raises(netnum.ProblemError) as caught:
         netnum.upgrade_study(failed, [0, [2, 1]])
     assert str(caught.value) == (

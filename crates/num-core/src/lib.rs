@@ -59,6 +59,7 @@ mod problem;
 pub mod registry;
 pub mod sensitivity;
 mod solve;
+mod tolerances;
 mod topology;
 mod utility;
 mod water_fill;
@@ -87,7 +88,6 @@ pub use utility::families::*;
 pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
-pub use work::interrupt::Tokens;
 pub use work::{AllReduce, Ranks, StopToken, Workers};
 use work::{interrupt, interruptible_list};
 
@@ -112,7 +112,7 @@ pub mod internal {
     pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod interrupt {
-        pub use crate::work::interrupt::{Pacer, check};
+        pub use crate::work::interrupt::{Pacer, Tokens, check};
     }
     pub mod numerics {
         pub use crate::numerics::{exp, ln, vectorized};

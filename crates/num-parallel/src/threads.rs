@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, mem, process};
 
-use netnum_core::Tokens;
+use netnum_core::internal::interrupt::Tokens;
 use netnum_core::internal::{PowerDemands, Respond};
 use netnum_core::{Paths, Ranks, Result, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -149,24 +149,22 @@ impl AllPaths {
         check_over_all_paths(problem, !self.link_costs.is_empty(), ask)
     }
 
-    /// Sources and destinations, as they are given again.
-    pub(crate) fn ends(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
-        let end = |which: usize| {
-            let ends: Vec<i64> = self.paths.pairs().iter().map(|pair| i64::from(pair[which])).collect();
-            numbers::read_only(py, ends)
+    /// Sources and destinations, as their network takes them.
+    pub(crate) fn ends(&self, py: Python<'_>, net: &Topology) -> PyResult<Py<PyTuple>> {
+        let ends = |which: usize| {
+            let ends = self.paths.pairs().iter().map(|pair| pair[which] as usize).collect::<Vec<_>>();
+            net.shown_as_taken(py, &ends)
         };
-        Ok(PyTuple::new(py, [end(0), end(1)])?.unbind())
+        Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
     }
 
-    /// What they are limited by, as keywords.
-    pub(crate) fn keywords(&self, py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
+    /// What they are limited by, as keywords that their network takes.
+    pub(crate) fn keywords(&self, py: Python<'_>, net: &Topology, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
         keywords.set_item("max_hops", self.paths.max_hops())?;
-        for (name, values) in
-            [("avoid_links", self.paths.avoided_links()), ("avoid_nodes", self.paths.avoided_nodes().to_vec())]
-        {
-            let values = (!values.is_empty()).then(|| numbers::indices(py, &values));
-            keywords.set_item(name, values)?;
-        }
+        let (links, nodes) = (self.paths.avoided_links(), self.paths.avoided_nodes());
+        keywords.set_item("avoid_links", (!links.is_empty()).then(|| numbers::indices(py, &links)))?;
+        let names = nodes.iter().map(|&node| net.core.node_names()[node as usize].as_str()).collect::<Vec<_>>();
+        keywords.set_item("avoid_nodes", (!names.is_empty()).then_some(names))?;
         let costs = (!self.link_costs.is_empty()).then(|| numbers::read_only(py, self.link_costs.to_vec()));
         keywords.set_item("link_cost", costs)
     }

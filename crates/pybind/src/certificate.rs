@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::detach::EnterRust;
 use crate::numbers;
-use crate::problem::Problem;
+use crate::problem::{OF_A_SOLUTION, Problem};
 
 /// The proof that comes with rates and prices.
 ///
@@ -110,6 +110,6 @@ pub(crate) fn certify(
     prices: &Bound<'_, PyAny>,
 ) -> PyResult<Certificate> {
     let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
-    let core = problem.over_paths()?;
+    let core = problem.over_paths(OF_A_SOLUTION)?;
     py.enter_rust(|| netnum_core::certify(core, &rates, &prices)).map(Into::into)
 }

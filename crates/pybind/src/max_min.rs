@@ -92,7 +92,7 @@ pub(crate) fn max_min<'py>(
         (Err(_), None) => return Err(wrong_type("problem", "a Problem, or a network with paths", problem)),
         (Err(_), Some(paths)) => py.get_type::<Problem>().call1((problem, paths))?.cast_into()?,
     };
-    let core = problem.get().over_paths()?;
+    let core = problem.get().over_paths("solve(Problem(net, demands, \"max-min\")) has their max-min rates")?;
     let workers = Arc::new(Threads::new(threads_of(threads)?));
     let kind = py.import("netnum._max_min_rates")?.getattr("MaxMinRates")?;
     if let Some(start) = start

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::detach::EnterRust;
 use crate::numbers;
-use crate::problem::Problem;
+use crate::problem::{OF_A_SOLUTION, Problem};
 
 fn normalized<'py>(
     problem: &Problem,
@@ -15,7 +15,7 @@ fn normalized<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = rates.py();
     let rates = numbers::floats("rates", rates)?;
-    let core = problem.over_paths()?;
+    let core = problem.over_paths(OF_A_SOLUTION)?;
     let feasible = py.enter_rust(|| netnum_core::normalize(core, &rates, &normalizer))?;
     Ok(PyArray1::from_vec(py, feasible))
 }

@@ -102,6 +102,7 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     let dtype = array.dtype();
     let hint = match dtype.kind() {
         b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
+        b'O' | b'U' | b'T' if name == "coflow" => ": pandas.factorize(names)[0] numbers names, and None is for lists",
         b'O' if has_none(&array)? => match name {
             "flow_floor" => ": 0 stands for no floor, not None",
             "capacities" | "flow_cap" | "flow_caps" | "rate_cap" => ": np.inf stands for no limit, not None",

@@ -88,7 +88,7 @@ use crate::{hints, path_forms, utility};
 /// priority : array of float, shape (flows,), or dict, optional
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
-///     Flows for which they leave nothing are among `Solution.failed_flows`.
+///     Flows for which they leave nothing are among `Solution.failed_flows`. Flows that a dict does not name have 0.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
@@ -432,10 +432,11 @@ impl Problem {
     }
 
     /// The pairs of ends, where they are given in place of paths: a tuple of sources and destinations, arrays of int,
-    /// shape (flows,); None where paths are given.
+    /// shape (flows,), as the network takes them (their names where these are integers); None where paths are given.
     #[getter]
     fn pairs(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
-        self.all_paths.as_ref().map(|all| all.ends(py)).transpose()
+        let all = self.all_paths.as_ref().zip(self.topology.as_ref());
+        all.map(|(all, net)| all.ends(py, net.get())).transpose()
     }
 
     /// The most links of a path that `solve` may find; None for no limit.
@@ -487,9 +488,10 @@ impl Problem {
         self.core.has_priorities().then(array).transpose()
     }
 
-    /// Raises where it has pairs and no paths.
-    fn _need_paths(&self) -> PyResult<()> {
-        self.over_paths().map(drop)
+    /// Raises where it has pairs and no paths, and says what to do instead.
+    #[pyo3(signature = (instead=OF_A_SOLUTION))]
+    fn _need_paths(&self, instead: &str) -> PyResult<()> {
+        self.over_paths(instead).map(drop)
     }
 
     #[getter]
@@ -543,7 +545,8 @@ impl Problem {
     /// ProblemError
     ///     Unless there is one rate per path.
     fn flow_rates<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let flow_rates = self.over_paths()?.flow_rates(&numbers::floats("rates", rates)?).map_err(raise)?;
+        let flow_rates =
+            self.over_paths(OF_A_SOLUTION)?.flow_rates(&numbers::floats("rates", rates)?).map_err(raise)?;
         Ok(PyArray1::from_vec(rates.py(), flow_rates))
     }
 
@@ -562,7 +565,7 @@ impl Problem {
     /// ProblemError
     ///     Unless there is one rate per path.
     fn loads<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let loads = self.over_paths()?.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
+        let loads = self.over_paths(OF_A_SOLUTION)?.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
         Ok(PyArray1::from_vec(rates.py(), loads))
     }
 
@@ -706,7 +709,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_rate_caps([1.0, np.inf])).rates.round(3)
     /// array([1., 5.])
     pub(crate) fn with_rate_caps(&self, py: Python<'_>, rate_cap: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.over_paths()?;
+        self.over_paths("Problem(net, net.k_shortest_paths(demands, k), rate_cap=...) has paths, and caps for them")?;
         let present = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
         let rate_cap = self.names(py)?.filled("rate_cap", rate_cap, Each::Path, present)?;
         let caps = numbers::for_each("rate_cap", &rate_cap, self.core.paths().len())?;
@@ -774,7 +777,7 @@ impl Problem {
     /// array([2. , 0.5])
     #[pyo3(signature = (path_cost))]
     pub(crate) fn with_path_costs(&self, py: Python<'_>, path_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        self.over_paths()?;
+        self.over_paths("links have costs, problem.with_link_costs(link_cost)")?;
         let count = self.core.paths().len();
         let costs = match path_cost {
             Some(path_cost) => {
@@ -815,8 +818,11 @@ impl Problem {
         let costs = self.of_links(py, "link_cost", link_cost)?;
         if let Some(AllPaths { paths, link_costs }) = &self.all_paths {
             let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
-            let link_costs = Arc::new(costs.iter().zip(before).map(|(cost, before)| cost + before).collect());
-            let all = AllPaths { paths: Arc::clone(paths), link_costs };
+            let mut sums: Vec<f64> = costs.iter().zip(before).map(|(cost, before)| cost + before).collect();
+            if sums.iter().all(|cost| *cost == 0.0) {
+                sums.clear();
+            }
+            let all = AllPaths { paths: Arc::clone(paths), link_costs: Arc::new(sums) };
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
                 let core = self.core.clone().with_link_costs(&costs)?;
@@ -833,7 +839,8 @@ impl Problem {
     /// Parameters
     /// ----------
     /// priority : array of float, shape (flows,), or dict, or None
-    ///     Smaller first, finite; None for one class of all flows. A dict changes the flows that it names.
+    ///     Smaller first, finite; None for one class of all flows. A dict changes the flows that it names: others
+    ///     keep their priorities, which are 0 where none were given.
     ///
     /// Returns
     /// -------
@@ -842,7 +849,8 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Unless there is one finite priority per flow; for a flow that a dict names and that does not exist.
+    ///     Unless there is one finite priority per flow; for a flow that a dict names and that does not exist; and for
+    ///     a problem of pairs.
     ///
     /// Examples
     /// --------
@@ -860,7 +868,10 @@ impl Problem {
             None => vec![0.0; self.core.flows()],
         };
         let core = self.core.clone().with_priorities(priorities).map_err(raise)?;
-        self.all_paths.iter().try_for_each(|all| all.check(&core)).map_err(raise)?;
+        if self.all_paths.is_some() && core.has_priorities() {
+            let instead = "Problem(net, net.k_shortest_paths(demands, k), priority=...) has paths, and takes them";
+            return Err(ProblemError::new_err(format!("a problem over all paths takes no priorities: {instead}")));
+        }
         self.with(py, core)
     }
 
@@ -952,7 +963,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_paths_closed([1])).rates.round(3)
     /// array([1., 0.])
     fn with_paths_closed(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.over_paths()?;
+        self.over_paths("Problem(net, demands, avoid_links=...) is over those that avoid some links")?;
         let count = self.core.paths().len();
         let number =
             |path: i64| u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }));
@@ -986,16 +997,17 @@ impl Problem {
         py: Python<'py>,
     ) -> PyResult<((Py<PyAny>, Py<PyAny>, Py<PyAny>), Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
-        if let Some(all) = &self.all_paths {
-            all.keywords(py, &others)?;
+        let pairs = self.all_paths.as_ref().zip(self.topology.as_ref().map(Py::get));
+        if let Some((all, net)) = pairs {
+            all.keywords(py, net, &others)?;
         }
         others.set_item("rate_cap", self.rate_cap(py)?)?;
         others.set_item("flow_cap", self.flow_cap(py)?)?;
         others.set_item("flow_floor", self.flow_floor(py)?)?;
         others.set_item("path_cost", self.path_cost(py)?)?;
         others.set_item("priority", self.priority(py)?)?;
-        let paths = match &self.all_paths {
-            Some(all) => all.ends(py)?.into_any(),
+        let paths = match pairs {
+            Some((all, net)) => all.ends(py, net)?.into_any(),
             None => self.own_paths(py)?.into_any(),
         };
         Ok(((self.network(py)?, paths, self.utility(py)?), others))
@@ -1072,6 +1084,15 @@ fn caps_by_name<'py>(
     Names { net: net.cloned(), paths: Some(paths) }.filled(name, &caps, each, present)
 }
 
+/// What to do instead where the rates of a solution are at hand.
+pub(crate) const OF_A_SOLUTION: &str =
+    "the rates of a solution are those of solution.problem, which has the paths that solve found";
+
+/// The error for a problem that has pairs where paths are needed, with what to do `instead`.
+pub(crate) fn no_paths(instead: &str) -> PyErr {
+    ProblemError::new_err(format!("this problem has pairs and no paths: {instead}"))
+}
+
 /// A problem whose flows all have a limit.
 fn limited(core: Core) -> netnum_core::Result<Core> {
     core.check_limits().map(|()| core)
@@ -1081,16 +1102,10 @@ impl Problem {
     /// The problem over its paths.
     ///
     /// # Errors
-    /// `ProblemError` where none are given.
-    pub(crate) fn over_paths(&self) -> PyResult<&Core> {
-        if self.all_paths.is_some() { Err(self.without_paths()) } else { Ok(&self.core) }
-    }
-
-    /// The error for a problem that has pairs where paths are needed.
-    pub(crate) fn without_paths(&self) -> PyErr {
-        let message = "this problem has pairs and no paths: solve(problem) finds those that are best for \
-                       its utility, which Solution.problem has, and net.k_shortest_paths(pairs, k) has paths for any";
-        ProblemError::new_err(message)
+    /// `ProblemError` where none are given, with what to do `instead`. The paths that a solve finds are best for its
+    /// utility, capacities and caps only: another optimum is not over these.
+    pub(crate) fn over_paths(&self, instead: &str) -> PyResult<&Core> {
+        if self.all_paths.is_some() { Err(no_paths(instead)) } else { Ok(&self.core) }
     }
 
     /// The method that solves it over all paths.

@@ -17,7 +17,7 @@ use crate::by_name::Each;
 use crate::detach::{EnterRust, InTurn};
 use crate::error::{NumError, ProblemError, raise, setting};
 use crate::numbers::{self, counted, threads_of};
-use crate::problem::Problem;
+use crate::problem::{OF_A_SOLUTION, Problem};
 
 /// The largest number of entries of a dense derivative.
 const DENSE: usize = 10_000_000;
@@ -117,7 +117,7 @@ impl Sensitivity {
         threads: NonZeroUsize,
     ) -> PyResult<Self> {
         let py = problem.py();
-        let held = problem.get().over_paths()?;
+        let held = problem.get().over_paths(OF_A_SOLUTION)?;
         let workers = Arc::new(Threads::new(threads));
         let core = py.enter_rust(|| Core::by(held, &Solution::kept(held, status, rates, prices), workers))?;
         let names = names_of(problem.get(), core.kinks());

@@ -217,7 +217,9 @@ def _highest(prices: NDArray[np.float64], network: object) -> str:
 
 
 def _power(value: float) -> str:
-    """As in a repr: 1.5e-7."""
+    """As in a repr: 1.5e-7, and 3.1."""
+    if 1 <= value < 1000:
+        return f"{value:.1f}"
     return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{value:.1e}")
 
 

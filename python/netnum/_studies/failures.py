@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._arguments import expect_problem
+from .._arguments import expect_problem, refuse_options
 from .._core import NumError, Problem, Solution
 from .._link_sets import LinkSets, is_made_of_fibers, link_sets
 from .._messages import counted, did_you_mean
@@ -45,8 +45,8 @@ class FailureStudy(Study):
     ((array([2]),), array([2., 2., 0.]))
     """
 
-    failures: tuple[tuple[int, ...], ...]
-    """The links that fail, per scenario."""
+    failures: tuple[list[int], ...]
+    """The links that fail, per scenario; `failure_study` takes them again."""
     objective: Literal["utility", "concurrent_flow", "min_utilization"]
     """What scenarios are compared by."""
     before_failures: Solution | MulticommodityFlow
@@ -120,7 +120,7 @@ class FailureStudy(Study):
         """
         columns: dict[str, Any] = {
             "failure": self.names,
-            "links": self.failures,
+            "links": list(map(tuple, self.failures)),
             "status": self.status,
             "cut_off": [len(flows) for flows in self.cut_off],
             "flows_cut_off": [flows.tolist() for flows in self.cut_off],
@@ -309,6 +309,7 @@ def failure_study(
     (0, 6)
     """
     expect_problem(problem, "failure_study")
+    refuse_options("failure_study", options)
     given = ("fibers" if is_made_of_fibers(problem) else "links") if failures is None else failures
     names, scenarios = link_sets(problem, given, "failures", "scenario", fail=True)
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
@@ -386,7 +387,7 @@ def _compared(
         ).T
     return FailureStudy(
         names=names,
-        failures=scenarios,
+        failures=tuple(map(list, scenarios)),
         objective=objective,
         before_failures=cases.before,
         solutions=tuple(solutions),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._arguments import expect_problem
+from .._arguments import expect_problem, refuse_options
 from .._core import NumError, Problem, ProblemError, Solution
 from .._link_sets import LinkSets, link_sets
 from .._messages import counted
@@ -39,8 +39,8 @@ class UpgradeStudy(Study):
     ('link 0', True)
     """
 
-    upgrades: tuple[tuple[int, ...], ...]
-    """The links that get more capacity, per upgrade."""
+    upgrades: tuple[list[int], ...]
+    """The links that get more capacity, per upgrade; `upgrade_study` takes them again."""
     added: NDArray[np.float64]
     """The sum of the capacities that are added."""
     before_upgrades: Solution
@@ -98,7 +98,7 @@ class UpgradeStudy(Study):
         """
         columns = {
             "upgrade": self.names,
-            "links": self.upgrades,
+            "links": list(map(tuple, self.upgrades)),
             "added": self.added,
             "price": np.divide(self.predicted, self.added, out=np.zeros(len(self.added)), where=self.added > 0),
             "predicted": self.predicted,
@@ -228,6 +228,7 @@ def upgrade_study(
     (array([0.867, 0.133, 0.2  ]), array([0.47 ,   nan, 0.182]))
     """
     expect_problem(problem, "upgrade_study")
+    refuse_options("upgrade_study", options)
     if operator.index(check) < 0:
         raise NumError(f"check is {check}, expected at least 0")
     names, sets = _that_work(problem, upgrades)
@@ -272,7 +273,7 @@ def upgrade_study(
         ratio[number] = cases.worst_ratio(solution, flows)
     return UpgradeStudy(
         names=names,
-        upgrades=sets,
+        upgrades=tuple(map(list, sets)),
         added=np.array([float(more[list(links)].sum()) for links in sets]),
         before_upgrades=whole,
         solutions=tuple(solutions),

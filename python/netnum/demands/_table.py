@@ -144,7 +144,14 @@ class Demands:
 
     def __getitem__(self, selection: Any) -> Demands:
         """Some of them."""
-        picked = np.atleast_1d(np.arange(len(self))[selection])
+        try:
+            picked = np.atleast_1d(np.arange(len(self))[selection])
+        except IndexError:
+            if np.asarray(selection).dtype.kind in "UT" or isinstance(selection, tuple):
+                of_pair = "demands.to_pandas(net) and demands.to_matrix(net) have the volume of a pair"
+                what = "a place, a slice, a list of places or an array of bool"
+                raise IndexError(f"demands are picked by {what}, not {selection!r:.60}: {of_pair}") from None
+            raise
         return Demands(self.sources[picked], self.destinations[picked], self.volumes[picked])
 
     def __eq__(self, other: object) -> bool:

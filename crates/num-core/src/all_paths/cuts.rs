@@ -15,10 +15,8 @@ use crate::interrupt;
 use crate::max_min::{Inequality, residual};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::tolerances::ROUNDING;
 use crate::work::Workers;
-
-/// A path is cheaper than a factor from this part on: less is rounding of the sums.
-const CHEAPER: f64 = 1e-12;
 
 /// The paths that are missing under cuts, with their flows: each once.
 ///
@@ -37,7 +35,7 @@ pub(super) fn missing(
         interrupt::check()?;
         let is_link = |link: u32| (link as usize) < problem.links();
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, price)| prices[link as usize] = price);
-        cut.factors().iter().for_each(|&(flow, factor)| than[flow as usize] = factor * (1.0 - CHEAPER));
+        cut.factors().iter().for_each(|&(flow, factor)| than[flow as usize] = factor * (1.0 - ROUNDING));
         let found = all.cheaper(&prices, &than, workers)?;
         check(&found, problem.capacities(), &prices, &than)?;
         for (path, &flow) in found.flows.iter().enumerate() {
@@ -82,6 +80,6 @@ pub(super) fn residual_over_all(
     witness: &[Inequality],
     workers: &dyn Workers,
 ) -> Result<f64> {
-    let lowered: Vec<Inequality> = witness.iter().map(|cut| cut.lowered(1.0 - CHEAPER)).collect();
+    let lowered: Vec<Inequality> = witness.iter().map(|cut| cut.lowered(1.0 - ROUNDING)).collect();
     residual(problem, rates, &lowered, workers)
 }

@@ -7,18 +7,13 @@
 use super::cheapest_paths::{CheapestPaths, check};
 use super::first_paths;
 use super::missing::{used, with_paths};
-use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
+use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow, min_utilization};
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::solve::Status;
+use crate::tolerances::ROUNDING;
 use crate::work::{Ranks, Workers};
-
-/// A path is missing that is cheaper than what its flow pays by this part of it: less is rounding.
-const CHEAPER: f64 = 1e-12;
-/// A gap that ends the search, and one up to which rates are optimal: as over given paths.
-const PROVEN: f64 = 1e-8;
-const OPTIMAL: f64 = 1e-6;
 
 /// Demands carried over all paths that flows may use.
 #[derive(Debug, Clone)]
@@ -75,7 +70,7 @@ fn carried(
         rounds += 1;
         let mut flow = solve(&problem)?;
         let (prices, pays) = (&flow.prices, &flow.flow_prices);
-        let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - CHEAPER)).collect();
+        let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - ROUNDING)).collect();
         let found = all.cheaper(prices, &than, &workers)?;
         check(&found, problem.capacities(), prices, &than)?;
         let (mut before, mut saved) = (0.0, 0.0);
@@ -126,7 +121,7 @@ pub(super) fn floors(
         let rates = flow.rates.into_iter().map(|rate| rate / flow.fraction).collect();
         return Ok(Floors::Settled(problem.with_carrying(rates)));
     }
-    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - CHEAPER)).collect();
+    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - ROUNDING)).collect();
     let found = all.cheaper(&flow.prices, &than, workers)?;
     check(&found, problem.capacities(), &flow.prices, &than)?;
     if found.flows.is_empty() {

@@ -13,10 +13,8 @@ use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::solve::{Ask, Solution};
+use crate::tolerances::ROUNDING;
 use crate::work::Workers;
-
-/// A path is cheaper than another from this part on: less is rounding of the sums.
-const CHEAPER: f64 = 1e-12;
 
 /// The cheapest paths of the flows for which they are cheaper than all that they have.
 #[derive(Debug)]
@@ -67,9 +65,9 @@ impl Missing {
             // A flow that has no rate would use a path only if that is worth it.
             _ if flow_rates[flow] == 0.0 => {
                 let (utility, place) = problem.utility(flow);
-                (least * (1.0 - CHEAPER)).min(utility.marginal(place, 0.0))
+                (least * (1.0 - ROUNDING)).min(utility.marginal(place, 0.0))
             }
-            _ => least * (1.0 - CHEAPER),
+            _ => least * (1.0 - ROUNDING),
         };
         let than: Vec<f64> = least.iter().enumerate().map(than).collect();
         let found = all.cheaper(&prices, &than, workers)?;

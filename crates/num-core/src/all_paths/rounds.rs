@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::max_min::Witness;
 use crate::problem::Problem;
 use crate::solve::{Ask, Cadence, Goal, MethodInfo, Observer, Progress, Settings, Solution, Solver, Status, Stop};
+use crate::tolerances::GRACE;
 use crate::utility::Curvature;
 use crate::work::{StopToken, Workers};
 
@@ -35,8 +36,6 @@ const PATIENCE: usize = 20;
 /// Where nothing is missing and the certificate is not met, rounds are solved to less and less, down to this part of
 /// the tolerance.
 const LEAST: f64 = 1e-3;
-/// Work before the first round that takes no longer is done whatever the time limit.
-const GRACE: Duration = Duration::from_millis(20);
 
 /// The solution over all paths that flows may use.
 #[derive(Debug, Clone)]

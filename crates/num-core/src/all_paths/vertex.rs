@@ -18,12 +18,10 @@
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
+use crate::tolerances::ROUNDING;
 
 /// A coefficient of a direction is 0 below this part of the largest.
 const ZERO: f64 = 1e-9;
-/// What a path carries is nothing below this part of its flow's rate, and a link is full above this part of its
-/// capacity.
-const NOTHING: f64 = 1e-12;
 /// The inverse is made anew after so many changes.
 const FRESH: usize = 64;
 /// Rates of all paths that give every flow its rate and load no link above its capacity, or above what it has, over few
@@ -93,13 +91,13 @@ impl<'a> Split<'a> {
         // Dust goes to the base, whose links it does not fill by more than rounding.
         for (path, &flow) in problem.group().iter().enumerate() {
             let of_flow = base[flow as usize];
-            if path != of_flow && rates[path] <= NOTHING * flow_rates[flow as usize] {
+            if path != of_flow && rates[path] <= ROUNDING * flow_rates[flow as usize] {
                 rates[of_flow] += std::mem::take(&mut rates[path]);
             }
         }
         let loads = problem.loads(&rates)?;
         let idle = loads.iter().zip(problem.capacities()).map(|(load, capacity)| match capacity - load {
-            idle if idle <= NOTHING * capacity => 0.0,
+            idle if idle <= ROUNDING * capacity => 0.0,
             idle => idle,
         });
         let links = problem.links();

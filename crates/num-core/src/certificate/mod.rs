@@ -18,6 +18,8 @@ mod slackness;
 mod ties;
 mod tolerances;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::non_finite;
@@ -51,6 +53,27 @@ impl Certificate {
     pub fn new(relative_gap: f64, overload: f64, kkt_residual: f64) -> Self {
         Self { relative_gap, overload, kkt_residual }
     }
+}
+
+impl fmt::Display for Certificate {
+    /// `gap 4.1e-7, rates to 2.0e-4`: the relative gap, and the KKT residual, to about which every single rate is
+    /// right. `gap 3.1 (above 1: far from proven), rates unproven` where these are no small numbers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { relative_gap, kkt_residual, .. } = self;
+        match *relative_gap {
+            gap if gap > 1.0 => write!(f, "gap {} (above 1: far from proven), ", rounded(gap))?,
+            gap => write!(f, "gap {gap:.1e}, ")?,
+        }
+        match *kkt_residual {
+            residual if residual >= 1.0 => write!(f, "rates unproven"),
+            residual => write!(f, "rates to {residual:.1e}"),
+        }
+    }
+}
+
+/// A number above 1 in two digits.
+fn rounded(number: f64) -> String {
+    if number < 1000.0 { format!("{number:.1}") } else { format!("{number:.1e}") }
 }
 
 /// By how much rates exceed a capacity or a cap, of a path or a flow, at most.

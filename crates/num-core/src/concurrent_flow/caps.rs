@@ -3,11 +3,10 @@
 //! them.
 
 use super::demands::Demands;
+use crate::tolerances::ROUNDING;
 
 /// Runs after which all caps count.
 const FEW: usize = 4;
-/// Part of a cap by which a rate may be above it.
-const ROUNDING: f64 = 1e-12;
 
 #[derive(Debug)]
 pub(super) struct Caps<'a> {

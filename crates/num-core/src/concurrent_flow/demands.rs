@@ -1,20 +1,12 @@
 //! Demands and the paths that are open to them; splits, which are rates that carry them.
 
-use std::time::Instant;
-
-use super::prices::Prices;
-use super::{MulticommodityFlow, OPTIMAL};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::max_min::Cut;
 use crate::paths::Paths;
 use crate::presolve::open_paths;
 use crate::problem::Problem;
-use crate::solve::Status;
+use crate::tolerances::ROUNDING;
 use crate::utility::families::AlphaFair;
-
-/// Part of a demand by which the caps of its paths may be below it.
-const ROUNDING: f64 = 1e-12;
 
 #[derive(Debug)]
 pub(super) struct Demands<'a> {
@@ -23,7 +15,7 @@ pub(super) struct Demands<'a> {
     pub(super) volumes: Vec<f64>,
     /// The open paths of every flow.
     open: Paths,
-    failed: Vec<u32>,
+    pub(super) failed: Vec<u32>,
 }
 
 impl<'a> Demands<'a> {
@@ -153,45 +145,5 @@ impl<'a> Demands<'a> {
     pub(super) fn utilization(&self, loads: &[f64]) -> f64 {
         let loaded = loads.iter().zip(self.problem.capacities()).filter(|(load, _)| **load > 0.0);
         loaded.map(|(load, capacity)| load / capacity).fold(0.0, f64::max)
-    }
-
-    /// What is returned of rates that carry a fraction of every demand.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub(super) fn answer(
-        &self,
-        fraction: f64,
-        rates: Vec<f64>,
-        prices: Prices,
-        gap: f64,
-        start: Instant,
-    ) -> Result<MulticommodityFlow> {
-        let problem = self.problem;
-        let (flow_rates, loads) = (problem.flow_rates(&rates)?, problem.loads(&rates)?);
-        let numbers =
-            |values: &[f64]| (0u32..).zip(values).filter(|(_, value)| **value > 0.0).map(|(n, _)| n).collect();
-        let cut = Cut {
-            fair_share: fraction.min(f64::MAX),
-            links: numbers(&prices.of_links),
-            flows: numbers(&prices.of_flows),
-        };
-        // NaN is no proof.
-        let status = if gap <= OPTIMAL { Status::Optimal } else { Status::Stalled };
-        Ok(MulticommodityFlow {
-            status,
-            fraction,
-            utilization: self.utilization(&loads),
-            bound: prices.bound,
-            gap: gap.max(0.0),
-            rates,
-            flow_rates,
-            loads,
-            prices: prices.of_links,
-            flow_prices: prices.of_flows,
-            cut,
-            failed_flows: self.failed.clone(),
-            seconds: start.elapsed().as_secs_f64(),
-        })
     }
 }

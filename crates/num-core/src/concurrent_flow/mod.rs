@@ -39,10 +39,10 @@ use prices::Prices;
 pub(crate) use prices::{rent, worth};
 
 /// A gap that ends the search: rounding is far below it.
-const PROVEN: f64 = 1e-8;
+pub(crate) const PROVEN: f64 = 1e-8;
 /// A gap up to which rates are optimal. The simplex method may leave more than rounding where the coefficients of paths
 /// are decades apart.
-const OPTIMAL: f64 = 1e-6;
+pub(crate) const OPTIMAL: f64 = 1e-6;
 /// Runs of the simplex method with other pivots before the best one stands.
 const RUNS: u64 = 4;
 
@@ -188,6 +188,48 @@ fn over_one_path(demands: &Demands<'_>, mut rates: Vec<f64>, start: Instant) -> 
     rates.iter_mut().for_each(|rate| *rate *= fraction);
     let gap = prices.bound / fraction - 1.0;
     demands.answer(fraction, rates, prices, gap, start)
+}
+
+impl Demands<'_> {
+    /// What is returned of rates that carry a fraction of every demand.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn answer(
+        &self,
+        fraction: f64,
+        rates: Vec<f64>,
+        prices: Prices,
+        gap: f64,
+        start: Instant,
+    ) -> Result<MulticommodityFlow> {
+        let problem = self.problem;
+        let (flow_rates, loads) = (problem.flow_rates(&rates)?, problem.loads(&rates)?);
+        let numbers =
+            |values: &[f64]| (0u32..).zip(values).filter(|(_, value)| **value > 0.0).map(|(n, _)| n).collect();
+        let cut = Cut {
+            fair_share: fraction.min(f64::MAX),
+            links: numbers(&prices.of_links),
+            flows: numbers(&prices.of_flows),
+        };
+        // NaN is no proof.
+        let status = if gap <= OPTIMAL { Status::Optimal } else { Status::Stalled };
+        Ok(MulticommodityFlow {
+            status,
+            fraction,
+            utilization: self.utilization(&loads),
+            bound: prices.bound,
+            gap: gap.max(0.0),
+            rates,
+            flow_rates,
+            loads,
+            prices: prices.of_links,
+            flow_prices: prices.of_flows,
+            cut,
+            failed_flows: self.failed.clone(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
 }
 
 impl fmt::Display for MulticommodityFlow {

@@ -8,6 +8,7 @@
 use super::Row;
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::tolerances::NONE;
 
 /// The nodes below the root, which is node 0, in the order of a walk down the tree: the children of a node follow it.
 #[derive(Default)]
@@ -16,8 +17,6 @@ pub(crate) struct Trie {
     nodes: Vec<[u32; 2]>,
 }
 
-/// No node.
-const NONE: u32 = u32::MAX;
 /// Comparisons per crossing at most: of networks in which nodes have many children no trie is made.
 const MOST_COMPARISONS: usize = 8;
 

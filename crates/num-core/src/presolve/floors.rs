@@ -14,9 +14,7 @@ use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, rent, worth};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
-
-/// A floor missed by this part of it is not missed: rounding.
-const MISSED: f64 = 1e-12;
+use crate::tolerances::ROUNDING;
 
 /// Why the floors of a problem do not fit: an inequality that no rates satisfy.
 ///
@@ -67,10 +65,10 @@ impl Presolved {
             self.ranks().sum(&mut loads)?;
             // Sums have the rounding of their terms.
             let fits = |((load, capacity), uses): ((&f64, &f64), &f64)| {
-                *load <= capacity * (1.0 + MISSED + uses * f64::EPSILON)
+                *load <= capacity * (1.0 + ROUNDING + uses * f64::EPSILON)
             };
             let links = loads.iter().zip(&self.capacities).zip(&self.uses).all(fits);
-            let caps = base.iter().zip(&self.bounds.ceilings).all(|(rate, most)| *rate <= most * (1.0 + MISSED));
+            let caps = base.iter().zip(&self.bounds.ceilings).all(|(rate, most)| *rate <= most * (1.0 + ROUNDING));
             if !self.ranks().any(!(links && caps))? {
                 self.floor_rates = base;
                 return Ok(());
@@ -85,7 +83,7 @@ impl Presolved {
         let part = flow.fraction.min(1.0) / flow.fraction;
         self.floor_rates = self.natural_rates(&flow.rates);
         self.floor_rates.iter_mut().for_each(|rate| *rate *= part);
-        if flow.bound < 1.0 - MISSED - self.paths.len() as f64 * f64::EPSILON {
+        if flow.bound < 1.0 - ROUNDING - self.paths.len() as f64 * f64::EPSILON {
             // Methods get floors that fit.
             self.bounds.floors.scale(flow.fraction);
             self.infeasibility = Some(infeasibility(problem, flow)?);

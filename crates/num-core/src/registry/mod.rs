@@ -2,7 +2,7 @@
 //!
 //! An entry states its name, its options with their defaults, and how it is made. A name or an option that does not
 //! exist is one kind of error everywhere, which lists those that do, the nearest first. Options that are numbers alone
-//! are [`Numbers`], whose ranges the entry states. Others are the fields of a plain struct with defaults, which checks
+//! have ranges, which the entry states. Others are the fields of a plain struct with defaults, which checks
 //! its ranges itself; by name they are [`Options`], which have the form of JSON.
 
 pub(crate) mod options;
@@ -15,8 +15,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-pub use options::Numbers;
-use options::{Given, json};
+use options::{Given, Numbers, json};
 
 /// Options by name.
 pub type Options = BTreeMap<String, OptionValue>;
@@ -70,7 +69,7 @@ pub struct OptionInfo {
     pub name: Cow<'static, str>,
     /// The value it has unless given; [`OptionValue::None`] where that depends on others.
     pub default: OptionValue,
-    /// The values it may have, of an option that is one of [`Numbers`].
+    /// The values it may have, of an option of an entry whose options are numbers alone.
     pub range: Option<OptionRange>,
     /// Its meaning, in one line; empty where the documentation of the entry says it.
     pub summary: &'static str,

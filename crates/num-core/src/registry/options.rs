@@ -10,7 +10,7 @@ use super::{OptionInfo, OptionValue, Options};
 use crate::error::{Error, Result};
 
 /// Options by name, all of them numbers.
-pub type Numbers = BTreeMap<String, f64>;
+pub(crate) type Numbers = BTreeMap<String, f64>;
 
 /// The options that an entry is made from.
 #[derive(Debug)]

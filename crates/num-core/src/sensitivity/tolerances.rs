@@ -1,8 +1,8 @@
 //! What counts as 0, as solved and as settled. All relative: rates to those of their flows, prices to what their paths
 //! pay (`scales.rs`), rows of the equations to their own terms.
 
-/// Rounding of a load, of a multiplier and of a price beside what it is compared with.
-pub(super) const ROUNDING: f64 = 1e-12;
+/// Also the rounding of a multiplier beside a price.
+pub(super) use crate::tolerances::ROUNDING;
 
 /// The least gap that counts in a certificate, and the KKT residual of a refined point at most.
 pub(super) const CERTIFIED: f64 = 1e-6;

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::max_min::{self, Inequality, Limits};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::tolerances::NEGLIGIBLE;
 use crate::utility::Curvature;
 
 /// A link that idles by no more than this is full.
@@ -29,8 +30,6 @@ const IDLE: f64 = 1e-2;
 const AT_LIMIT: f64 = 1e-3;
 /// A path with no more than this part of its flow's rate carries nothing.
 const IDLE_SHARE: f64 = 1e-6;
-/// A rate of no more than this part of what its links could carry is 0, and a price of no more than this part of U'.
-const NEGLIGIBLE: f64 = 1e-9;
 
 /// The bottleneck of every path of the problem at a feasible point, the prices of links, and the cuts of max-min over
 /// several paths, which its witness has.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
+use crate::tolerances::GRACE;
 use crate::work::Ranks;
 
 /// The time limit of one run, and the measured times of its parts.
@@ -26,8 +27,6 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// Tolerated delay: work that takes less is always done.
-    pub(super) const GRACE: Duration = Duration::from_millis(20);
     /// Time of making the solution, and of a fill with its certificate, in certificates.
     const SOLUTION: u32 = 3;
     const FILL: u32 = 4;
@@ -37,7 +36,7 @@ impl Deadline {
     /// Of a solve that began then. `made`: the time of making the solver. Several ranks decide together and break
     /// nothing off.
     pub(super) fn new(at: Option<Instant>, began: Instant, made: Duration, ranks: &Ranks) -> Self {
-        let late = |at: Instant| at.saturating_duration_since(began) / Self::LATE + 2 * Self::GRACE;
+        let late = |at: Instant| at.saturating_duration_since(began) / Self::LATE + 2 * GRACE;
         Self {
             at,
             end: at.map(|at| at + late(at)),
@@ -60,7 +59,7 @@ impl Deadline {
     /// Those of the work, [`Error::Stopped`] only where another token is the cause. So for the next two.
     pub(super) fn step<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
-        let result = self.until(self.at.map(|at| at + Self::GRACE - self.finishing().min(at - began)), work);
+        let result = self.until(self.at.map(|at| at + GRACE - self.finishing().min(at - began)), work);
         self.step = began.elapsed();
         result
     }
@@ -75,7 +74,7 @@ impl Deadline {
 
     /// Does some work; `None` if the time runs out during it.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        self.until(self.at.map(|at| at + Self::GRACE), work)
+        self.until(self.at.map(|at| at + GRACE), work)
     }
 
     /// Does some work that is to end in time: [`Error::Stopped`] if it does not, without delay.
@@ -105,7 +104,7 @@ impl Deadline {
         let Some(at) = self.at else { return Ok(false) };
         let now = Instant::now();
         let needed = self.step + self.finishing();
-        self.ranks.any(now >= at || now + needed > at + Self::GRACE)
+        self.ranks.any(now >= at || now + needed > at + GRACE)
     }
 
     /// The same, if it rests on an estimate and there is time for a certificate, which measures it.
@@ -118,7 +117,7 @@ impl Deadline {
     pub(super) fn allows_certificate(&self) -> Result<bool> {
         let Some(at) = self.at else { return Ok(true) };
         let needed = if self.is_estimate { Duration::ZERO } else { self.certificate + self.solution() };
-        let is_late = Instant::now() + needed > at + Self::GRACE;
+        let is_late = Instant::now() + needed > at + GRACE;
         Ok(!self.ranks.any(is_late)?)
     }
 
@@ -137,12 +136,12 @@ mod tests {
 
     #[test]
     fn work_beyond_the_limit_returns_none_and_a_stop_by_another_token_is_an_error() {
-        let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
+        let past = Instant::now().checked_sub(2 * GRACE).unwrap();
         let mut late = Deadline::new(Some(past), past, Duration::ZERO, &Ranks::alone());
         let mut free = Deadline::none();
         let look = || interrupt::check().map(|()| 1);
         assert_eq!(late.step(|| StopToken::with_timeout(Duration::from_secs(3600)).scope(|| Ok(1))), Ok(Some(1)));
-        std::thread::sleep(2 * Deadline::GRACE);
+        std::thread::sleep(2 * GRACE);
         assert_eq!((late.step(look), late.certificate(look), late.within(look)), (Ok(None), Ok(None), Ok(None)));
         assert_eq!(free.step(look), Ok(Some(1)));
         let other = StopToken::new();
@@ -160,7 +159,7 @@ mod tests {
         // However long it seems to take, a first one is taken while there is time, and none afterwards.
         let slow = Deadline::new(Some(Instant::now() + limit), Instant::now(), 2 * made, &Ranks::alone());
         assert!(slow.is_reached().unwrap() && slow.is_estimated_reached().unwrap());
-        let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
+        let past = Instant::now().checked_sub(2 * GRACE).unwrap();
         let late = Deadline::new(Some(past), past, made, &Ranks::alone());
         assert!(late.is_reached().unwrap() && !late.is_estimated_reached().unwrap());
     }

@@ -18,16 +18,12 @@ use crate::interrupt;
 use crate::normalize::{Fill, Normalizer, flow_caps_as_links};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::tolerances::{NEGLIGIBLE, ROUNDING};
 use crate::utility::Curvature;
 
 /// The part of the rates that flows with linear utilities keep: where those that are not at a bound have nothing, a gap
 /// is relative to nothing.
 const KEPT: f64 = 0.01;
-
-/// A rate is rounding of the links below this part of what its path could carry.
-const NOTHING: f64 = 1e-9;
-/// Prices of paths that differ by this part are the same.
-const SAME: f64 = 1e-12;
 
 /// What flows can use, and how they share what is left.
 struct Shares {
@@ -95,8 +91,8 @@ pub(super) fn top_up(
         let Some(best) = own.clone().min_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other])) else {
             continue;
         };
-        for path in own.filter(|&path| path_prices[path] > path_prices[best] * (1.0 + SAME)) {
-            let is_rounding = rates[path] <= NOTHING * presolved.bounds.ceilings[path];
+        for path in own.filter(|&path| path_prices[path] > path_prices[best] * (1.0 + ROUNDING)) {
+            let is_rounding = rates[path] <= NEGLIGIBLE * presolved.bounds.ceilings[path];
             if is_rounding && rates[best] + rates[path] <= presolved.bounds.caps[best] {
                 rates[best] += std::mem::take(&mut rates[path]);
             }

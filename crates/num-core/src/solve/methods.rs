@@ -1,5 +1,6 @@
 //! The methods by name, with their options.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::auto::AUTO;
@@ -143,10 +144,8 @@ impl MethodInfo {
             By::Method(make) => make(&values, problem, presolved),
             By::Rule(make) => {
                 let units = presolved.units;
-                let (alpha, price_per_rate) = (first_alpha(presolved)?, units.rate / units.price());
-                let mut rule_setup = RuleSetup::for_alpha(alpha);
-                rule_setup.price_per_rate = price_per_rate;
-                let rule = make(&values, &rule_setup);
+                let setup = RuleSetup { alpha: first_alpha(presolved)?, price_per_rate: units.rate / units.price() };
+                let rule = make(&values, &setup);
                 Ok(Box::new(PriceMethod::new(rule, self.name, presolved)?))
             }
         }
@@ -162,12 +161,13 @@ impl MethodInfo {
 }
 
 impl Rule {
-    /// The rule of a method of [`METHODS`], with the method's options by name.
+    /// The rule of a method of [`METHODS`], with the method's options by name, for flows of this α in the caller's
+    /// units. Rules that suit every α take no notice of it.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
     /// or an option out of its range; [`Error::UnknownOption`].
-    pub fn by_name(method: &str, options: &Numbers, setup: &RuleSetup) -> Result<Self> {
+    pub fn by_name(method: &str, options: &BTreeMap<String, f64>, alpha: f64) -> Result<Self> {
         let rule = METHODS.find(method).and_then(|info| Some((info, info.rule()?)));
         let Some((info, make)) = rule else {
             if METHODS.find(method).is_none() && method != AUTO {
@@ -178,6 +178,7 @@ impl Rule {
             let expected = format!("{} or {last}", others.join(", "));
             return Err(Error::Setting { name: "method".into(), value: format!("{method:?}"), expected });
         };
-        Ok(make(&METHODS.numbers(info, options)?, setup))
+        let setup = RuleSetup { alpha, price_per_rate: 1.0 };
+        Ok(make(&METHODS.numbers(info, options)?, &setup))
     }
 }

@@ -21,6 +21,7 @@ mod solution;
 mod solver;
 mod stages;
 mod starved;
+mod status;
 pub(crate) mod system;
 mod takes;
 mod xwi;
@@ -35,8 +36,9 @@ pub use methods::METHODS;
 pub(crate) use methods::MethodInfo;
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
-pub use solution::{PriorityClass, Solution, Status};
+pub use solution::{PriorityClass, Solution};
 pub use solver::Solver;
+pub use status::Status;
 
 #[cfg(doc)]
 use crate::error::Error;

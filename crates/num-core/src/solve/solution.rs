@@ -6,58 +6,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Progress;
+use super::{Progress, Status};
 use crate::certificate::Certificate;
 use crate::max_min::Cut;
 use crate::non_finite;
 use crate::presolve::Infeasibility;
 use crate::problem::Problem;
-
-/// How a solve ended. Only [`Optimal`](Self::Optimal) asserts a tolerance, which a certificate met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Status {
-    /// The certificate met the tolerance.
-    Optimal,
-    /// More iterations would change nothing: the method is exact and has ended, or rounding stops it. The solution
-    /// is the best one certified.
-    Stalled,
-    /// The iterations ran out first; the solution is the best one certified, and what it left idle is filled.
-    MaxIterations,
-    /// The time ran out first; the solution is the best one certified, and what it left idle is filled.
-    TimeLimit,
-    /// The observer stopped it; the solution is the best one certified, and what it left idle is filled.
-    Stopped,
-    /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
-    Infeasible,
-}
-
-impl Status {
-    /// The name that Python and files use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Optimal => "optimal",
-            Self::Stalled => "stalled",
-            Self::MaxIterations => "max_iterations",
-            Self::TimeLimit => "time_limit",
-            Self::Stopped => "stopped",
-            Self::Infeasible => "infeasible",
-        }
-    }
-
-    /// The status of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        let ended = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
-        ended.into_iter().chain([Self::Infeasible]).find(|status| status.name() == name)
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The flows of one priority, and the proof of their rates: nothing better could be had for them while those of smaller
 /// priorities keep theirs.
@@ -202,9 +156,7 @@ impl fmt::Display for Solution {
         if !self.failed_flows.is_empty() {
             write!(f, "{} failed{there}, ", counted(self.failed_flows.len(), "flow"))?;
         }
-        let Certificate { relative_gap, kkt_residual, .. } = self.certificate;
-        write!(f, "gap {relative_gap:.1e}, rates to {kkt_residual:.1e}, ")?;
-        write!(f, "{}, ", counted(self.iterations, "iteration"))?;
+        write!(f, "{}, {}, ", self.certificate, counted(self.iterations, "iteration"))?;
         match self.seconds {
             seconds if seconds < 0.1 => write!(f, "{:.1} ms)", 1e3 * seconds),
             seconds => write!(f, "{seconds:.1} s)"),

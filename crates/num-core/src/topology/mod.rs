@@ -21,6 +21,7 @@ mod connected;
 mod disjoint;
 mod ecmp_split;
 mod fabrics;
+mod graph;
 mod k_shortest;
 mod lengths;
 mod next_links;
@@ -42,9 +43,9 @@ use crate::error::{Error, Result, check_capacity, check_length, expected_below};
 use crate::interrupt::{self, Pacer};
 pub use attributes::LinkAttribute;
 pub use ecmp_split::EcmpSplit;
+use graph::Routing;
 pub use k_shortest::KShortest;
 pub use node::Node;
-use routes::Routing;
 use shared::Unfolded;
 
 /// One directed link.

@@ -7,13 +7,12 @@
 
 use std::cmp::Reverse;
 
+use super::graph::{Attachment, Routing};
 use super::lengths::{Lengths, ties};
-use super::routes::{Attachment, Routing};
 use super::tree::Tree;
 use super::{Link, Topology};
 use crate::error::Result;
-
-const UNREACHED: u32 = u32::MAX;
+use crate::tolerances::NONE;
 
 /// The shortest ways to one target at a time.
 pub(super) struct Routes<'a> {
@@ -38,7 +37,7 @@ impl<'a> Routes<'a> {
     pub(super) fn new(net: &'a Topology, lengths: Option<&'a Lengths>) -> Self {
         let nodes = net.node_names.len();
         let away = match lengths {
-            None => Away::Hops { hops: vec![UNREACHED; nodes], reached: Vec::new() },
+            None => Away::Hops { hops: vec![NONE; nodes], reached: Vec::new() },
             Some(lengths) => Away::Weight { lengths, tree: None },
         };
         let (links, graph) = (&net.links, &net.routing);
@@ -60,7 +59,7 @@ impl<'a> Routes<'a> {
             }
         };
         for node in reached.drain(..) {
-            hops[node as usize] = UNREACHED;
+            hops[node as usize] = NONE;
             self.spans[node as usize] = (0, 0);
         }
         hops[target as usize] = 0;
@@ -70,7 +69,7 @@ impl<'a> Routes<'a> {
             let node = reached[nearest];
             for &link in self.graph.entering.of(node) {
                 let from = self.links[link as usize].from;
-                if hops[from as usize] == UNREACHED {
+                if hops[from as usize] == NONE {
                     hops[from as usize] = hops[node as usize] + 1;
                     reached.push(from);
                 }
@@ -83,7 +82,7 @@ impl<'a> Routes<'a> {
     /// Whether a way leads from a node of the trunk to the target.
     pub(super) fn reaches(&self, node: u32) -> bool {
         match &self.away {
-            Away::Hops { hops, .. } => hops[node as usize] != UNREACHED,
+            Away::Hops { hops, .. } => hops[node as usize] != NONE,
             Away::Weight { tree, .. } => tree.as_ref().is_some_and(|tree| tree.to_go(node).is_some()),
         }
     }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::routes::Routing;
+use super::graph::Routing;
 use super::{Link, Topology};
 use crate::error::{Error, Result};
 use crate::paths::Paths;

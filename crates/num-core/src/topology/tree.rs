@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Link;
+use super::graph::Routing;
 use super::lengths::{Length, Lengths, NONE};
-use super::routes::Routing;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 

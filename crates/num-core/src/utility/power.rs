@@ -15,6 +15,16 @@ fn exp(exponent: f64) -> f64 {
     numerics::exp(exponent.min(667.0))
 }
 
+impl Units {
+    /// U'(x) = k x^(−α) in these units: k C^(−α)/P.
+    pub(super) fn convert(self, powers: &mut [Power]) {
+        let log_rate = self.rate.ln();
+        for power in powers {
+            power.log_k = power.log_k - power.alpha * log_rate - self.log_price;
+        }
+    }
+}
+
 /// One flow's U'(x) = exp(`log_k`) x^(−`alpha`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Power {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::power::Power;
 use super::{Curvature, Utility};
 
 /// The units that a solve works in: one rate and one price, the price as its logarithm.
@@ -22,14 +21,6 @@ impl Units {
     /// The price that counts as 1. Under- and overflows where [`log_price`](Self::log_price) does not.
     pub fn price(self) -> f64 {
         self.log_price.exp()
-    }
-
-    /// U'(x) = k x^(−α) in these units: k C^(−α)/P.
-    pub(super) fn convert(self, powers: &mut [Power]) {
-        let log_rate = self.rate.ln();
-        for power in powers {
-            power.log_k = power.log_k - power.alpha * log_rate - self.log_price;
-        }
     }
 }
 

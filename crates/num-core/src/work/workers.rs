@@ -15,7 +15,7 @@ use crate::solve::price::{PowerDemands, Respond};
 /// [`Ranks::alone`] is this thread alone. Threads are in netnum-parallel.
 pub trait Workers: fmt::Debug + Send + Sync {
     /// Calls `work` once with every number below `parts`, in any order and perhaps several at once, and returns when
-    /// all calls have returned. On other threads the [stop tokens](crate::Tokens) of this one are in force.
+    /// all calls have returned. On other threads the stop tokens of this one are in force.
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync));
 
     /// The ranks that share the problem.

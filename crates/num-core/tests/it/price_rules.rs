@@ -1,15 +1,16 @@
 //! The price rules of the papers: their first steps by hand, answers known on paper, what they need, where they fail.
 
+use std::collections::BTreeMap;
+
 use crate::common;
 use crate::common::{close, leaf_spine, options, parking_lot, single_link};
-use netnum_core::price::{Rule, RuleSetup};
-use netnum_core::registry::Numbers;
+use netnum_core::price::Rule;
 use netnum_core::*;
 
 /// Every rule with the options it converges with on small networks: those by default, where there are no others here.
 fn rules() -> impl Iterator<Item = (&'static str, &'static [(&'static str, f64)])> {
     const OTHERS: [(&str, &[(&str, f64)]); 1] = [("ned", &[("gamma", 0.2)])];
-    let has_rule = |name: &&str| Rule::by_name(name, &Numbers::new(), &RuleSetup::default()).is_ok();
+    let has_rule = |name: &&str| Rule::by_name(name, &BTreeMap::new(), 1.0).is_ok();
     let with_options = |name| OTHERS.into_iter().find(|other| other.0 == name).unwrap_or((name, &[]));
     METHODS.names().filter(has_rule).map(with_options).chain([("gradient", &[("queue", 0.06)][..])])
 }
@@ -366,7 +367,7 @@ fn every_default_is_within_its_range() {
     let max_min = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::new(f64::INFINITY, 1.0).unwrap());
     for method in METHODS {
         let problem = if method.name == "max-min" { max_min.as_ref().unwrap() } else { &problem };
-        let defaults = METHODS.numbers(method, &Numbers::new()).unwrap();
+        let defaults = METHODS.numbers(method, &BTreeMap::new()).unwrap();
         let defaults: Vec<(&str, f64)> = defaults.iter().map(|(name, &value)| (name.as_str(), value)).collect();
         assert_eq!(run(problem, method.name, &defaults, &to(1e-6)).method, method.name);
     }

@@ -42,7 +42,6 @@ use std::num::NonZeroUsize;
 use netnum_core::internal::interrupt::{self, Pacer};
 use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
-use netnum_core::price::RuleSetup;
 use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -130,8 +129,7 @@ impl Allocator {
         settings: AllocatorSettings,
         threads: NonZeroUsize,
     ) -> Result<Self> {
-        let rule = Rule::by_name(method, options, &RuleSetup::default())
-            .map_err(|error| error.or_setting(&AllocatorSettings::NAMES))?;
+        let rule = Rule::by_name(method, options, 1.0).map_err(|error| error.or_setting(&AllocatorSettings::NAMES))?;
         Self::new(capacities, rule, settings, threads)
     }
 

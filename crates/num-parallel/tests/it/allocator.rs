@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::common::rules;
-use netnum_core::price::RuleSetup;
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
@@ -560,7 +559,7 @@ fn rcp_takes_flows_of_the_alpha_that_it_is_made_for_and_no_others() {
     refused(allocator.change(first, None, Some(PowerLaw::new(1.0, 2.0))).unwrap_err());
     assert_eq!(allocator.flows(), 1);
     // A rule that is made for it finds the optimum: rates in proportion to the weights, on a full link.
-    let rule = Rule::by_name("rcp", &BTreeMap::new(), &RuleSetup::for_alpha(2.0)).unwrap();
+    let rule = Rule::by_name("rcp", &BTreeMap::new(), 2.0).unwrap();
     let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(None, 0.0), one()).unwrap();
     let ids = [1.0, 4.0].map(|weight| allocator.start(&[0], PowerLaw::new(weight, 2.0)).unwrap());
     refused(allocator.start(&[0], PowerLaw::log(1.0)).unwrap_err());

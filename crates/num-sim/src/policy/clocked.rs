@@ -16,7 +16,6 @@ use std::num::NonZeroUsize;
 
 use netnum_core::internal::options::options_of;
 use netnum_core::price::Rule;
-use netnum_core::price::RuleSetup;
 use netnum_core::registry::{Entry, OptionInfo, OptionValue};
 use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
@@ -152,7 +151,7 @@ impl ClockedOptions {
             .with_normalizer(self.normalizer)
             .with_update_threshold(self.update_threshold)
             .with_headroom(self.headroom);
-        let rule = Rule::by_name(&self.method, &self.method_options, &RuleSetup::for_alpha(self.utility.alpha()))?;
+        let rule = Rule::by_name(&self.method, &self.method_options, self.utility.alpha())?;
         Ok(Allocator::new(capacities, rule, settings, NonZeroUsize::MIN)?)
     }
 

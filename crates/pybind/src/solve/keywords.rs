@@ -142,6 +142,9 @@ fn option(function: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64>
 pub(crate) fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     match warm_start.cast::<Solution>() {
         Ok(solution) => solution.get().price_list(warm_start.py()),
+        Err(_) if warm_start.is_instance_of::<PyBool>() || warm_start.is_instance_of::<PyString>() => {
+            Err(wrong_type("warm_start", "a Solution, or an array of prices", warm_start))
+        }
         Err(_) => numbers::floats("prices", warm_start),
     }
 }

@@ -8,7 +8,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use netnum_core::Tokens;
 use netnum_core::internal::{check_length, interrupt, solve_on};
 use netnum_core::{
     Ask, Cadence, Error, Observer, OverAllPaths, Problem as Core, Progress, Ranks, Result, Solution as Found,
@@ -193,7 +192,12 @@ impl<'py> Work<'py> {
                 let expected = "none beside scenarios, which start from each other's answers";
                 return Err(setting("warm_start", "given", expected));
             }
-            let core = problem.get().over_paths()?;
+            let changes =
+                ["with_flow_caps(volumes)", "with_flow_floors(floors)", "with_link_costs(costs)", "with_capacities(c)"];
+            let changed = given.iter().zip(changes).filter(|(given, _)| given.is_some());
+            let changed: Vec<&str> = changed.map(|(_, change)| change).collect();
+            let instead = format!("solve_many([problem.{}, ...]) takes several of pairs", changed.join("."));
+            let core = problem.get().over_paths(&instead)?;
             let mut matrices = [const { None }; 4];
             for ((matrix, given), (name, each)) in matrices.iter_mut().zip(given).zip(OF_SCENARIOS) {
                 let columns = [core.links(), core.flows(), core.paths().len()][each as usize];
@@ -251,7 +255,7 @@ impl<'a, 'py> How<'a, 'py> {
                 Ok(solutions.into_pyobject(py)?.unbind())
             }
             Work::Scenarios(problem, matrices) => {
-                let of = problem.get().over_paths()?;
+                let of = problem.get().at_first();
                 let scenarios = scenarios(py, of, matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
                 let answers = Answers::new(scenarios.count(), "scenario", first);
@@ -332,7 +336,7 @@ impl<'a, 'py> How<'a, 'py> {
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = scenarios(py, problem.get().over_paths()?, matrices, 0)?;
+                let scenarios = scenarios(py, problem.get().at_first(), matrices, 0)?;
                 let count = scenarios.count();
                 if count == 0 {
                     return self.solve(py, work, progress, None);
@@ -418,7 +422,7 @@ impl<T: Send> Answers<T> {
     /// Does work on other threads. This one waits, checks for signals and moves the bar, by the clock.
     fn watch(&self, threads: NonZeroUsize, bar: &ProgressBar, work: impl FnOnce(&Self) + Send) -> Result<()> {
         let (sender, receiver) = mpsc::channel();
-        let (tokens, stop) = (Tokens::in_force(), StopToken::new());
+        let (tokens, stop) = (interrupt::Tokens::in_force(), StopToken::new());
         thread::scope(|scope| {
             let solve = || tokens.scope(|| stop.scope(|| work(self)));
             let all = || {

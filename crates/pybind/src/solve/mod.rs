@@ -159,7 +159,7 @@ pub(crate) fn solve_over<'py>(
         let instead = "over paths that are given, tie_cost=1.0 takes the shortest of the best splits";
         return Err(MethodError::new_err(format!("{name} is of problems of pairs: {instead}")));
     }
-    let core = problem.get().over_paths()?;
+    let core = problem.get().at_first();
     let bar = solve_bar(py, keywords.progress && ranks.rank() == 0, settings)?;
     let mut observer = PythonObserver::new(keywords.callback.as_ref(), &bar)?;
     let mut ask = keywords.ask(method, ranks)?;

@@ -311,9 +311,9 @@ impl Solutions {
         if infeasible > 0 {
             optimal += &format!(", {infeasible} infeasible");
         }
+        let worst = netnum_core::Certificate::new(gap, 0.0, kkt_residual);
         format!(
-            "Solutions({}, {optimal}, {}, {}, gap {gap:.1e}, rates to {kkt_residual:.1e}, {iterations:.1} iterations \
-             and {} each)",
+            "Solutions({}, {optimal}, {}, {}, {worst}, {iterations:.1} iterations and {} each)",
             counted(scenarios, "scenario"),
             counted(flows, "flow"),
             counted(links, "link"),

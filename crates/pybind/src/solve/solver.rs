@@ -16,7 +16,7 @@ use crate::detach::{self, EnterRust};
 use crate::error::{raise, wrong_type};
 use crate::hints;
 use crate::numbers::{self, counted};
-use crate::problem::Problem;
+use crate::problem::{Problem, no_paths};
 
 /// A method on a problem: one iteration at a time, or until the certificate passes, and then for a changed problem.
 ///
@@ -89,10 +89,13 @@ impl Solver {
     ///
     /// # Errors
     /// `ProblemError` where none are.
-    fn with_core<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> PyResult<T>) -> PyResult<T> {
+    fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> PyResult<T>) -> PyResult<T> {
         match &mut *self.engine()? {
             Engine::OverPaths(core) => work(core),
-            Engine::OverAllPaths { .. } => Err(self.problem(py).get().without_paths()),
+            Engine::OverAllPaths { .. } => Err(no_paths(
+                "a Solver goes over all of them by `solve` and `update`, and Solver(Problem(net, \
+                 net.k_shortest_paths(demands, k))) steps over some",
+            )),
         }
     }
 
@@ -293,7 +296,7 @@ impl Solver {
     #[pyo3(text_signature = "($self, n=1)")]
     fn step(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let iterations = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
-        self.with_core(py, |core| detach::repeat(py, iterations, || core.step(1)))
+        self.with_core(|core| detach::repeat(py, iterations, || core.step(1)))
     }
 
     /// The certificate of the present rates and prices: `Certificate`. Costs about one step.
@@ -303,26 +306,26 @@ impl Solver {
     /// MethodError
     ///     For a max-min problem that cannot be certified.
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
-        self.with_core(py, |core| py.enter_rust(move || core.certificate()).map(Into::into))
+        self.with_core(|core| py.enter_rust(move || core.certificate()).map(Into::into))
     }
 
     /// The demand of every path at these prices, not normalized: links may be overloaded. Array of float, shape
     /// (paths,).
     #[getter]
     fn raw_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.raw_rates())))
+        self.with_core(|core| Ok(PyArray1::from_vec(py, core.raw_rates())))
     }
 
     /// The demands, made feasible by F-NORM: array of float, shape (paths,).
     #[getter]
     fn rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.rates())))
+        self.with_core(|core| Ok(PyArray1::from_vec(py, core.rates())))
     }
 
     /// Price of every link: array of float, shape (links,).
     #[getter]
     fn prices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.with_core(py, |core| Ok(PyArray1::from_vec(py, core.prices())))
+        self.with_core(|core| Ok(PyArray1::from_vec(py, core.prices())))
     }
 
     /// Iterations done.

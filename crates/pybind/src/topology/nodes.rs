@@ -92,6 +92,16 @@ impl Topology {
         }
     }
 
+    /// Ends as they are taken again: by the integers that stand for them or, where some have an integer for a name and
+    /// some have not, by their names.
+    pub(crate) fn shown_as_taken<'py>(&self, py: Python<'py>, ends: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+        if self.labels.is_some() && !self.labels_ends() {
+            let names: Vec<&str> = ends.iter().map(|&end| &*self.core.node_names()[end]).collect();
+            return py.import("numpy")?.call_method1("array", (names,));
+        }
+        Ok(numbers::read_only(py, ends.iter().map(|&end| self.shown(end)).collect()).into_any())
+    }
+
     /// Whether integers are names of ends, and not their indices.
     pub(crate) fn labels_ends(&self) -> bool {
         self.labels.as_ref().is_some_and(|labels| labels.are_all)

@@ -58,7 +58,7 @@ def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
     times, ends = report.coflow_times, report.starts + report.completion_times
     count = len(times)
     drawn = min(count, most)
-    ax = style.axes(ax, (8.5, 1.6 + 0.3 * max(drawn, 3)))
+    ax = style.axes(ax, (8.5, 1.2 + 0.35 * drawn))
     for number in range(drawn):
         own = coflow == number
         starts, own_ends = report.starts[own], np.where(np.isnan(ends[own]), report.time, ends[own])
@@ -72,7 +72,7 @@ def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
             places = number - 0.36 + 0.72 * np.linspace(0, 1, 2 + begun.sum())[1:-1]
             ax.hlines(places, starts[begun], own_ends[begun], color=style.BLUE, linewidth=min(2.0, 24 / begun.sum()))
         _after(ax, last, number, f"{times[number]:.3g} s" if is_done else "not done")
-    _rows(ax, [f"coflow {number}" for number in range(drawn)])
+    _rows(ax, [f"coflow {number}" for number in range(drawn)], fewest=1)
     ax.set_xlabel("time in s")
     title = f"{counted(count, 'coflow')} under {report.policy} over {report.routing}"
     style.heading(ax, title + (f"\nthe first {drawn}" if drawn < count else ""))
@@ -288,11 +288,11 @@ def _bars(ax: Axes | None, names: list[str], without: str) -> Axes:
     return ax
 
 
-def _rows(ax: Axes, names: list[str]) -> None:
-    """A row for every name, the first at the top."""
+def _rows(ax: Axes, names: list[str], fewest: int = 4) -> None:
+    """A row for every name, the first at the top; fewer than the `fewest` are as wide, and in the middle."""
     ax.set_yticks(np.arange(len(names)), [_short(name) for name in names])
-    # Few bars are not wider than many.
-    ax.set_ylim(max(len(names), 4) - 0.4, -0.6)
+    beside = max(fewest - len(names), 0) / 2
+    ax.set_ylim(len(names) - 0.4 + beside, -0.6 - beside)
     if names:
         ax.axvline(0, color=style.ink(ax), linewidth=0.8)
     style.grid(ax, "x")

@@ -101,27 +101,11 @@ pub(in crate::solve) const DELAY: OptionInfo =
     OptionInfo::number("delay", 0.0, OptionRange::Switch, "1: prices reach flows an iteration late");
 
 /// What a rule by name is made for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct RuleSetup {
+pub(in crate::solve) struct RuleSetup {
     /// The α of all flows, for rules that are made for one.
-    pub alpha: f64,
+    pub(in crate::solve) alpha: f64,
     /// The caller's price per rate in the units of the iteration: 1 where these are the caller's.
-    pub price_per_rate: f64,
-}
-
-impl RuleSetup {
-    /// For flows of this α, in the caller's units.
-    pub fn for_alpha(alpha: f64) -> Self {
-        Self { alpha, price_per_rate: 1.0 }
-    }
-}
-
-impl Default for RuleSetup {
-    /// For proportionally fair flows, in the caller's units.
-    fn default() -> Self {
-        Self::for_alpha(1.0)
-    }
+    pub(in crate::solve) price_per_rate: f64,
 }
 
 impl Rule {
@@ -160,7 +144,7 @@ mod tests {
     #[test]
     fn a_rule_is_written_down_by_the_name_of_its_method() {
         for info in BUILT_IN {
-            let rule = Rule::by_name(info.name, &Default::default(), &RuleSetup::default()).unwrap();
+            let rule = Rule::by_name(info.name, &Default::default(), 1.0).unwrap();
             let json = serde_json::to_string(&rule).unwrap();
             assert!(json.starts_with(&format!("{{{:?}:", info.name)), "{json}");
             let read: Rule = serde_json::from_str(&json).unwrap();
@@ -170,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_name_of_no_rule_is_refused_with_the_names_that_there_are() {
-        let refused = |name| Rule::by_name(name, &Default::default(), &RuleSetup::default()).unwrap_err().to_string();
+        let refused = |name| Rule::by_name(name, &Default::default(), 1.0).unwrap_err().to_string();
         let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
         let (last, others) = names.split_last().unwrap();
         for known in ["newton", "auto"] {

@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::registry::OptionRange;
 use crate::solve::price::{LinkState, Memory, PriceRule, RuleInfo, RuleOf, Sums, are_sums, gamma, newton_step};
 use crate::solve::takes::STRICT;
+use crate::tolerances::ROUNDING;
 
 /// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,8 +45,6 @@ pub struct FastNed {
 
 /// A step is refused when the dual rises at its end by more than this part of the slope at its start.
 const STEEPEST: f64 = 0.8;
-/// Slopes below this part of the total revenue are rounding.
-const ROUNDING: f64 = 1e-12;
 /// s/γ is kept between these, which bounds the effect of one outlying curvature.
 const LENGTHS: [f64; 2] = [0.7, 3.0];
 /// By how much s may grow after refusals.

@@ -9,9 +9,8 @@ mod ned;
 mod newton_like;
 mod rcp;
 
-pub use by_name::RuleSetup;
 use by_name::rules;
-pub(in crate::solve) use by_name::{DELAY, MakeRule, RuleInfo, RuleOf, gamma};
+pub(in crate::solve) use by_name::{DELAY, MakeRule, RuleInfo, RuleOf, RuleSetup, gamma};
 pub use delayed::Delayed;
 pub use fast_ned::FastNed;
 pub use fgm::Fgm;

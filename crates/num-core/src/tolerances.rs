@@ -1,0 +1,14 @@
+//! What several rooms compare alike. Tolerances of one room are in its own files.
+
+use std::time::Duration;
+
+/// Two sums, of rates or of prices, that differ by no more than this part are the same: the rest is rounding of their
+/// terms.
+pub(crate) const ROUNDING: f64 = 1e-12;
+/// A rate of no more than this part of what its links could carry is 0: rounding of the links. So is a price of no more
+/// than this part of U'.
+pub(crate) const NEGLIGIBLE: f64 = 1e-9;
+/// Work that takes no longer is done whatever the time limit.
+pub(crate) const GRACE: Duration = Duration::from_millis(20);
+/// In the place of a number: none.
+pub(crate) const NONE: u32 = u32::MAX;
