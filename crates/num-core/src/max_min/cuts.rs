@@ -78,6 +78,14 @@ impl CutPool {
         self.push(network, lowest, Inequality::of_prices(network, through, prices));
     }
 
+    /// Takes the last cut back.
+    pub(super) fn withdraw(&mut self) {
+        self.rooms.pop();
+        for (flow, _) in self.cuts.pop().map_or(Vec::new(), |cut| cut.factors) {
+            self.of_flow[flow as usize].pop();
+        }
+    }
+
     /// Lowers the flows of the last cut, of those that are fixed above it, to the fair share at which it is full;
     /// about. Returns what they had.
     pub(super) fn lower(&self, network: &Network, flow_rates: &mut RisingRates) -> Vec<(u32, f64)> {
@@ -203,5 +211,38 @@ impl Room {
         rest.add_product(-slope, flow_rates.base());
         let above = (rest.value() / slope).max(flow_rates.above());
         (above, flow_rates.base() + above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CutPool;
+    use crate::max_min::fair_shares::{METHOD, flow_shares};
+    use crate::max_min::network::Network;
+    use crate::max_min::rising_rates::RisingRates;
+    use crate::{AlphaFair, Paths, Problem};
+
+    #[test]
+    fn a_cut_that_rates_do_not_exceed_lowers_none_and_is_taken_back() {
+        let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+        let problem = Problem::new(vec![1.0, 4.0], Paths::from_lists([vec![0], vec![0, 1]]), utility).unwrap();
+        let shares = flow_shares(&problem, METHOD).unwrap();
+        let network = Network::new(&problem, &shares).unwrap();
+        let lowest = RisingRates::new(&shares, &network);
+        let through = network.paths.transpose(2).unwrap();
+        let mut pool = CutPool::new(&network, &lowest, Vec::new());
+        pool.add(&network, &lowest, &through, &[(0, 1.0)]);
+        let rates = |pool: &CutPool| {
+            let mut rates = lowest.clone();
+            pool.max_min_rates(&mut rates).unwrap();
+            rates
+        };
+        let mut under_one = rates(&pool);
+        pool.add(&network, &lowest, &through, &[(1, 1.0)]);
+        assert!(pool.lower(&network, &mut under_one).is_empty(), "the second link has half of its capacity left");
+        pool.withdraw();
+        assert_eq!(pool.len(), 1);
+        let again = rates(&pool);
+        assert!((0..2).all(|flow| again.rate(flow) == under_one.rate(flow) && again.is_fixed(flow)));
     }
 }

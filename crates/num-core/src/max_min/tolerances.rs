@@ -46,7 +46,7 @@ pub(super) const PROOF_PIVOTS: usize = 100;
 /// Pivots of a proof after which W⁻¹ is brought to rounding: its pivots are small where much is tied.
 pub(super) const OFTEN: usize = 16;
 /// What part of the operations of a run from the beginning are tried from an earlier basis, before one follows.
-pub(super) const TRIED: usize = 16;
+pub(super) const TRIED: usize = 8;
 /// Elementary operations between two checks for a stop: about a millisecond.
 pub(super) const SLICE: usize = 1 << 20;
 /// Elementary operations before a search stops where rates need not be exact: some seconds.

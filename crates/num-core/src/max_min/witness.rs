@@ -143,13 +143,17 @@ pub(super) fn nearest_inequalities(
     let rates = flow_rates(network, rates);
     let mut nearest = vec![(f64::INFINITY, None); rates.len()];
     let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
+    let mut kept = Vec::new();
     for (number, Inequality { fair_share, prices: priced, factors }) in (0..).zip(witness) {
         // On a steep curve the rounding of t is a large change of the rate.
         let above = fair_share * (1.0 + ROUNDING);
-        let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         // Compensated, as a flow may be a small part of thousands.
         let mut slack = DoubleDouble::default();
-        factors.iter().for_each(|&(flow, factor)| slack.add_product(-factor, kept(flow)));
+        kept.clear();
+        for &(flow, factor) in factors {
+            kept.push(rates[flow as usize].min(curves.bandwidth(flow as usize, above)));
+            slack.add_product(-factor, kept[kept.len() - 1]);
+        }
         for &(link, price) in priced {
             let paths = through.row(link as usize);
             pacer.did(paths.links().len())?;
@@ -175,14 +179,17 @@ pub(super) fn nearest_inequalities(
         }
         let bound = bound + rents;
         let slack = slack.value() + rents - FULL * bound;
-        for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
-            let (rate, most) = (rates[flow as usize], curves.bandwidth(flow as usize, *fair_share));
-            let slack = slack - factor * (rate - kept(flow));
+        for (&(flow, factor), &kept) in factors.iter().zip(&kept).filter(|((_, factor), _)| *factor > 0.0) {
+            let rate = rates[flow as usize];
+            let slack = slack - factor * (rate - kept);
             let whole = rate.max(NEGLIGIBLE * widths[flow as usize]);
             let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
-            let residual = gain.max(below(network, flow as usize, rate, most));
             let known = &mut nearest[flow as usize];
-            *known = if residual < known.0 { (residual, Some(number)) } else { *known };
+            if gain < known.0 {
+                let most = curves.bandwidth(flow as usize, *fair_share);
+                let residual = gain.max(below(network, flow as usize, rate, most));
+                *known = if residual < known.0 { (residual, Some(number)) } else { *known };
+            }
         }
     }
     Ok(nearest)

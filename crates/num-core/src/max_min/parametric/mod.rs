@@ -420,7 +420,7 @@ impl Parametric {
         let paying: Vec<u32> =
             row.paying().map(|(flow, _)| flow).filter(|&flow| !self.flow_rates.is_fixed(flow as usize)).collect();
         // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
-        let above = self.level_of(&row).unwrap_or(self.flow_rates.above());
+        let above = self.level_of(&row, leaving, network).unwrap_or(self.flow_rates.above());
         let fair_share = self.flow_rates.fair_share(above) * (1.0 - FULL);
         let prices: Vec<(u32, f64)> = row.priced().collect();
         let number = self.cuts.len();
@@ -479,25 +479,42 @@ impl Parametric {
     }
 
     /// How far above the last breakpoint the fair share fills a row's cut exactly; none if that is past the next
-    /// breakpoint, or not what the values of the basis say.
-    fn level_of(&mut self, row: &Row) -> Option<f64> {
-        let (mut rest, mut slope, mut terms) = (DoubleDouble::default(), 0.0, 0.0);
+    /// breakpoint, or not what the values of the basis say. The row's variable is read off the loads: prices are
+    /// rounded, and what they multiply is then rounding as well, however large they are.
+    fn level_of(&mut self, row: &Row, leaving: Leaving, network: &Network) -> Option<f64> {
+        let mut value = DoubleDouble::new(match leaving {
+            Leaving::Slack(_) => 0.0,
+            Leaving::Extra(column) => self.rates[self.basis.paths[column] as usize],
+            Leaving::Key(_) => unreachable!("brought to an extra path before"),
+        });
+        let mut terms = 0.0;
         for (link, price) in row.priced() {
-            let left = self.left[link as usize].value();
-            rest.add_product(price, left);
-            terms += (price * left).abs();
+            let idle = self.idle(network, link);
+            value.add_product(price, idle);
+            terms += price.abs() * self.left[link as usize].value();
         }
-        for (flow, factor) in row.factors() {
-            let flow = flow as usize;
-            let rises = self.flow_rates.slope(flow);
-            let start =
-                if self.flow_rates.is_fixed(flow) { self.flow_rates.rate(flow) } else { self.flow_rates.start(flow) };
-            rest.add_product(-factor, start);
-            slope += factor * rises;
-        }
-        let (above, now) = (rest.value() / slope, self.flow_rates.above());
+        let slope = row.falls(self);
+        let now = self.flow_rates.above();
+        let above = now + value.value() / slope;
         let next = self.flow_rates.distance_to_breakpoint().map_or(f64::INFINITY, |breakpoint| now + breakpoint);
-        let agrees = (above - now).abs() * slope <= FULL_CUT * terms;
+        let agrees = value.value().abs() <= FULL_CUT * terms;
         (agrees && above >= 0.0 && above <= next).then_some(above)
+    }
+
+    /// What the rates of the basis leave of a link, summed beyond doubles.
+    fn idle(&mut self, network: &Network, link: u32) -> f64 {
+        let mut idle = self.left[link as usize];
+        let crossing = self.crossing.row(link as usize);
+        self.work += 2 * crossing.links().len();
+        for (path, a) in crossing.entries() {
+            let (flow, column) = (network.owners[path as usize] as usize, self.basis.column_of[path as usize]);
+            if column != NONE {
+                idle.add_product(-a, self.rates[path as usize]);
+            } else if self.basis.keys[flow] == path && !self.fixed_flows[flow] {
+                idle.add_product(-a, self.flow_rates.rate(flow));
+                self.basis.extras[flow].iter().for_each(|&extra| idle.add_product(a, self.rates[extra as usize]));
+            }
+        }
+        idle.value()
     }
 }

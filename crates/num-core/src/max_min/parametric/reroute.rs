@@ -115,7 +115,13 @@ impl Parametric {
                     let prices: Vec<(u32, f64)> = row.priced().collect();
                     pool.add(network, lowest, through, &prices);
                     self.fix_row(leaving);
-                    for (flow, before) in pool.lower(network, &mut self.flow_rates) {
+                    let lowered = pool.lower(network, &mut self.flow_rates);
+                    if lowered.is_empty() {
+                        // The row is below 0 by rounding, as the rates do not exceed its cut.
+                        pool.withdraw();
+                        continue;
+                    }
+                    for (flow, before) in lowered {
                         self.lower(network, flow as usize, before);
                     }
                     self.spread(network);
