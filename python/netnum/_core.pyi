@@ -692,6 +692,8 @@ class Allocator:
         update_threshold: float = 0.01,
         headroom: float = 0.0,
         dtype: Literal["float64", "float32"] = "float64",
+        exact: bool = False,
+        tol: float = 0.001,
         threads: int = 1,
         comm: Any | None = None,
         **options: float,
@@ -731,6 +733,8 @@ class Allocator:
     def updates(self) -> tuple[NDArray[np.int64], _Floats]: ...
     def path_updates(self) -> tuple[NDArray[np.int64], NDArray[np.int64], _Floats]: ...
     def broken_floors(self) -> NDArray[np.int64]: ...
+    @property
+    def certificate(self) -> Certificate | None: ...
     @property
     def ids(self) -> NDArray[np.int64]: ...
     @property

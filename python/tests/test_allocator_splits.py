@@ -147,3 +147,39 @@ def test_paths_of_another_network_are_refused():
     with pytest.raises(netnum.ProblemError, match="path 0"):
         other.start(found)
     assert len(other) == 0
+
+
+def test_exact_ticks_are_proven():
+    net, found = abilene()
+    allocator = Allocator(net, exact=True, tol=1e-4, update_threshold=0.0)
+    assert allocator.certificate is None
+    ids = allocator.start(found, weight=[1.0, 2.0, 3.0, 1.0])
+    for weights in ([1.0, 2.0, 3.0, 1.0], [1.1, 1.9, 3.3, 0.9]):
+        allocator.change(ids, weights)
+        allocator.tick()
+        assert allocator.certificate.relative_gap <= 1e-4
+        problem = netnum.Problem(net, found, netnum.AlphaFair(1.0, weights))
+        proof = netnum.certify(problem, allocator.path_rates(ids), allocator.prices)
+        assert proof.relative_gap <= 1e-4 and proof.overload <= 1e-12
+    assert pickle.loads(pickle.dumps(allocator)).certificate is None
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("tol is 0.01, expected none without exact=True: a tick is one iteration", {"tol": 0.01}),
+        ("tol is 0, expected a relative gap > 0 and < 1", {"exact": True, "tol": 0.0}),
+        (
+            "exact is 0.001, expected none with numbers of f32, right to 1e-6 only",
+            {"exact": True, "dtype": "float32"},
+        ),
+        (
+            'exact is 0.001, expected none without "f-norm" or "fill": other rates are not proven',
+            {"exact": True, "normalizer": "u-norm"},
+        ),
+    ],
+)
+def test_options_that_do_not_apply_to_exact_ticks_are_named(message, options):
+    with pytest.raises(netnum.NumError) as caught:
+        Allocator([10.0], **options)
+    assert str(caught.value) == message

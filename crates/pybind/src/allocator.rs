@@ -11,6 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
+use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
@@ -45,6 +46,12 @@ use crate::{hints, path_forms, paths};
 ///     The type of the numbers that are kept per flowlet. Single precision halves the memory; rates are then right to
 ///     about 1e-6, and links may be over their capacity by as much (1e-5 with many thousands of flowlets): give
 ///     ``headroom`` for it.
+/// exact : bool
+///     Whether a tick goes on until its rates are proven: it iterates from where the last tick ended, or solves where
+///     that takes too long, to the relative gap `tol`. `certificate` has the proof. For periods of milliseconds to
+///     seconds; with ``"f-norm"`` or ``"fill"``, in double precision, on one rank.
+/// tol : float
+///     The largest relative gap of an exact tick; 0 < tol < 1.
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
 /// comm : mpi4py.MPI.Intracomm, optional
@@ -116,11 +123,12 @@ impl Allocator {
     #[new]
     #[pyo3(signature = (
         network=None, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
-        update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
-        **options
+        update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"),
+        exact=Given(Ok(false)), tol=Given(Ok(None)), threads=None, comm=None, **options
     ))]
     #[pyo3(text_signature = "(network, *, method=\"ned\", normalizer=\"f-norm\", update_threshold=0.01, \
-                             headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
+                             headroom=0.0, dtype=\"float64\", exact=False, tol=0.001, threads=1, comm=None, \
+                             **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
         py: Python<'_>,
@@ -131,6 +139,8 @@ impl Allocator {
         update_threshold: Given<f64>,
         headroom: Given<f64>,
         dtype: Given<String>,
+        exact: Given<bool>,
+        tol: Given<Option<f64>>,
         threads: Option<&Bound<'_, PyAny>>,
         comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
@@ -168,7 +178,8 @@ impl Allocator {
                 .with_normalizer(normalizer)
                 .with_update_threshold(update_threshold.get("update_threshold")?)
                 .with_headroom(headroom.get("headroom")?)
-                .with_precision(precision);
+                .with_precision(precision)
+                .with_exact(exact_gap(exact.get("exact")?, tol.get("tol")?)?);
             let mut core = Core::by_name(capacities, &method, &options, settings, threads).map_err(raise)?;
             if !ranks.are_alone() {
                 let net = topology.map(Bound::get);
@@ -622,6 +633,14 @@ impl Allocator {
         Ok(numbers_of(py, &self.core()?.broken_floors()))
     }
 
+    /// How good the rates of the last tick are: a `Certificate`. None without ``exact=True``, before the first tick, and
+    /// after one without flowlets. The utility that is missing is that in capacities less `headroom` and
+    /// `update_threshold`.
+    #[getter]
+    fn certificate(&self) -> PyResult<Option<Certificate>> {
+        Ok(self.core()?.certificate().cloned().map(Into::into))
+    }
+
     /// Capacity of every link, as given: array of float.
     #[getter]
     fn capacities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -774,6 +793,19 @@ fn rate_caps(given: Option<&Bound<'_, PyAny>>, paths: usize) -> PyResult<Option<
     let Some(given) = given else { return Ok(None) };
     let caps = column("rate_cap", given, paths, "path")?;
     Ok(Some((0..paths).map(|path| caps.of(path)).collect()))
+}
+
+/// The gap to which ticks go on, where they are exact.
+fn exact_gap(exact: bool, tol: Option<f64>) -> PyResult<Option<f64>> {
+    const TOL: f64 = 1e-3;
+    match (exact, tol) {
+        (false, Some(tol)) => Err(setting("tol", tol.to_string(), "none without exact=True: a tick is one iteration")),
+        (false, None) => Ok(None),
+        (true, Some(tol)) if !(tol > 0.0 && tol < 1.0) => {
+            Err(setting("tol", tol.to_string(), "a relative gap > 0 and < 1"))
+        }
+        (true, tol) => Ok(Some(tol.unwrap_or(TOL))),
+    }
 }
 
 /// The lesser of two caps; one that is not a number is.

@@ -515,7 +515,7 @@ impl Engine {
     pub(super) fn each_rate(&self, mut look: impl FnMut(FlowId, [f64; 2])) {
         self.flows.each_rate(|slot, rates| look(self.table.id(slot), rates));
         let Ok(()) = self.flows.each_several::<Infallible>(|slot, paths| {
-            look(self.table.id(slot), paths.map(|path| path.rates).fold([0.0; 2], add));
+            look(self.table.id(slot), paths.fold([0.0; 2], add));
             Ok(())
         });
     }

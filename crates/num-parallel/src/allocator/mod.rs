@@ -13,10 +13,17 @@
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6. A flow uses a_l of a link per unit of its rate, 1 unless
 //! its path has coefficients: Σ a_l x ≤ c_l, the price of its path is Σ a_l p_l.
 //!
+//! A flow with several paths is a lane of its block: all its paths are columns there, whatever links they cross, so that
+//! the block sums over them without waiting for another, and no flow is split over threads. Prices alone cross blocks
+//! and ranks. What is seldom read of it (links in their order, caps, what was sent) is in a table by slot; its shares
+//! are part of the state, as prices are. A link that fails closes the path: its ceiling is 0, and the next response
+//! splits among the others.
+//!
 //! | file | what it does |
 //! |---|---|
 //! | `settings.rs` | settings |
 //! | `engine.rs` | the price iteration over the flows |
+//! | `exact.rs` | ticks that end with a proof |
 //! | `capacities.rs` | capacities that change |
 //! | `floors.rs` | rates that flows are guaranteed |
 //! | `flow_table.rs` | flows by id |
@@ -29,6 +36,7 @@
 
 mod capacities;
 mod engine;
+mod exact;
 mod floors;
 mod flow_paths;
 mod flow_table;
@@ -48,7 +56,7 @@ use netnum_core::internal::interrupt::{self, Pacer};
 use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
 use netnum_core::price::RuleSetup;
-use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
+use netnum_core::{Certificate, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use capacities::CapacityChange;
@@ -96,6 +104,8 @@ pub struct Allocator {
     sent: Vec<f64>,
     /// Whether all ranks are known to have these capacities.
     agreed: bool,
+    /// Of the last tick, where ticks are exact.
+    certificate: Option<Certificate>,
 }
 
 /// From so many flows on the layout follows them, when they have become twice as many or an eighth.
@@ -121,7 +131,7 @@ impl Allocator {
         let mut engine = Engine::new(used, &none, rule, settings.precision, threads)?;
         engine.links.set_prices(&vec![0.0; capacities.len()])?;
         let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
-        Ok(Self { engine, settings, capacities, fresh, sent, agreed })
+        Ok(Self { engine, settings, capacities, fresh, sent, agreed, certificate: None })
     }
 
     /// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule; `options`
@@ -384,7 +394,8 @@ impl Allocator {
         Ok(())
     }
 
-    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
+    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM. Where ticks
+    /// are [exact](AllocatorSettings::exact), as many iterations as prove rates to the gap, or a solve.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
     /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link, and with coefficients c (1 + (n + 6) 2⁻⁵²); with
@@ -402,6 +413,9 @@ impl Allocator {
                 self.engine.lay_out()?;
             }
             self.meet()?;
+            if let Some(gap) = self.settings.exact {
+                return self.tick_to(gap);
+            }
             self.engine.step()?;
             self.settings.normalizer.into_iter().for_each(|normalizer| self.engine.normalize(normalizer));
             Ok(())
@@ -499,8 +513,8 @@ impl Allocator {
         });
         let Ok(()) = flows.each_several::<Infallible>(|slot, paths| {
             let sent = &mut several.get_mut(&slot).expect("it has several paths").sent;
-            for (path, (of_path, sent)) in paths.zip(sent).enumerate() {
-                let now = settings.given(of_path.rates);
+            for (path, (rates, sent)) in paths.zip(sent).enumerate() {
+                let now = settings.given(rates);
                 if is_news(sent, now) {
                     updates.push((table.id(slot), path, now));
                 }

@@ -1,7 +1,7 @@
 //! Flows with several paths: what the engine keeps of them beside the columns of their block.
 //!
 //! ```text
-//! tick       all paths of a flow are columns of one block, which splits the demand      flow_blocks/split.rs
+//! tick       all paths of a flow are columns of one block, which splits the demand      flow_blocks/split/
 //! here       the links of every path, its cap, and what was sent last for it
 //! ```
 //!
@@ -190,9 +190,9 @@ impl Engine {
 
     /// Calls a function with every flow that has several paths, block by block, until one is refused.
     pub(super) fn each_several<E>(&self, mut look: impl FnMut(SplitFlow<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.flows.each_several(|slot, state| {
+        self.flows.each_state(|slot, state| {
             let (id, paths, utility) = (self.table.id(slot), &self.several[&slot], self.utility_of(slot as usize));
-            look(SplitFlow { id, paths, utility, state: state.collect() })
+            look(SplitFlow { id, paths, utility, state })
         })
     }
 
@@ -212,6 +212,15 @@ impl Engine {
             true => self.flows.of_paths(spot).into_iter().map(|path| path.rates).collect(),
             false => vec![self.flows.rates(spot)],
         })
+    }
+
+    /// Sets the rates of a flow's paths, which then split as these.
+    pub(super) fn set_path_rates(&mut self, id: FlowId, rates: &[f64]) {
+        let spot = self.table.slots[id.slot()].spot;
+        match self.several.contains_key(&(id.slot() as u32)) {
+            true => self.flows.set_split(spot, rates),
+            false => self.flows.set_rates(spot, [rates[0]; 2]),
+        }
     }
 
     /// Changes the paths of a flow, of which it has several before or after, its utility, or both; they have been

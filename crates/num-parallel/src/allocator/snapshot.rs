@@ -204,7 +204,7 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     }
     free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));
     let fresh = fresh.into_iter().collect();
-    Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false })
+    Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false, certificate: None })
 }
 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.

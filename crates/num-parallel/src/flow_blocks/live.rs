@@ -101,9 +101,13 @@ impl LiveFlows {
         blocks!(self, flows => flows.set_limits(spot, floor, ceilings));
     }
 
+    pub(crate) fn set_split(&mut self, spot: Spot, rates: &[f64]) {
+        blocks!(self, flows => flows.set_split(spot, rates));
+    }
+
     pub(crate) fn each_several<E>(
         &self,
-        look: impl FnMut(u32, &mut dyn Iterator<Item = OfPath>) -> Result<(), E>,
+        look: impl FnMut(u32, &mut dyn Iterator<Item = [f64; 2]>) -> Result<(), E>,
     ) -> Result<(), E> {
         blocks!(self, flows => flows.each_several(look))
     }
@@ -118,6 +122,10 @@ impl LiveFlows {
 
     pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
         blocks!(self, flows => flows.set_floor(spot, floor));
+    }
+
+    pub(crate) fn each_state<E>(&self, look: impl FnMut(u32, Vec<OfPath>) -> Result<(), E>) -> Result<(), E> {
+        blocks!(self, flows => flows.each_state(look))
     }
 
     pub(crate) fn path(&self, spot: Spot) -> Vec<u32> {

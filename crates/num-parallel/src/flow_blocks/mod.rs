@@ -16,7 +16,7 @@
 //! | `partition.rs` | links → table entries, flows → blocks |
 //! | `block.rs` | flows that respond together |
 //! | `bucket.rs` | those of them that are alike, and their response |
-//! | `split.rs` | alike flows with several paths each |
+//! | `split/` | alike flows with several paths each |
 //! | `of_problem.rs` | all flows of a problem at once |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
 //! | `windows.rs` | the part of a table that alike flows read and add to |
@@ -101,7 +101,6 @@ struct Round<R> {
 enum Task {
     Respond { counts_priced: bool },
     Normalize,
-    Follow,
 }
 
 impl<R: Real> FlowBlocks<R> {
@@ -185,13 +184,24 @@ impl<R: Real> FlowBlocks<R> {
         self.splits_mut(spot).set_limits(spot.place, floor, ceilings);
     }
 
-    /// Number and paths of every flow with several, block by block, until one is refused.
+    /// Sets the rates of a flow's several paths, which then split as these.
+    pub(crate) fn set_split(&mut self, spot: Spot, rates: &[f64]) {
+        self.splits_mut(spot).set_split(spot.place, rates);
+    }
+
+    /// Number of every flow with several paths, and the [rates](OfPath::rates) of these, block by block, until one is
+    /// refused.
     pub(crate) fn each_several<E>(
         &self,
-        mut look: impl FnMut(u32, &mut dyn Iterator<Item = OfPath>) -> Result<(), E>,
+        mut look: impl FnMut(u32, &mut dyn Iterator<Item = [f64; 2]>) -> Result<(), E>,
     ) -> Result<(), E> {
         let blocks = if self.splits == 0 { &[][..] } else { &self.blocks };
         blocks.iter().try_for_each(|block| read(block).splits().each(&mut look))
+    }
+
+    /// Number and paths of every flow with several, in the same order.
+    pub(crate) fn each_state<E>(&self, mut look: impl FnMut(u32, Vec<OfPath>) -> Result<(), E>) -> Result<(), E> {
+        self.blocks.iter().try_for_each(|block| read(block).splits().each_state(&mut look))
     }
 
     /// Calls a function with the bucket of a flow, and its place there.
@@ -347,10 +357,8 @@ impl<R: Real> Respond for FlowBlocks<R> {
     }
 
     fn accepted(&mut self) {
-        match (self.splits, self.is_alone()) {
-            (0, _) => {}
-            (_, true) => self.blocks.iter_mut().for_each(|block| own(block).splits_mut().follow()),
-            (_, false) => self.run(Task::Follow, &[], None),
+        if self.splits > 0 {
+            self.blocks.iter_mut().for_each(|block| own(block).splits_mut().follow());
         }
     }
 }
@@ -362,7 +370,6 @@ impl<R: Real> Shared<R> {
         let Round { task, blocks, links, priced } = &*round;
         let (partition, tables) = (&self.partition, &mut write(&self.tables[worker.number()]));
         match *task {
-            Task::Follow => of_worker(blocks, worker).for_each(|(_, block)| write(block).splits_mut().follow()),
             Task::Normalize => {
                 tables.read_fractions(links);
                 of_worker(blocks, worker).for_each(|(_, block)| write(block).normalize(partition, tables));

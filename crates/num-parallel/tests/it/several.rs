@@ -328,3 +328,60 @@ fn bad_input_is_named_and_changes_nothing() {
     assert_eq!(error, "path 1 names link 7, expected a link from 0 to 1");
     assert_eq!(allocator.flows(), 0);
 }
+
+#[test]
+fn exact_ticks_are_proven_whatever_happens() {
+    for seed in 0..6 {
+        let (problem, laws) = instance(seed);
+        let settings = AllocatorSettings::default().with_update_threshold(0.0).with_exact(Some(1e-3));
+        let mut allocator = allocator_with(problem.capacities(), settings, 1);
+        assert!(allocator.certificate().is_none());
+        let mut ids = start_problem(&mut allocator, &problem, &laws);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for tick in 0..8 {
+            match tick {
+                2 => allocator.set_capacity(3, 0.0).unwrap(),
+                4 => allocator.set_capacity(3, problem.capacities()[3]).unwrap(),
+                5 => allocator.end(ids.swap_remove(0)).unwrap(),
+                6 => ids.push(allocator.start(&[0], PowerLaw::log(1.0).with_floor(0.1)).unwrap()),
+                _ => {
+                    let change = |&id: &FlowId| {
+                        let law = allocator.utility(id).unwrap();
+                        PowerLaw { weight: law.weight * rng.random_range(0.9..1.1), ..law }
+                    };
+                    let laws: Vec<PowerLaw> = ids.iter().map(change).collect();
+                    allocator.change_all(&ids, None, Some(&laws)).unwrap();
+                }
+            }
+            allocator.tick().unwrap();
+            let gap = allocator.certificate().unwrap().relative_gap;
+            assert!(gap <= 1e-3, "seed {seed}, tick {tick}: {gap}");
+            assert_feasible(&allocator, &ids);
+        }
+        // A solve's split is where the next iteration begins.
+        let before = rates(&allocator, &ids);
+        allocator.tick().unwrap();
+        for (before, now) in before.into_iter().zip(rates(&allocator, &ids)) {
+            assert!((now - before).abs() <= 0.3 * before + 1e-3, "seed {seed}: {before} and {now}");
+        }
+    }
+}
+
+#[test]
+fn exact_ticks_refuse_what_does_not_apply() {
+    let refusal = |settings: AllocatorSettings| {
+        Allocator::new(vec![1.0], price::Ned::new(0.4), settings, NonZeroUsize::MIN).map(drop).unwrap_err().to_string()
+    };
+    let exact = AllocatorSettings::default().with_exact(Some(1e-3));
+    for (settings, message) in [
+        (exact.with_exact(Some(0.0)), "exact is 0, expected a relative gap > 0 and < 1"),
+        (exact.with_exact(Some(f64::NAN)), "exact is NaN, expected a relative gap > 0 and < 1"),
+        (exact.with_precision(Precision::F32), "exact is 0.001, expected none with numbers of f32, right to 1e-6 only"),
+        (
+            exact.with_normalizer(None),
+            "exact is 0.001, expected none without \"f-norm\" or \"fill\": other rates are not proven",
+        ),
+    ] {
+        assert_eq!(refusal(settings), message);
+    }
+}
