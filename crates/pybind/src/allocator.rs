@@ -633,8 +633,8 @@ impl Allocator {
         Ok(numbers_of(py, &self.core()?.broken_floors()))
     }
 
-    /// How good the rates of the last tick are: a `Certificate`. None without ``exact=True``, before the first tick, and
-    /// after one without flowlets. The utility that is missing is that in capacities less `headroom` and
+    /// How good the rates of the last tick are: a `Certificate`. None without ``exact=True``, before the first tick,
+    /// and after one without flowlets. The utility that is missing is that in capacities less `headroom` and
     /// `update_threshold`.
     #[getter]
     fn certificate(&self) -> PyResult<Option<Certificate>> {

@@ -13,11 +13,11 @@
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6. A flow uses a_l of a link per unit of its rate, 1 unless
 //! its path has coefficients: Σ a_l x ≤ c_l, the price of its path is Σ a_l p_l.
 //!
-//! A flow with several paths is a lane of its block: all its paths are columns there, whatever links they cross, so that
-//! the block sums over them without waiting for another, and no flow is split over threads. Prices alone cross blocks
-//! and ranks. What is seldom read of it (links in their order, caps, what was sent) is in a table by slot; its shares
-//! are part of the state, as prices are. A link that fails closes the path: its ceiling is 0, and the next response
-//! splits among the others.
+//! A flow with several paths is a lane of its block: all its paths are columns there, whatever links they cross, so
+//! that the block sums over them without waiting for another, and no flow is split over threads. Prices alone cross
+//! blocks and ranks. What is seldom read of it (links in their order, caps, what was sent) is in a table by slot; its
+//! shares are part of the state, as prices are. A link that fails closes the path: its ceiling is 0, and the next
+//! response splits among the others.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -394,8 +394,8 @@ impl Allocator {
         Ok(())
     }
 
-    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM. Where ticks
-    /// are [exact](AllocatorSettings::exact), as many iterations as prove rates to the gap, or a solve.
+    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM. Where
+    /// ticks are [exact](AllocatorSettings::exact), as many iterations as prove rates to the gap, or a solve.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
     /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link, and with coefficients c (1 + (n + 6) 2⁻⁵²); with

@@ -385,3 +385,49 @@ fn exact_ticks_refuse_what_does_not_apply() {
         assert_eq!(refusal(settings), message);
     }
 }
+
+#[test]
+fn ranks_have_the_rates_of_one_allocator() {
+    let (problem, laws) = instance(11);
+    let (paths, group, flows) = (problem.paths(), problem.group(), laws.len());
+    let settings = AllocatorSettings::default().with_update_threshold(0.0);
+    let of = |mine: &dyn Fn(usize) -> bool, ranks: Option<&Ranks>| -> Result<Vec<(usize, f64)>> {
+        let mut allocator = allocator_with(problem.capacities(), settings, 1);
+        ranks.map_or(Ok(()), |ranks| allocator.over(ranks.clone()))?;
+        let own: Vec<usize> = (0..flows).filter(|&flow| mine(flow)).collect();
+        let (mut lists, mut groups) = (Vec::new(), Vec::new());
+        for (place, &flow) in (0..).zip(&own) {
+            for path in (0..paths.len()).filter(|&path| group[path] as usize == flow) {
+                lists.push(paths.links(path));
+                groups.push(place);
+            }
+        }
+        let lists = Paths::from_lists(lists);
+        let laws: Vec<PowerLaw> = own.iter().map(|&flow| laws[flow]).collect();
+        let ids = allocator.start_all(FlowPaths::grouped(&lists, &groups)?, &laws)?;
+        (0..100).try_for_each(|_| allocator.tick())?;
+        own.into_iter().zip(ids).map(|(flow, id)| Ok((flow, allocator.rate(id)?))).collect()
+    };
+    let expected = of(&|_| true, None).unwrap();
+    let ranks = internal::on_ranks(2, |rank, ranks| of(&|flow| flow % 2 == rank, Some(ranks)));
+    for (flow, rate) in ranks.into_iter().flat_map(|found| found.unwrap()) {
+        assert!((rate - expected[flow].1).abs() <= 1e-9 * rate, "flow {flow}: {rate}, alone {}", expected[flow].1);
+    }
+}
+
+#[test]
+fn threads_change_no_bit_of_many_flows() {
+    let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
+    let (sources, destinations) = net.random_pairs(45_000, 1).unwrap();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(2)).unwrap();
+    let law = |flow: usize| PowerLaw::new(1.0 + (flow % 7) as f64, [1.0, 2.0][flow % 2]);
+    let laws: Vec<PowerLaw> = (0..45_000).map(law).collect();
+    let found = [1, 3].map(|threads| {
+        let mut allocator = allocator_with(net.capacities(), AllocatorSettings::default(), threads);
+        start(&mut allocator, &paths, &group, &laws);
+        ticks(&mut allocator, 5);
+        allocator.path_updates()
+    });
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0].len(), paths.len());
+}

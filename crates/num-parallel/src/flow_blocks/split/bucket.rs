@@ -280,9 +280,8 @@ impl<R: Real> SplitBucket<R> {
                 let first = common + path * own;
                 let least = least(fractions, of_common, &ids[first..first + own]);
                 let row = group * paths + path;
-                for lane in 0..LANES {
-                    self.feasible[row][lane] = self.rates[row][lane] * least[lane];
-                }
+                let rates = self.feasible[row].iter_mut().zip(&self.rates[row]).zip(least);
+                rates.for_each(|((feasible, &rate), least)| *feasible = rate * least);
             }
         }
     }

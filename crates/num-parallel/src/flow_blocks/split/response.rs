@@ -247,9 +247,7 @@ pub(super) fn follow<R: Real>(shares: &mut [Lanes<R>], rates: &[Lanes<R>]) {
         }
         *shares = row;
     }
-    for lane in 0..LANES {
-        sums[lane] = R::ONE / sums[lane];
-    }
+    sums = sums.map(|sum| R::ONE / sum);
     for shares in shares {
         let mut row = *shares;
         for lane in 0..LANES {
