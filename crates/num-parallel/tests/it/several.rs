@@ -187,7 +187,7 @@ impl Use {
 
     fn event(&mut self) {
         match self.rng.random_range(0..20) {
-            0..=6 => {
+            0..=6 if self.ids.len() < 60 => {
                 let (paths, group, caps) = self.paths();
                 let (rng, flows) = (&mut self.rng, FlowPaths::grouped(&paths, &group).unwrap());
                 let cap = [f64::INFINITY, 3.0][usize::from(rng.random_bool(0.2))];
