@@ -6,19 +6,20 @@
 //! ```
 //!
 //! NED with log utility in f64 on one thread, on the first and the last row of Flowtune's table. A start and its end
-//! are timed in batches of 100; updates are timed at converged prices, when there are none.
+//! are timed in batches of 100; updates are timed at converged prices, when there are none. `4 paths` is a tick of the
+//! same flows, each of which splits over the four spines.
 
 mod common;
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use common::{Instance, Plan, ROWS};
+use common::{Instance, Plan, ROWS, Row};
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::price::Ned;
 use netnum_core::{Normalization, Paths, PowerLaw};
 use netnum_parallel::internal::Engine;
-use netnum_parallel::{Allocator, AllocatorSettings, Precision};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowPaths, Precision};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -34,6 +35,18 @@ fn allocator(instance: &Instance) -> Allocator {
     for (links, &weight) in instance.paths.iter().zip(&instance.weights) {
         allocator.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
+    (0..100).for_each(|_| allocator.tick().expect("one thread is there"));
+    allocator
+}
+
+fn split(row: &Row) -> Allocator {
+    let (instance, group) = row.over_all_spines();
+    let settings = AllocatorSettings::default();
+    let mut allocator =
+        Allocator::new(instance.capacities, Ned::new(GAMMA), settings, NonZeroUsize::MIN).expect("one thread is there");
+    let flows = FlowPaths::grouped(&instance.paths, &group).expect("every flow has paths");
+    let laws: Vec<PowerLaw> = instance.weights.iter().map(|&weight| PowerLaw::log(weight)).collect();
+    allocator.start_all(flows, &laws).expect("the instance is well formed");
     (0..100).for_each(|_| allocator.tick().expect("one thread is there"));
     allocator
 }
@@ -62,9 +75,12 @@ struct Measured {
     news: Option<f64>,
     /// Of one flow.
     start_and_end: Option<f64>,
+    /// A tick where every flow has four paths.
+    split: Option<f64>,
 }
 
-fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
+fn measure(criterion: &mut Criterion, row: &Row) -> Measured {
+    let instance = &row.instance();
     let flows = instance.paths.len();
     let id = |name: &str| BenchmarkId::new(name, flows);
     let mut engine = engine(instance);
@@ -90,32 +106,38 @@ fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
             allocator.end_all(&ids).expect("they have just started");
         })
     });
-    Measured { flows, iteration, tick, news, start_and_end: start_and_end.map(|seconds| seconds / BATCH as f64) }
+    let mut splits = split(row);
+    let split = common::measure(criterion, "allocator", id("tick, 4 paths"), PLAN, |count| {
+        time(count, || splits.tick().expect("one thread is there"))
+    });
+    let start_and_end = start_and_end.map(|seconds| seconds / BATCH as f64);
+    Measured { flows, iteration, tick, news, start_and_end, split }
 }
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    let instances = [ROWS[0].instance(), ROWS[6].instance()];
-    let measured: Vec<Measured> = instances.iter().map(|instance| measure(&mut criterion, instance)).collect();
+    let measured: Vec<Measured> = [&ROWS[0], &ROWS[6]].map(|row| measure(&mut criterion, row)).into();
     criterion.final_summary();
     if common::is_test() || measured.iter().all(|side| side.tick.is_none()) {
         return;
     }
     println!("NED (γ = {GAMMA}) with F-NORM, log utility, f64, one thread; medians, µs; a start and its end, ns.\n");
     println!(
-        "{:>7} │ {:>9} {:>9} {:>6} │ {:>9} │ {:>9}",
-        "flows", "iteration", "tick", "ratio", "updates", "start+end"
+        "{:>7} │ {:>9} {:>9} {:>6} │ {:>9} │ {:>9} │ {:>9} {:>6}",
+        "flows", "iteration", "tick", "ratio", "updates", "start+end", "4 paths", "ratio"
     );
-    for Measured { flows, iteration, tick, news, start_and_end } in measured {
+    for Measured { flows, iteration, tick, news, start_and_end, split } in measured {
         let side =
             |seconds: Option<f64>, unit: f64| seconds.map_or("–".into(), |seconds| format!("{:.1}", unit * seconds));
         let ratio = tick.zip(iteration).map_or("–".into(), |(tick, iteration)| format!("{:.2}", tick / iteration));
+        let of_tick = split.zip(tick).map_or("–".into(), |(split, tick)| format!("{:.2}", split / tick));
         println!(
-            "{flows:>7} │ {:>9} {:>9} {ratio:>6} │ {:>9} │ {:>9}",
+            "{flows:>7} │ {:>9} {:>9} {ratio:>6} │ {:>9} │ {:>9} │ {:>9} {of_tick:>6}",
             side(iteration, 1e6),
             side(tick, 1e6),
             side(news, 1e6),
-            side(start_and_end, 1e9)
+            side(start_and_end, 1e9),
+            side(split, 1e6)
         );
     }
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
-use netnum_core::{AlphaFair, Paths, Problem, Topology};
+use netnum_core::{AlphaFair, KShortest, Paths, Problem, Topology};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -38,8 +38,8 @@ impl Row {
         self.flowtune_us * 2400.0 * self.flowtune_cores as f64 / self.flows as f64
     }
 
-    /// The row's network and flows.
-    pub(crate) fn instance(&self) -> Instance {
+    /// The row's network and the ends of its flows.
+    fn ends(&self) -> (Topology, Vec<usize>, Vec<usize>) {
         let (racks, per_rack) = (self.nodes / 16, 16);
         let net = leaf_spine(racks);
         let mut rng = rng(0);
@@ -51,7 +51,21 @@ impl Row {
             (other + usize::from(other >= rack)) * per_rack + rng.random_range(0..per_rack)
         };
         let destinations: Vec<usize> = sources.iter().map(away).collect();
+        (net, sources, destinations)
+    }
+
+    /// The row's network and flows.
+    pub(crate) fn instance(&self) -> Instance {
+        let (net, sources, destinations) = self.ends();
         Instance::new(&net, &sources, &destinations)
+    }
+
+    /// The same with the paths over all four spines, and the flow of every path.
+    pub(crate) fn over_all_spines(&self) -> (Instance, Vec<u32>) {
+        let (net, sources, destinations) = self.ends();
+        let short = KShortest::new(4);
+        let (paths, group) = net.k_shortest_paths(&sources, &destinations, &short).expect("all servers are joined");
+        (Instance { paths, ..self.instance() }, group)
     }
 }
 

@@ -68,7 +68,7 @@ TABLES = [
         "allocator",
         "The allocator",
         "By flows. `iteration` is the engine's step and F-NORM, of which a tick consists; `updates` is called when "
-        "nothing has changed.",
+        "nothing has changed; `tick, 4 paths` is that of as many flows, each over four paths.",
         "iteration",
     ),
     Table(

@@ -55,7 +55,7 @@ def test_a_floor_that_does_not_fit_is_refused_by_name():
     for floor, expected in [(-1.0, "a finite number >= 0"), (3.0, "a finite number >= 0, at most its cap of 2")]:
         with pytest.raises(netnum.NumError, match=f"flow 0 has flow floor {floor:.0f}, expected {expected}"):
             allocator.start([[0]], rate_cap=2.0, flow_floor=floor)
-    with pytest.raises(netnum.NumError, match="flow_floor has 2 entries, expected 1, one per path"):
+    with pytest.raises(netnum.NumError, match="flow_floor has 2 entries, expected 1, one per flow"):
         allocator.start([[0]], flow_floor=[1.0, 1.0])
     allocator.set_capacity(0, 0.0)
     with pytest.raises(netnum.ProblemError, match="flow 0 has flow floor 1, which link 0 cannot keep: it has failed"):

@@ -114,7 +114,7 @@ def test_flowlets_on_paths_of_demands_are_capped_by_them():
     ids = allocator.start(NET.ecmp({("a", "b"): 2.0, ("b", "c"): 1.0}))
     allocator.tick(200)
     assert allocator.rates(ids) == pytest.approx([2.0, 1.0])
-    ids = allocator.start(NET.ecmp({("c", "b"): 1.0}), rate_cap=3.0)
+    ids = allocator.start(NET.ecmp({("c", "b"): 1.0}), flow_cap=3.0)
     allocator.tick(200)
     assert allocator.rates(ids) == pytest.approx([3.0])
 

@@ -45,7 +45,7 @@ mod many;
 mod team;
 mod threads;
 
-pub use allocator::{Allocator, AllocatorSettings, FlowId};
+pub use allocator::{Allocator, AllocatorSettings, FlowId, FlowPaths};
 pub use flow_blocks::Precision;
 pub use many::{Batch, BatchObserver, Scenarios, reverse_many, solve_many};
 pub use threads::Threads;

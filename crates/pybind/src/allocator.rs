@@ -1,17 +1,17 @@
 //! `Allocator`.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::internal::{Call, check_length};
 use netnum_core::{Error, Normalization, Parameter, Paths, PowerLaw, Ranks};
-use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, Precision};
+use netnum_parallel::{Allocator as Core, AllocatorSettings, FlowId, FlowPaths, Precision};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
+use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
@@ -46,6 +46,12 @@ use crate::{hints, path_forms, paths};
 ///     The type of the numbers that are kept per flowlet. Single precision halves the memory; rates are then right to
 ///     about 1e-6, and links may be over their capacity by as much (1e-5 with many thousands of flowlets): give
 ///     ``headroom`` for it.
+/// exact : bool
+///     Whether a tick goes on until its rates are proven: it iterates from where the last tick ended, or solves where
+///     that takes too long, to the relative gap `tol`. `certificate` has the proof. For periods of milliseconds to
+///     seconds; with ``"f-norm"`` or ``"fill"``, in double precision, on one rank.
+/// tol : float
+///     The largest relative gap of an exact tick; 0 < tol < 1.
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
 /// comm : mpi4py.MPI.Intracomm, optional
@@ -109,16 +115,20 @@ pub(crate) struct Allocator {
 /// Ids and rates, in the same order.
 type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
+/// Ids, numbers of paths, and rates, in the same order.
+type PathUpdates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 #[pymethods]
 impl Allocator {
     #[new]
     #[pyo3(signature = (
         network=None, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
-        update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
-        **options
+        update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"),
+        exact=Given(Ok(false)), tol=Given(Ok(None)), threads=None, comm=None, **options
     ))]
     #[pyo3(text_signature = "(network, *, method=\"ned\", normalizer=\"f-norm\", update_threshold=0.01, \
-                             headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
+                             headroom=0.0, dtype=\"float64\", exact=False, tol=0.001, threads=1, comm=None, \
+                             **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
         py: Python<'_>,
@@ -129,6 +139,8 @@ impl Allocator {
         update_threshold: Given<f64>,
         headroom: Given<f64>,
         dtype: Given<String>,
+        exact: Given<bool>,
+        tol: Given<Option<f64>>,
         threads: Option<&Bound<'_, PyAny>>,
         comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
@@ -166,7 +178,8 @@ impl Allocator {
                 .with_normalizer(normalizer)
                 .with_update_threshold(update_threshold.get("update_threshold")?)
                 .with_headroom(headroom.get("headroom")?)
-                .with_precision(precision);
+                .with_precision(precision)
+                .with_exact(exact_gap(exact.get("exact")?, tol.get("tol")?)?);
             let mut core = Core::by_name(capacities, &method, &options, settings, threads).map_err(raise)?;
             if !ranks.are_alone() {
                 let net = topology.map(Bound::get);
@@ -190,20 +203,24 @@ impl Allocator {
     /// Parameters
     /// ----------
     /// paths : sequence of sequences of int or of str, or Paths, or pair or list of pairs
-    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one
-    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused. What it uses of a link per unit of its
-    ///     rate are the coefficients of a `Paths` or the entries of a SciPy sparse matrix (links x paths), 1 without.
-    ///     A tuple of two nodes, or a list of such, are the ends of flowlets, whose paths `Topology.ecmp` chooses.
+    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet splits over
+    ///     all paths that a `Paths` gives to its flow (`Paths.group`), as those of `Topology.k_shortest_paths` do; it
+    ///     takes one path of a list. What it uses of a link per unit of its rate are the coefficients of a `Paths` or
+    ///     the entries of a SciPy sparse matrix (links x paths), 1 without. A tuple of two nodes, or a list of such,
+    ///     are the ends of flowlets, whose path `Topology.ecmp` chooses.
     /// weight : float, or array of float of shape (flowlets,)
     ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
     ///     > 0, finite; 1 is proportional fairness.
-    /// rate_cap : float, or array of float of shape (flowlets,)
-    ///     The largest rate of use, inf for none. By default the volumes of the demands that the paths are for, if any.
+    /// rate_cap : float, or array of float of shape (paths,)
+    ///     The most that goes over a path, inf for no cap.
+    /// flow_cap : float, or array of float of shape (flowlets,)
+    ///     The largest rate of use of a flowlet over all its paths, inf for none. By default the volumes of the demands
+    ///     that the paths are for, if any.
     /// flow_floor : float, or array of float of shape (flowlets,)
     ///     The rate that a flowlet is guaranteed from the next tick on, 0 for none, at most its cap. The floors on each
     ///     of its links must fit in what rates may fill of it, ``headroom`` and ``update_threshold`` counted, beside
-    ///     those of all flowlets that have not ended.
+    ///     those of all flowlets that have not ended. For flowlets with one path.
     /// seed : int
     ///     Of the choice among the shortest paths of pairs, as in `Topology.ecmp`.
     ///
@@ -215,22 +232,31 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a bad path, by its place, and for a flow with several paths; for a pair without a path; for a floor
-    ///     that does not fit on a link, or is on one that has failed.
+    ///     For a bad path, by its place; for a pair without a path; for a floor that does not fit on a link, or is on
+    ///     one that has failed.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
     /// MethodError
     ///     For an alpha that the price rule is not made for.
+    /// NumError
+    ///     For a floor of a flowlet with several paths.
     ///
     /// Examples
     /// --------
-    /// >>> allocator = netnum.Allocator(netnum.topology.from_edges("A B 10\nB C 6"))
-    /// >>> ids = allocator.start([("A", "C"), ("B", "C")])
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    /// >>> allocator = netnum.Allocator(net)
+    /// >>> ids = allocator.start([("B", "C"), ("A", "B")])
     /// >>> allocator.tick(100)
     /// >>> allocator.rates(ids).round(2)
-    /// array([2.97, 2.97])
-    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None, flow_floor=None, seed=None))]
-    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999, flow_floor=0.0, seed=0)")]
+    /// array([5.94, 9.9 ])
+    /// >>> allocator.end(ids)
+    /// >>> ids = allocator.start(net.k_shortest_paths([("A", "C")], 2))
+    /// >>> allocator.tick(100)
+    /// >>> allocator.path_rates(ids).round(2)
+    /// array([3.96, 5.94])
+    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None, flow_cap=None, flow_floor=None, seed=None))]
+    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999, flow_cap=1e999, \
+                             flow_floor=0.0, seed=0)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn start<'py>(
         &self,
@@ -239,49 +265,58 @@ impl Allocator {
         weight: Option<&Bound<'py, PyAny>>,
         alpha: Option<&Bound<'py, PyAny>>,
         rate_cap: Option<&Bound<'py, PyAny>>,
+        flow_cap: Option<&Bound<'py, PyAny>>,
         flow_floor: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let (paths, demands) = match self.of_pairs(paths, seed)? {
-            Some(of_pairs) => (of_pairs, None),
+        let ((paths, group), demands) = match self.of_pairs(paths, seed)? {
+            Some(of_pairs) => ((of_pairs, None), None),
             None => {
                 let paths = &path_forms::of_call(paths)?;
                 (self.paths(paths, core.capacities().len())?, paths::flow_caps_of(paths))
             }
         };
+        let path_caps = rate_caps(rate_cap.filter(|_| group.is_some()), paths.len())?;
+        let flow_paths = flow_paths(&paths, group.as_deref(), path_caps.as_deref())?;
+        let flows = flow_paths.flows();
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
-            Some(given) => column(name, given, paths.len(), "path"),
+            Some(given) => column(name, given, flows, "flow"),
             None => Ok(Parameter::Same(default)),
         };
         let weights = column("weight", weight, 1.0)?;
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = match demands {
-            Some(demands) if rate_cap.is_none() => Parameter::PerFlow(demands),
-            _ => column("rate_cap", rate_cap, f64::INFINITY)?,
+            Some(demands) if flow_cap.is_none() => Parameter::PerFlow(demands),
+            _ => column("flow_cap", flow_cap, f64::INFINITY)?,
         };
+        // A cap of a flow's only path is one of the flow.
+        let own_caps = column("rate_cap", rate_cap.filter(|_| group.is_none()), f64::INFINITY)?;
         let floors = column("flow_floor", flow_floor, 0.0)?;
         let of = |flow| {
             let law = PowerLaw::new(weights.of(flow), alphas.of(flow));
-            law.with_cap(caps.of(flow)).with_floor(floors.of(flow))
+            law.with_cap(least(caps.of(flow), own_caps.of(flow))).with_floor(floors.of(flow))
         };
-        let utilities: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
+        let utilities: Vec<PowerLaw> = (0..flows).map(of).collect();
         let core = &mut *core;
-        let ids = py.enter_rust(|| core.start_all(&paths, &utilities))?;
+        let ids = py.enter_rust(|| core.start_all(flow_paths, &utilities))?;
         Ok(numbers_of(py, &ids))
     }
 
-    /// Change the weight, alpha, cap, floor or path of flowlets, from the next tick on: what is not given stays, and so
-    /// do ids and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
+    /// Change the weight, alpha, caps, floor or paths of flowlets, from the next tick on: what is not given stays, and
+    /// so do ids and prices. On other paths a flowlet has no rate before the next tick. One is invalid: none changes.
     ///
     /// Parameters
     /// ----------
     /// ids : array of int
     ///     As `start` gave them.
-    /// weight, alpha, rate_cap, flow_floor : float, or array of float of shape (ids,), optional
+    /// weight, alpha, flow_cap, flow_floor : float, or array of float of shape (ids,), optional
     ///     As for `start`.
+    /// rate_cap : float, or array of float of shape (paths,), optional
+    ///     The most that goes over each of the paths of these flowlets, as they are after the change, one flowlet after
+    ///     the other. Several paths that are given have none by default.
     /// paths : sequence of sequences of int, or Paths, optional
-    ///     The links of every flowlet, with coefficients as for `start`.
+    ///     The links of every flowlet, one path or several, with coefficients as for `start`.
     ///
     /// Raises
     /// ------
@@ -301,7 +336,7 @@ impl Allocator {
     /// >>> allocator.tick(100)
     /// >>> allocator.rates(ids).round(3)
     /// array([9., 3.])
-    #[pyo3(signature = (ids, weight=None, *, alpha=None, rate_cap=None, flow_floor=None, paths=None))]
+    #[pyo3(signature = (ids, weight=None, *, alpha=None, rate_cap=None, flow_cap=None, flow_floor=None, paths=None))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn change(
         &self,
@@ -310,33 +345,61 @@ impl Allocator {
         weight: Option<&Bound<'_, PyAny>>,
         alpha: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
+        flow_cap: Option<&Bound<'_, PyAny>>,
         flow_floor: Option<&Bound<'_, PyAny>>,
         paths: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let mut core = self.core()?;
         let ids = flow_ids(ids)?;
-        let paths = paths.map(|paths| self.paths(paths, core.capacities().len())).transpose()?;
+        let given_paths = match paths {
+            Some(paths) => Some(self.paths(&path_forms::of_call(paths)?, core.capacities().len())?),
+            None => None,
+        };
+        let splits = match &given_paths {
+            Some((_, group)) => group.is_some(),
+            None => rate_cap.is_some() && ids.iter().any(|&id| core.paths(id).is_ok_and(|paths| paths.len() > 1)),
+        };
+        let given_paths = match given_paths {
+            None if splits => Some(paths_of(&core, &ids)?),
+            given => given,
+        };
         let column = |name, given: Option<&Bound<'_, PyAny>>| {
             given.map(|given| column(name, given, ids.len(), "id")).transpose()
         };
-        let (weights, alphas, caps) =
-            (column("weight", weight)?, column("alpha", alpha)?, column("rate_cap", rate_cap)?);
-        let floors = column("flow_floor", flow_floor)?;
-        let given = [&weights, &alphas, &caps, &floors].iter().any(|column| column.is_some());
+        // A cap of a flow's only path is one of the flow.
+        let own_caps = column("rate_cap", rate_cap.filter(|_| !splits))?;
+        let path_caps = match &given_paths {
+            Some((paths, _)) => rate_caps(rate_cap.filter(|_| splits), paths.len())?,
+            None => None,
+        };
+        let (weights, alphas) = (column("weight", weight)?, column("alpha", alpha)?);
+        let (flow_caps, floors) = (column("flow_cap", flow_cap)?, column("flow_floor", flow_floor)?);
+        let flow_paths = match &given_paths {
+            Some((paths, group)) => Some(flow_paths(paths, group.as_deref(), path_caps.as_deref())?),
+            None => None,
+        };
+        let given = [&weights, &alphas, &flow_caps, &own_caps, &floors].iter().any(|column| column.is_some());
+        // Its cap is replaced by that of its only path, too, where others have several.
+        let is_replaced = |flow: usize| {
+            let is_alone = |paths: &FlowPaths<'_>| flow < paths.flows() && paths.count(flow) == 1;
+            path_caps.is_some() && flow_caps.is_none() && flow_paths.as_ref().is_some_and(is_alone)
+        };
         let core = &mut *core;
         py.enter_rust(|| {
             let utility = |(flow, &id): (usize, &FlowId)| {
                 let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
+                let most = if own_caps.is_some() || is_replaced(flow) { f64::INFINITY } else { old.cap };
                 Ok(PowerLaw {
                     weight: of(&weights, old.weight),
                     alpha: of(&alphas, old.alpha),
-                    cap: of(&caps, old.cap),
+                    cap: least(of(&flow_caps, most), of(&own_caps, f64::INFINITY)),
                     floor: of(&floors, old.floor),
                 })
             };
-            let utilities = given.then(|| ids.iter().enumerate().map(utility).collect::<netnum_core::Result<Vec<_>>>());
-            core.change_all(&ids, paths.as_deref(), utilities.transpose()?.as_deref())
+            let all = || ids.iter().enumerate().map(utility).collect::<netnum_core::Result<Vec<_>>>();
+            let utilities = (given || path_caps.is_some()).then(all).transpose()?;
+            core.change_all(&ids, flow_paths.clone(), utilities.as_deref())
         })
     }
 
@@ -466,6 +529,43 @@ impl Allocator {
         Ok(PyArray1::from_vec(py, rates))
     }
 
+    /// The rates of the last tick or response, path by path.
+    ///
+    /// Parameters
+    /// ----------
+    /// ids : array of int, optional
+    ///     As for `rates`.
+    ///
+    /// Returns
+    /// -------
+    /// array of float, shape (paths,)
+    ///     Those of the paths of the first flowlet in the order in which `start` was given them, then of the next one.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an id of no flowlet, or of one that has ended.
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator([6.0, 3.0], update_threshold=0.0)
+    /// >>> ids = allocator.start(netnum.Paths.from_lists([[0], [1], [0]], group=[0, 0, 1]))
+    /// >>> allocator.tick(200)
+    /// >>> allocator.rates(ids).round(2)
+    /// array([4.5, 4.5])
+    /// >>> allocator.path_rates(ids).round(2)
+    /// array([1.5, 3. , 4.5])
+    #[pyo3(signature = (ids=None))]
+    fn path_rates<'py>(&self, py: Python<'py>, ids: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let core = self.core()?;
+        let ids = match ids {
+            Some(ids) => flow_ids(ids)?,
+            None => core.rates().into_iter().map(|(id, _)| id).collect(),
+        };
+        let rates = ids.into_iter().map(|id| core.path_rates(id)).collect::<Result<Vec<_>, _>>().map_err(raise)?;
+        Ok(PyArray1::from_vec(py, rates.concat()))
+    }
+
     /// Ids of all flowlets: array of int. The order is that of the memory of the allocator, which starts and ends
     /// change, and which that of the starts is not.
     #[getter]
@@ -484,6 +584,31 @@ impl Allocator {
     fn updates<'py>(&self, py: Python<'py>) -> PyResult<Updates<'py>> {
         let (ids, rates): (Vec<FlowId>, Vec<f64>) = self.core()?.updates().into_iter().unzip();
         Ok((numbers_of(py, &ids), PyArray1::from_vec(py, rates)))
+    }
+
+    /// The rates to send to endpoints, path by path: as `updates`, for flowlets that split over several paths. What is
+    /// sent for a flowlet with one path counts for both.
+    ///
+    /// Returns
+    /// -------
+    /// ids : array of int
+    /// paths : array of int
+    ///     The number of each path among those of its flowlet, from 0.
+    /// rates : array of float
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator([6.0, 3.0], update_threshold=0.0)
+    /// >>> ids = allocator.start(netnum.Paths.from_lists([[0], [1]], group=[0, 0]))
+    /// >>> allocator.tick(100)
+    /// >>> _, paths, rates = allocator.path_updates()
+    /// >>> paths, rates.round(2)
+    /// (array([0, 1]), array([6., 3.]))
+    fn path_updates<'py>(&self, py: Python<'py>) -> PyResult<PathUpdates<'py>> {
+        let updates = self.core()?.path_updates();
+        let ids: Vec<FlowId> = updates.iter().map(|&(id, ..)| id).collect();
+        let paths = PyArray1::from_iter(py, updates.iter().map(|&(_, path, _)| path as i64));
+        Ok((numbers_of(py, &ids), paths, PyArray1::from_iter(py, updates.iter().map(|&(.., rate)| rate))))
     }
 
     /// The flowlets that get less than their floor: where a link has failed, or its capacity has fallen below the
@@ -506,6 +631,14 @@ impl Allocator {
     /// array([3., 1.])
     fn broken_floors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         Ok(numbers_of(py, &self.core()?.broken_floors()))
+    }
+
+    /// How good the rates of the last tick are: a `Certificate`. None without ``exact=True``, before the first tick,
+    /// and after one without flowlets. The utility that is missing is that in capacities less `headroom` and
+    /// `update_threshold`.
+    #[getter]
+    fn certificate(&self) -> PyResult<Option<Certificate>> {
+        Ok(self.core()?.certificate().cloned().map(Into::into))
     }
 
     /// Capacity of every link, as given: array of float.
@@ -643,21 +776,68 @@ impl Allocator {
         paths.py().enter_rust(|| net.core.ecmp(&sources, &destinations, seed)).map(|paths| Some(Arc::new(paths)))
     }
 
-    /// Paths over its links, which must be walks where its network is a topology.
-    fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Paths>> {
-        let (py, net) = (paths.py(), self.topology.as_ref().map(Py::get));
-        let mut first = HashMap::new();
-        for (path, flow) in paths::group_of(paths).into_iter().flatten().enumerate() {
-            if let Some(other) = first.insert(flow, path) {
-                let what = format!("flow {flow} has the paths {other} and {path}");
-                let message = format!("{what}, expected one path per flow: an allocator does not split flows");
-                return Err(ProblemError::new_err(message));
-            }
-        }
+    /// Paths over its links, which must be walks where its network is a topology, and the flows that they belong to.
+    fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<GivenPaths> {
+        let (py, net, group) = (paths.py(), self.topology.as_ref().map(Py::get), paths::group_of(paths));
         let paths = path_forms::paths(paths, links, net)?;
         py.enter_rust(|| net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
-        Ok(paths)
+        Ok((paths, group))
     }
+}
+
+/// Paths, and the flow of each unless path p is that of flow p.
+type GivenPaths = (Arc<Paths>, Option<Vec<u32>>);
+
+/// The caps of so many paths, where there are some.
+fn rate_caps(given: Option<&Bound<'_, PyAny>>, paths: usize) -> PyResult<Option<Vec<f64>>> {
+    let Some(given) = given else { return Ok(None) };
+    let caps = column("rate_cap", given, paths, "path")?;
+    Ok(Some((0..paths).map(|path| caps.of(path)).collect()))
+}
+
+/// The gap to which ticks go on, where they are exact.
+fn exact_gap(exact: bool, tol: Option<f64>) -> PyResult<Option<f64>> {
+    const TOL: f64 = 1e-3;
+    match (exact, tol) {
+        (false, Some(tol)) => Err(setting("tol", tol.to_string(), "none without exact=True: a tick is one iteration")),
+        (false, None) => Ok(None),
+        (true, Some(tol)) if !(tol > 0.0 && tol < 1.0) => {
+            Err(setting("tol", tol.to_string(), "a relative gap > 0 and < 1"))
+        }
+        (true, tol) => Ok(Some(tol.unwrap_or(TOL))),
+    }
+}
+
+/// The lesser of two caps; one that is not a number is.
+fn least(one: f64, other: f64) -> f64 {
+    if other >= one { one } else { other }
+}
+
+fn flow_paths<'a>(paths: &'a Paths, group: Option<&[u32]>, caps: Option<&'a [f64]>) -> PyResult<FlowPaths<'a>> {
+    let flows = match group {
+        Some(group) => FlowPaths::grouped(paths, group).map_err(raise)?,
+        None => paths.into(),
+    };
+    match caps {
+        Some(caps) => flows.with_rate_caps(caps).map_err(raise),
+        None => Ok(flows),
+    }
+}
+
+/// The paths of flowlets, as they are.
+fn paths_of(core: &Core, ids: &[FlowId]) -> PyResult<GivenPaths> {
+    let (mut indptr, mut links, mut coefficients, mut group) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+    for (flow, &id) in (0..).zip(ids) {
+        let paths = core.paths(id).map_err(raise)?;
+        for path in 0..paths.len() {
+            links.extend_from_slice(paths.links(path));
+            coefficients.extend(paths.entries(path).map(|(_, a)| a));
+            indptr.push(links.len());
+            group.push(flow);
+        }
+    }
+    let paths = Paths::with_coefficients(indptr, links, coefficients).map_err(raise)?;
+    Ok((Arc::new(paths), Some(group)))
 }
 
 /// An argument of a call of all ranks: one that is of another type fails within the call, which tells the other ranks.

@@ -13,8 +13,9 @@ use super::link_flows::LinkFlows;
 pub(super) struct CapacityChange {
     /// By link.
     pub(super) capacities: FxHashMap<u32, f64>,
-    /// The flows over these links, by slot, with the prices below which their rates do not grow.
-    pub(super) flows: Vec<(FlowId, f64)>,
+    /// The flows over these links, by slot, with the prices below which their rates do not grow, and the most that each
+    /// path carries where there are several.
+    pub(super) flows: Vec<(FlowId, f64, Vec<f64>)>,
 }
 
 impl Engine {
@@ -46,8 +47,12 @@ impl Engine {
 
     /// Makes a change, planned with nothing else in between.
     pub(super) fn commit_capacities(&mut self, change: CapacityChange) -> Result<()> {
-        for (id, price) in change.flows {
-            self.flows.set_floor(self.table.slots[id.slot()].spot, price);
+        for (id, price, ceilings) in change.flows {
+            let spot = self.table.slots[id.slot()].spot;
+            match self.several.contains_key(&(id.slot() as u32)) {
+                false => self.flows.set_floor(spot, price),
+                true => self.flows.set_limits(spot, price, &ceilings),
+            }
         }
         for (link, capacity) in change.capacities {
             self.links.set_capacity(link, capacity)?;
@@ -74,6 +79,10 @@ impl Engine {
                     link_flows.enter(flow.id, flow.path.links);
                     pacer.did(flow.path.links.len())
                 })?;
+                self.each_several(|flow| {
+                    link_flows.enter(flow.id, flow.paths.links());
+                    pacer.did(flow.paths.links().len())
+                })?;
                 link_flows
             }
         };
@@ -82,7 +91,10 @@ impl Engine {
         for &link in links {
             let before = flows.len();
             link_flows.append(link, &mut flows, |id| {
-                self.table.find(id).is_some_and(|slot| self.flows.path(slot.spot).contains(&link))
+                self.table.find(id).is_some_and(|slot| match self.several.get(&(id.slot() as u32)) {
+                    None => self.flows.path(slot.spot).contains(&link),
+                    Some(paths) => paths.links().contains(&link),
+                })
             });
             stopped = stopped.and(pacer.did(1 + flows.len() - before));
         }
@@ -94,7 +106,11 @@ impl Engine {
     }
 
     /// The lowest prices of flows at these capacities of some links.
-    fn with_lowest_prices(&self, flows: &[FlowId], changed: &FxHashMap<u32, f64>) -> Result<Vec<(FlowId, f64)>> {
+    fn with_lowest_prices(
+        &self,
+        flows: &[FlowId],
+        changed: &FxHashMap<u32, f64>,
+    ) -> Result<Vec<(FlowId, f64, Vec<f64>)>> {
         let capacity = |link: u32| changed.get(&link).copied().unwrap_or(self.links.capacities()[link as usize]);
         let nominal = |link: u32| match changed.get(&link) {
             Some(&capacity) if capacity > 0.0 => capacity.min(UNLIMITED),
@@ -103,10 +119,18 @@ impl Engine {
         let (mut found, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
         for &id in flows {
             let slot = self.table.slots[id.slot()];
-            let (own, utility) = (self.path_at(slot.spot), slot.utility());
+            let utility = slot.utility();
+            if let Some(paths) = self.several.get(&(id.slot() as u32)) {
+                self.check_range(id.to_bits() as usize, paths, &utility, nominal)?;
+                let (ceilings, narrowest) = self.limits(paths, |link| capacity(link).min(UNLIMITED));
+                found.push((id, utility.lowest_price(narrowest), ceilings));
+                pacer.did(3 * paths.links().len())?;
+                continue;
+            }
+            let own = self.path_at(slot.spot);
             let path = own.get();
             check_utility(id.to_bits() as usize, path, &utility, nominal, self.flows.precision())?;
-            found.push((id, utility.lowest_price(path.narrowest(capacity))));
+            found.push((id, utility.lowest_price(path.narrowest(capacity)), Vec::new()));
             pacer.did(path.links.len())?;
         }
         Ok(found)

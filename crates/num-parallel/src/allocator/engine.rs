@@ -11,11 +11,13 @@ use netnum_core::internal::numerics::vectorized;
 use netnum_core::internal::{LinkPrices, Reduced, UNLIMITED};
 use netnum_core::price::Rule;
 use netnum_core::{Error, Fill, Normalization, Normalizer, Paths, PowerLaw, Ranks, Result};
+use rustc_hash::FxHashMap;
 
 use super::floors::{AboveFloors, Floors};
 use super::flow_table::{FlowId, FlowTable};
 use super::link_flows::LinkFlows;
 use super::path::{Collected, OwnPath, Path};
+use super::several::PathSet;
 use crate::flow_blocks::{LiveFlows, Precision, Sample, Spot};
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
@@ -33,8 +35,9 @@ pub(super) struct Flow<'a> {
 /// A price iteration over flows that start and end: a step at a time, prices staying where they are in between.
 ///
 /// In a step every flow demands the rate that its utility gives at the present prices, links add these up, and prices
-/// move by the rule: one of the library, or [user-defined](Rule::user). Flows have one path each; those of a length and
-/// law stand together in columns, so that starting and ending one is a few writes, and a step reads memory in order.
+/// move by the rule: one of the library, or [user-defined](Rule::user). Flows of a length and law stand together in
+/// columns, so that starting and ending one is a few writes, and a step reads memory in order; those with several paths
+/// too.
 /// The answer has the same bits for any number of threads: the order of all additions follows from the links, the
 /// typical paths and the calls.
 ///
@@ -44,6 +47,8 @@ pub struct Engine {
     pub links: LinkPrices,
     pub(super) flows: LiveFlows,
     pub(super) table: FlowTable,
+    /// By slot, the paths of the flows that have several.
+    pub(super) several: FxHashMap<u32, PathSet>,
     /// Of every link, the last capacity above 0; 0 before it has had one. Flows are checked against these, so that a
     /// link that has failed may return as it was.
     pub(super) nominal: Vec<f64>,
@@ -102,6 +107,7 @@ impl Engine {
             links,
             flows,
             table,
+            several: FxHashMap::default(),
             nominal,
             sample,
             threads,
@@ -145,7 +151,7 @@ impl Engine {
         self.leave_links(id);
         let spot = self.table.slots[id.slot()].spot;
         self.drop_floor(id, spot);
-        self.take_out(spot);
+        self.take_out(id.slot() as u32, spot);
         self.table.take_back(id);
     }
 
@@ -178,14 +184,14 @@ impl Engine {
         let spot = self.table.get(id)?.spot;
         self.leave_links(id);
         self.drop_floor(id, spot);
-        self.take_out(spot);
+        self.take_out(id.slot() as u32, spot);
         self.table.end(id);
         self.links.network_changed();
         Ok(())
     }
 
     /// A flow in a spot has no floor from now on.
-    fn drop_floor(&mut self, id: FlowId, spot: Spot) {
+    pub(super) fn drop_floor(&mut self, id: FlowId, spot: Spot) {
         let Self { flows, floors, .. } = self;
         floors.remove(id.slot() as u32, || OwnPath { links: flows.path(spot), coefficients: flows.coefficients(spot) });
     }
@@ -196,14 +202,18 @@ impl Engine {
     }
 
     /// Takes a flow out of its block.
-    fn take_out(&mut self, spot: Spot) {
-        if let Some(moved) = self.flows.remove(spot) {
+    pub(super) fn take_out(&mut self, slot: u32, spot: Spot) {
+        let moved = match self.several.remove(&slot) {
+            None => self.flows.remove(spot),
+            Some(_) => self.flows.remove_several(spot),
+        };
+        if let Some(moved) = moved {
             self.table.slots[moved as usize].spot = spot;
         }
     }
 
     /// A flow is on the links of its path now.
-    fn enter_links(&mut self, id: FlowId, path: &[u32]) {
+    pub(super) fn enter_links(&mut self, id: FlowId, path: &[u32]) {
         self.links.network_changed();
         if let Some(link_flows) = &mut self.link_flows {
             link_flows.enter(id, path);
@@ -211,9 +221,12 @@ impl Engine {
     }
 
     /// A flow leaves the links of its path.
-    fn leave_links(&mut self, id: FlowId) {
+    pub(super) fn leave_links(&mut self, id: FlowId) {
         if let Some(link_flows) = self.link_flows.take() {
-            let links = self.flows.path(self.table.slots[id.slot()].spot).len();
+            let links = match self.several.get(&(id.slot() as u32)) {
+                None => self.flows.path(self.table.slots[id.slot()].spot).len(),
+                Some(paths) => paths.links().len(),
+            };
             self.link_flows = link_flows.without(links);
         }
     }
@@ -260,7 +273,7 @@ impl Engine {
             self.leave_links(id);
         }
         self.drop_floor(id, spot);
-        self.take_out(spot);
+        self.take_out(id.slot() as u32, spot);
         let stays = path.is_none_or(|path| path == before);
         let rates = rates.map(|rate| if stays { rate.min(utility.cap) } else { 0.0 });
         self.place(Flow { id, path: path.unwrap_or(before), utility, rates });
@@ -316,7 +329,11 @@ impl Engine {
 
     /// Its demand and its feasible rate.
     pub(super) fn rates(&self, id: FlowId) -> Result<[f64; 2]> {
-        Ok(self.flows.rates(self.table.get(id)?.spot))
+        let spot = self.table.get(id)?.spot;
+        Ok(match self.several.contains_key(&(id.slot() as u32)) {
+            false => self.flows.rates(spot),
+            true => self.flows.of_paths(spot).into_iter().map(|path| path.rates).fold([0.0; 2], add),
+        })
     }
 
     /// The links of a flow, in the order that they were given in.
@@ -358,7 +375,7 @@ impl Engine {
                 }
                 self.normalize_by_fractions();
             }
-            other => self.normalize_what(&other, |flow, _| flow.rates[0]),
+            other => self.normalize_what(&other, |flow, _, _| flow.rates[0]),
         }
     }
 
@@ -396,27 +413,44 @@ impl Engine {
     /// max-min, on one thread.
     pub(super) fn fill_by_demand(&mut self) {
         let prices = self.links.prices().to_vec();
-        self.normalize_what(&Fill, |flow, narrowest| {
+        self.normalize_what(&Fill, |flow, narrowest, share| {
             let price: f64 = flow.path.entries().map(|(link, a)| a * prices[link as usize]).sum();
             let demand = PowerLaw { cap: f64::INFINITY, ..flow.utility }.demand(price);
-            demand.min(HEAVIEST * narrowest)
+            share * demand.min(HEAVIEST * narrowest)
         });
     }
 
-    /// Normalizes what `rate` gives for a flow on whose path such a rate fits at most, as far as it is above floors.
-    fn normalize_what(&mut self, normalizer: &impl Normalizer, rate: impl Fn(&Flow<'_>, f64) -> f64) {
+    /// Normalizes what `rate` gives for a flow on whose path such a rate fits at most, and for a path with such a share
+    /// of its flow, as far as it is above floors.
+    fn normalize_what(&mut self, normalizer: &impl Normalizer, rate: impl Fn(&Flow<'_>, f64, f64) -> f64) {
         let (mut paths, mut rates, mut caps, mut floors) = (Collected::default(), Vec::new(), Vec::new(), Vec::new());
         let Ok(()) = self.each_flow::<Infallible>(|flow| {
             let narrowest = self.narrowest(flow.path);
             paths.push(flow.path);
             let kept = self.floors.kept(flow.id.slot() as u32);
-            rates.push(if narrowest == 0.0 { 0.0 } else { (rate(&flow, narrowest) - kept).max(0.0) });
+            rates.push(if narrowest == 0.0 { 0.0 } else { (rate(&flow, narrowest, 1.0) - kept).max(0.0) });
             caps.push(flow.utility.cap - kept);
             floors.push(kept);
             Ok(())
         });
-        let left = (0..self.links()).map(|link| self.above_floors(link, 0.0)[0]);
-        normalizer.normalize_capped(&left.collect::<Vec<_>>(), &paths.paths(), &caps, &mut rates);
+        let mut left: Vec<f64> = (0..self.links()).map(|link| self.above_floors(link, 0.0)[0]).collect();
+        let Ok(()) = self.each_several::<Infallible>(|flow| {
+            // A cap of the flow is a link of its own on all its paths.
+            let cap = flow.utility.cap.is_finite().then(|| {
+                left.push(flow.utility.cap);
+                left.len() as u32 - 1
+            });
+            for ((path, of_path), &most) in flow.paths.iter().zip(&flow.state).zip(&flow.paths.caps) {
+                let (narrowest, own) = (self.narrowest(path).min(most), of_path.rates);
+                paths.push_and(path, cap);
+                let flow = Flow { id: flow.id, path, utility: flow.utility, rates: own };
+                rates.push(if narrowest == 0.0 { 0.0 } else { rate(&flow, narrowest, of_path.share) });
+                caps.push(most);
+                floors.push(0.0);
+            }
+            Ok(())
+        });
+        normalizer.normalize_capped(&left, &paths.paths(), &caps, &mut rates);
         rates.iter_mut().zip(floors).for_each(|(rate, floor)| *rate += floor);
         self.flows.set_feasible_rates(rates);
     }
@@ -432,7 +466,8 @@ impl Engine {
             paths.push(flow.path);
             pacer.did(flow.path.links.len())
         })?;
-        let is_weighted = paths.are_weighted();
+        self.collect_several(&mut paths, &mut pacer)?;
+        let is_weighted = paths.are_link_by_link();
         let sample = Sample { is_weighted, ..Sample::of(self.links(), &paths.paths())? };
         let mut flows = LiveFlows::new(self.links(), &sample, self.flows.precision(), self.threads)?;
         let mut spots = Vec::with_capacity(self.flows());
@@ -442,8 +477,19 @@ impl Engine {
             spots.push((id, spot));
             pacer.did(2 * path.links.len())
         })?;
+        let mut several = Vec::new();
+        self.each_several(|flow| {
+            several.push((flow.id, flow.utility, flow.state));
+            pacer.did(2 * flow.paths.links().len())
+        })?;
         spots.into_iter().for_each(|(id, spot)| self.table.slots[id.slot()].spot = spot);
         (self.flows, self.sample) = (flows, sample);
+        let sets = std::mem::take(&mut self.several);
+        for (id, utility, state) in several {
+            let slot = id.slot() as u32;
+            self.table.slots[id.slot()].spot = self.put(slot, &sets[&slot], &utility, Some(&state));
+        }
+        self.several = sets;
         if self.pinned {
             self.flows.pin();
         }
@@ -468,9 +514,13 @@ impl Engine {
     /// Calls a function with every flow: its rate as demanded and as the last normalizer left it. O(flows).
     pub(super) fn each_rate(&self, mut look: impl FnMut(FlowId, [f64; 2])) {
         self.flows.each_rate(|slot, rates| look(self.table.id(slot), rates));
+        let Ok(()) = self.flows.each_several::<Infallible>(|slot, paths| {
+            look(self.table.id(slot), paths.fold([0.0; 2], add));
+            Ok(())
+        });
     }
 
-    /// Calls a function with every flow, block by block, until one is refused.
+    /// Calls a function with every flow that has one path, block by block, until one is refused.
     pub(super) fn each_flow<E>(&self, mut look: impl FnMut(Flow<'_>) -> Result<(), E>) -> Result<(), E> {
         self.flows.each_flow(|slot, links, coefficients, rates| {
             let utility = self.utility_of(slot as usize);
@@ -483,6 +533,10 @@ impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Engine({} flows, {} links)", self.flows(), self.links())
     }
+}
+
+fn add(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
+    [one[0] + other[0], one[1] + other[1]]
 }
 
 /// Whether a flow may have this utility over a path of links that have these capacities when none has failed; 0 for one

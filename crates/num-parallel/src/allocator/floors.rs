@@ -211,4 +211,8 @@ impl Respond for AboveFloors<'_> {
     fn rates_into(&self, rates: &mut [f64]) {
         self.flows.rates_into(rates);
     }
+
+    fn accepted(&mut self) {
+        self.flows.accepted();
+    }
 }

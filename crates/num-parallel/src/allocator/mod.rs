@@ -13,46 +13,61 @@
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6. A flow uses a_l of a link per unit of its rate, 1 unless
 //! its path has coefficients: Σ a_l x ≤ c_l, the price of its path is Σ a_l p_l.
 //!
+//! A flow with several paths is a lane of its block: all its paths are columns there, whatever links they cross, so
+//! that the block sums over them without waiting for another, and no flow is split over threads. Prices alone cross
+//! blocks and ranks. What is seldom read of it (links in their order, caps, what was sent) is in a table by slot; its
+//! shares are part of the state, as prices are. A link that fails closes the path: its ceiling is 0, and the next
+//! response splits among the others.
+//!
 //! | file | what it does |
 //! |---|---|
 //! | `settings.rs` | settings |
 //! | `engine.rs` | the price iteration over the flows |
+//! | `exact.rs` | ticks that end with a proof |
 //! | `capacities.rs` | capacities that change |
 //! | `floors.rs` | rates that flows are guaranteed |
 //! | `flow_table.rs` | flows by id |
 //! | `link_flows.rs` | the flows of a link |
-//! | `path.rs` | the links of a flow, with its coefficients |
+//! | `path.rs` | the links of a path, with its coefficients |
+//! | `flow_paths.rs` | the paths that flows are given, one each or several |
+//! | `several.rs` | flows with several paths |
 //! | `over_ranks.rs` | allocators of several ranks |
 //! | `snapshot.rs` | an allocator as text, and back |
 
 mod capacities;
 mod engine;
+mod exact;
 mod floors;
+mod flow_paths;
 mod flow_table;
 mod link_flows;
 mod over_ranks;
 mod path;
 mod settings;
+mod several;
 mod snapshot;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::internal::interrupt::{self, Pacer};
 use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
 use netnum_core::price::Rule;
-use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
+use netnum_core::{Certificate, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use capacities::CapacityChange;
 pub use engine::Engine;
 use floors::FloorChange;
+pub use flow_paths::FlowPaths;
 pub use flow_table::FlowId;
 use path::Path;
 pub use settings::AllocatorSettings;
+use several::PathSet;
 
-/// An allocator for flows with one path each.
+/// An allocator for flows with one path each, or several.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -88,6 +103,8 @@ pub struct Allocator {
     sent: Vec<f64>,
     /// Whether all ranks are known to have these capacities.
     agreed: bool,
+    /// Of the last tick, where ticks are exact.
+    certificate: Option<Certificate>,
 }
 
 /// From so many flows on the layout follows them, when they have become twice as many or an eighth.
@@ -113,7 +130,7 @@ impl Allocator {
         let mut engine = Engine::new(used, &none, rule, settings.precision, threads)?;
         engine.links.set_prices(&vec![0.0; capacities.len()])?;
         let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
-        Ok(Self { engine, settings, capacities, fresh, sent, agreed })
+        Ok(Self { engine, settings, capacities, fresh, sent, agreed, certificate: None })
     }
 
     /// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule; `options`
@@ -151,15 +168,18 @@ impl Allocator {
         Ok(self.start_checked(std::iter::once((path, utility)), &mut Pacer::new())?[0])
     }
 
-    /// Starts many, or none where one is wrong. What a flow uses of its links per unit of its rate are the
-    /// [coefficients](Paths::coefficients) of its path. O(crossings).
+    /// Starts many, or none where one is wrong: with one path each, `&Paths`, or [several](FlowPaths::grouped), over
+    /// which the allocator splits a flow. What a flow uses of its links per unit of its rate are the
+    /// [coefficients](Paths::coefficients) of its paths. O(crossings).
     ///
     /// # Errors
     /// Those of [`start`](Self::start), which name the path and the flow by its place; [`Error::Parameter`] for a
-    /// coefficient at which prices would be out of range; [`Error::Length`] unless every path has a utility;
+    /// coefficient at which prices would be out of range; [`Error::Length`] unless every flow has a utility;
     /// [`Error::Stopped`].
-    pub fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
-        check_length("utilities", utilities.len(), paths.len(), "path")?;
+    pub fn start_all<'a>(&mut self, paths: impl Into<FlowPaths<'a>>, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
+        let flows: FlowPaths<'a> = paths.into();
+        let Some(paths) = flows.one_each() else { return self.start_several(&flows, utilities) };
+        check_length("utilities", utilities.len(), paths.len(), "flow")?;
         self.engine.table.check_room(paths.len())?;
         let mut pacer = Pacer::new();
         for (number, utility) in utilities.iter().enumerate() {
@@ -188,8 +208,14 @@ impl Allocator {
         let mut prices = FxHashMap::default();
         if !self.fresh.is_empty() {
             for &id in ids {
-                let (path, utility) = (self.engine.own_path(id)?, self.utility(id)?);
-                self.price_fresh(&mut prices, path.get(), &utility, -1.0, |link| self.used(link));
+                let (utility, capacity) = (self.utility(id)?, |link| self.used(link));
+                if let Some(paths) = self.engine.several.get(&(id.slot() as u32)) {
+                    self.price_fresh_paths(&mut prices, paths, &utility, -1.0, capacity);
+                    pacer.did(4 * paths.links().len())?;
+                    continue;
+                }
+                let path = self.engine.own_path(id)?;
+                self.price_fresh(&mut prices, path.get(), &utility, -1.0, capacity);
                 pacer.did(4 * path.links.len())?;
             }
         }
@@ -204,52 +230,67 @@ impl Allocator {
     /// Those of [`change_all`](Self::change_all).
     pub fn change(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) -> Result<()> {
         let path = path.map(|path| Paths::from_lists([path]));
-        self.change_all(&[id], path.as_ref(), utility.as_ref().map(std::slice::from_ref))
+        self.change_all(&[id], path.as_ref().map(Into::into), utility.as_ref().map(std::slice::from_ref))
     }
 
     /// Changes many, or none where one is wrong. O(crossings).
     ///
     /// # Errors
-    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a
+    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there are paths and a
     /// utility per id, or none; those of [`start`](Self::start), which name a path by its place and a flow by its id;
     /// [`Error::Stopped`]. Nothing has changed then.
-    pub fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()> {
-        let lengths = [("paths", paths.map(Paths::len)), ("utilities", utilities.map(<[PowerLaw]>::len))];
+    pub fn change_all(
+        &mut self,
+        ids: &[FlowId],
+        paths: Option<FlowPaths<'_>>,
+        utilities: Option<&[PowerLaw]>,
+    ) -> Result<()> {
+        let lengths =
+            [("paths", paths.as_ref().map(FlowPaths::flows)), ("utilities", utilities.map(<[PowerLaw]>::len))];
         for (what, length) in lengths {
             check_length(what, length.unwrap_or(ids.len()), ids.len(), "id")?;
         }
-        let (mut pacer, mut changed_floors) = (Pacer::new(), Vec::new());
+        let (mut pacer, mut changes, mut changed_floors) = (Pacer::new(), Vec::new(), Vec::new());
         self.check_ids(ids, &mut pacer)?;
-        let path = |place: usize| paths.map(|paths| Path::of(paths, place));
-        let utility = |place: usize| utilities.map(|utilities| utilities[place]);
+        if let Some(paths) = &paths {
+            paths.check(self.engine.links(), &mut pacer)?;
+        }
         let (mut prices, mut floors) = (FxHashMap::default(), FloorChange::default());
         for (place, &id) in ids.iter().enumerate() {
-            let (path, utility) = (path(place), utility(place));
-            self.engine.check_change(place, id, path, utility.as_ref())?;
-            let (own, old_utility) = (self.engine.own_path(id)?, self.utility(id)?);
-            let old_path = own.get();
-            let new_floor = utility.unwrap_or(old_utility).floor;
-            if new_floor != old_utility.floor || path.is_some() && new_floor > 0.0 {
-                floors.add(old_path, -old_utility.floor);
-                floors.add(path.unwrap_or(old_path), new_floor);
-                changed_floors.push((id, place, new_floor));
+            let (old_paths, old_utility) = (self.engine.paths_of(id)?, self.utility(id)?);
+            let (new, utility) = (paths.as_ref().map(|paths| paths.of(place)), utilities.map(|all| all[place]));
+            let (paths, mut new_utility) = (new.as_ref().unwrap_or(&old_paths), utility.unwrap_or(old_utility));
+            // A cap of a flow's only path is one of the flow.
+            let own_cap = new.as_ref().filter(|new| new.len() == 1).map_or(f64::INFINITY, |new| new.caps[0]);
+            let utility = utility.or((own_cap < new_utility.cap).then_some(new_utility));
+            new_utility.cap = new_utility.cap.min(own_cap);
+            let utility = utility.map(|_| new_utility);
+            self.engine.check_several(id.to_bits() as usize, paths, &new_utility)?;
+            if new_utility.floor != old_utility.floor || new.is_some() && new_utility.floor > 0.0 {
+                floors.add(old_paths.path(0), -old_utility.floor);
+                floors.add(paths.path(0), new_utility.floor);
+                changed_floors.push((id, place, new_utility.floor));
             }
             if !self.fresh.is_empty() {
-                self.price_fresh(&mut prices, old_path, &old_utility, -1.0, |link| self.used(link));
+                self.price_fresh_paths(&mut prices, &old_paths, &old_utility, -1.0, |link| self.used(link));
             }
-            self.price_fresh(&mut prices, path.unwrap_or(old_path), &utility.unwrap_or(old_utility), 1.0, |link| {
-                self.used(link)
-            });
-            pacer.did(8 + 4 * old_path.links.len())?;
+            self.price_fresh_paths(&mut prices, paths, &new_utility, 1.0, |link| self.used(link));
+            pacer.did(8 + 4 * old_paths.links().len())?;
+            changes.push((id, old_paths, new, utility));
         }
         for (id, place, floor) in changed_floors {
             self.check_alone(&self.engine.ranks, floor)?;
-            let own = self.engine.own_path(id)?;
-            self.engine.check_floor(id.to_bits() as usize, path(place).unwrap_or(own.get()), floor, &floors)?;
+            let (_, old, new, _) = &changes[place];
+            let path = new.as_ref().unwrap_or(old).path(0);
+            self.engine.check_floor(id.to_bits() as usize, path, floor, &floors)?;
         }
         self.fresh.extend(prices);
-        for (place, &id) in ids.iter().enumerate() {
-            self.engine.change_checked(id, path(place), utility(place));
+        for (id, old, new, utility) in changes {
+            if old.len() > 1 || new.as_ref().is_some_and(|new| new.len() > 1) {
+                self.engine.change_several(id, new, utility);
+            } else {
+                self.engine.change_checked(id, new.as_ref().map(|new| new.path(0)), utility);
+            }
         }
         Ok(())
     }
@@ -259,20 +300,13 @@ impl Allocator {
         self.engine.table.find(id).is_some()
     }
 
-    /// The links of a flow.
+    /// The paths of a flow, one or several, with what it uses of their links per unit of its rate, to its
+    /// [`Precision`](crate::Precision).
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
-    pub fn path(&self, id: FlowId) -> Result<Vec<u32>> {
-        self.engine.path(id)
-    }
-
-    /// What a flow uses of these per unit of its rate, to its [`Precision`](crate::Precision); none where all are 1.
-    ///
-    /// # Errors
-    /// [`Error::UnknownFlow`].
-    pub fn coefficients(&self, id: FlowId) -> Result<Option<Vec<f64>>> {
-        Ok(self.engine.own_path(id)?.coefficients)
+    pub fn paths(&self, id: FlowId) -> Result<Paths> {
+        Ok(self.engine.paths_of(id)?.paths())
     }
 
     /// The utility of a flow.
@@ -358,7 +392,8 @@ impl Allocator {
         Ok(())
     }
 
-    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
+    /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM. Where
+    /// ticks are [exact](AllocatorSettings::exact), as many iterations as prove rates to the gap, or a solve.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
     /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link, and with coefficients c (1 + (n + 6) 2⁻⁵²); with
@@ -376,6 +411,9 @@ impl Allocator {
                 self.engine.lay_out()?;
             }
             self.meet()?;
+            if let Some(gap) = self.settings.exact {
+                return self.tick_to(gap);
+            }
             self.engine.step()?;
             self.settings.normalizer.into_iter().for_each(|normalizer| self.engine.normalize(normalizer));
             Ok(())
@@ -417,6 +455,14 @@ impl Allocator {
         Ok(self.settings.given(self.engine.rates(id)?))
     }
 
+    /// Rates of the paths of a flow, in the order in which they were given.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn path_rates(&self, id: FlowId) -> Result<Vec<f64>> {
+        Ok(self.engine.path_rates(id)?.into_iter().map(|rates| self.settings.given(rates)).collect())
+    }
+
     /// Id and rate of every flow. O(flows).
     pub fn rates(&self) -> Vec<(FlowId, f64)> {
         let mut all = Vec::with_capacity(self.engine.flows());
@@ -440,6 +486,38 @@ impl Allocator {
                 *sent = now;
                 updates.push((id, now));
             }
+        });
+        updates
+    }
+
+    /// Id, number of the path, and rate of every path whose endpoint needs an update, as [`updates`](Self::updates) for
+    /// flows. What is sent for a flow with one path counts for both; a flow that splits is sent path by path, or links
+    /// may be overloaded by rates that endpoints still use. O(paths).
+    pub fn path_updates(&mut self) -> Vec<(FlowId, usize, f64)> {
+        let (settings, mut updates) = (self.settings, Vec::new());
+        let Self { engine, sent, .. } = self;
+        let Engine { flows, table, several, .. } = engine;
+        let is_news = |sent: &mut f64, now: f64| {
+            let threshold = settings.update_threshold;
+            let is_news = now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold);
+            *sent = if is_news { now } else { *sent };
+            is_news
+        };
+        flows.each_rate(|slot, rates| {
+            let now = settings.given(rates);
+            if is_news(&mut sent[slot as usize], now) {
+                updates.push((table.id(slot), 0, now));
+            }
+        });
+        let Ok(()) = flows.each_several::<Infallible>(|slot, paths| {
+            let sent = &mut several.get_mut(&slot).expect("it has several paths").sent;
+            for (path, (rates, sent)) in paths.zip(sent).enumerate() {
+                let now = settings.given(rates);
+                if is_news(sent, now) {
+                    updates.push((table.id(slot), path, now));
+                }
+            }
+            Ok(())
         });
         updates
     }
@@ -499,14 +577,27 @@ impl Allocator {
         self.engine.used(link)
     }
 
-    /// Adds to these prices (or takes off again) those that a flow alone pays for the links of its path that carry
-    /// nothing as yet, at such capacities.
+    /// [`price_fresh`](Self::price_fresh) for every path of a flow, of which it pays an equal part.
+    fn price_fresh_paths(
+        &self,
+        prices: &mut FxHashMap<u32, f64>,
+        paths: &PathSet,
+        utility: &PowerLaw,
+        sign: f64,
+        capacity: impl Fn(u32) -> f64,
+    ) {
+        let part = sign / paths.len() as f64;
+        paths.iter().for_each(|path| self.price_fresh(prices, path, utility, part, &capacity));
+    }
+
+    /// Adds to these prices (or takes off again, where the part is below 0) such a part of those that a flow alone pays
+    /// for the links of its path that carry nothing as yet, at such capacities.
     fn price_fresh(
         &self,
         prices: &mut FxHashMap<u32, f64>,
         path: Path<'_>,
         utility: &PowerLaw,
-        sign: f64,
+        part: f64,
         capacity: impl Fn(u32) -> f64,
     ) {
         let carries = |link: u32| self.engine.links.sums()[link as usize][0] > 0.0;
@@ -518,7 +609,7 @@ impl Allocator {
         if narrowest == 0.0 {
             return;
         }
-        let pays = sign * utility.revenue(narrowest) / path.links.len() as f64;
+        let pays = part * utility.revenue(narrowest) / path.links.len() as f64;
         for &link in path.links.iter().filter(is_empty) {
             let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
             let price = was + pays / capacity(link);
@@ -585,10 +676,48 @@ impl Allocator {
                 return Err(stopped);
             }
         }
+        self.note_started(&ids, prices);
+        Ok(ids)
+    }
+
+    /// [`start_all`](Self::start_all) for flows of which some have several paths.
+    fn start_several(&mut self, flows: &FlowPaths<'_>, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
+        check_length("utilities", utilities.len(), flows.flows(), "flow")?;
+        self.engine.table.check_room(flows.flows())?;
+        let (mut pacer, mut prices) = (Pacer::new(), FxHashMap::default());
+        flows.check(self.engine.links(), &mut pacer)?;
+        for (flow, utility) in utilities.iter().enumerate() {
+            let paths = flows.of(flow);
+            self.engine.check_several(flow, &paths, utility)?;
+            self.price_fresh_paths(&mut prices, &paths, utility, 1.0, |link| self.used(link));
+            pacer.did(4 * paths.links().len())?;
+        }
+        let (mut ids, started) = (Vec::with_capacity(utilities.len()), self.engine.links.has_started());
+        for (flow, &utility) in utilities.iter().enumerate() {
+            let paths = flows.of(flow);
+            let crossings = paths.links().len();
+            ids.push(match paths.len() {
+                1 => {
+                    let utility = utility.with_cap(utility.cap.min(paths.caps[0]));
+                    self.engine.start_checked(paths.path(0), utility)
+                }
+                _ => self.engine.start_several(paths, utility),
+            });
+            if let Err(stopped) = pacer.did(8 * crossings) {
+                ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
+                self.engine.links.set_started(started);
+                return Err(stopped);
+            }
+        }
+        self.note_started(&ids, prices);
+        Ok(ids)
+    }
+
+    /// Flows have started: nothing was sent of them, and these are the prices of idle links now.
+    fn note_started(&mut self, ids: &[FlowId], prices: FxHashMap<u32, f64>) {
         self.sent.resize(self.engine.table.slots.len(), 0.0);
         ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
         self.fresh.extend(prices);
-        Ok(ids)
     }
 
     /// Prices of links that only flows over returning links use. With a link its flows are back, and with them those
@@ -598,12 +727,13 @@ impl Allocator {
         let capacity = |link: u32| change.capacities.get(&link).copied().unwrap_or_else(|| self.used(link));
         let returns = |&link: &u32| self.used(link) == 0.0 && capacity(link) > 0.0;
         if change.capacities.keys().any(returns) {
-            for &(id, _) in &change.flows {
-                let (path, utility) = (self.engine.own_path(id)?, self.utility(id)?);
-                if path.links.iter().any(returns) {
-                    self.price_fresh(&mut prices, path.get(), &utility, 1.0, capacity);
+            for (id, ..) in &change.flows {
+                let (paths, utility) = (self.engine.paths_of(*id)?, self.utility(*id)?);
+                let part = (paths.len() as f64).recip();
+                for path in paths.iter().filter(|path| path.links.iter().any(returns)) {
+                    self.price_fresh(&mut prices, path, &utility, part, capacity);
                 }
-                pacer.did(4 * path.links.len())?;
+                pacer.did(4 * paths.links().len())?;
             }
         }
         Ok(prices)

@@ -61,6 +61,9 @@ impl Allocator {
             let expected = "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once";
             return Err(Error::setting("normalizer", format!("{:?}", Normalization::Fill.name()), expected));
         }
+        if let (true, Some(gap)) = (ranks.ranks() > 1, settings.exact) {
+            return Err(Error::setting("exact", gap, "none over several ranks: a proof takes all flows at once"));
+        }
         if ranks.ranks() > 1 && !self.engine.floors.are_none() {
             let expected = "none over several ranks: floors fit beside those of all flows";
             return Err(Error::setting("flow_floor", "that of a flow", expected));

@@ -83,6 +83,7 @@ pub(super) struct Collected {
     /// As many, once a path has had some.
     coefficients: Vec<f64>,
     weighted: usize,
+    link_by_link: usize,
 }
 
 impl Collected {
@@ -97,9 +98,27 @@ impl Collected {
         }
     }
 
-    /// Whether most of them have coefficients.
-    pub(super) fn are_weighted(&self) -> bool {
-        2 * self.weighted > self.ends.len()
+    /// [`push`](Self::push) for one that crosses another link too, with coefficient 1.
+    pub(super) fn push_and(&mut self, path: Path<'_>, more: Option<u32>) {
+        self.push(path);
+        if let Some(link) = more {
+            self.links.push(link);
+            *self.ends.last_mut().expect("there is a path") += 1;
+            if path.coefficients.is_some() {
+                self.coefficients.push(1.0);
+            }
+        }
+    }
+
+    /// [`push`](Self::push) for one whose links are crossed one by one in any case.
+    pub(super) fn push_link_by_link(&mut self, path: Path<'_>) {
+        self.push(Path::ones(path.links));
+        self.link_by_link += 1;
+    }
+
+    /// Whether most of them are crossed link by link: they have coefficients, or are of flows with several.
+    pub(super) fn are_link_by_link(&self) -> bool {
+        2 * (self.weighted + self.link_by_link) > self.ends.len()
     }
 
     pub(super) fn paths(mut self) -> Paths {

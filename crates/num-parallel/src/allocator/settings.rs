@@ -1,7 +1,7 @@
 //! Settings of an allocator.
 
 use netnum_core::registry::OptionRange;
-use netnum_core::{Normalization, Result};
+use netnum_core::{Error, Normalization, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::flow_blocks::Precision;
@@ -21,23 +21,27 @@ pub struct AllocatorSettings {
     pub headroom: f64,
     /// The numbers that are kept of flows.
     pub precision: Precision,
+    /// The relative gap to which every tick goes on, with a certificate; 0 < gap < 1. None where a tick is one
+    /// iteration.
+    pub exact: Option<f64>,
 }
 
 impl Default for AllocatorSettings {
-    /// F-NORM, a threshold of 0.01, no headroom, f64.
+    /// F-NORM, a threshold of 0.01, no headroom, f64, one iteration a tick.
     fn default() -> Self {
         Self {
             normalizer: Some(Normalization::FNorm),
             update_threshold: 0.01,
             headroom: 0.0,
             precision: Precision::F64,
+            exact: None,
         }
     }
 }
 
 impl AllocatorSettings {
     /// The names of the settings, for a caller who gave one of them, misspelled, as an option.
-    pub(super) const NAMES: [&str; 4] = ["normalizer", "update_threshold", "headroom", "precision"];
+    pub(super) const NAMES: [&str; 5] = ["normalizer", "update_threshold", "headroom", "precision", "exact"];
 
     /// With another normalizer, or none.
     pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
@@ -59,9 +63,22 @@ impl AllocatorSettings {
         Self { precision, ..self }
     }
 
+    /// With ticks that go on to such a relative gap, or that are one iteration.
+    pub fn with_exact(self, exact: Option<f64>) -> Self {
+        Self { exact, ..self }
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         OptionRange::Share.check("update_threshold", self.update_threshold)?;
-        OptionRange::Share.check("headroom", self.headroom)
+        OptionRange::Share.check("headroom", self.headroom)?;
+        let Some(gap) = self.exact else { return Ok(()) };
+        let refused = |expected| Err(Error::setting("exact", gap, expected));
+        match self.normalizer {
+            _ if !(gap > 0.0 && gap < 1.0) => refused("a relative gap > 0 and < 1"),
+            Some(Normalization::FNorm | Normalization::Fill) if self.precision == Precision::F64 => Ok(()),
+            Some(Normalization::FNorm | Normalization::Fill) => refused("none with numbers of f32, right to 1e-6 only"),
+            _ => refused("none without \"f-norm\" or \"fill\": other rates are not proven"),
+        }
     }
 
     /// A flow's rate, from its demand and the part of that which the normalizer leaves.

@@ -1,7 +1,7 @@
 //! An allocator as text, and back, to the last bit.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 6, "settings": …, "prices": {"rule": …}, "flows": […], …}
+//! {"format": "netnum-allocator", "version": 7, "settings": …, "prices": {"rule": …}, "flows": […], …}
 //! ```
 //!
 //! Sums are taken in an order that depends on the layout and on how the flows stand in it. So the text has the paths
@@ -23,13 +23,14 @@ use serde::{Deserialize, Serialize};
 use super::engine::{Engine, Flow};
 use super::flow_table::{FlowId, LAST_GENERATION, Slot};
 use super::path::Path;
+use super::several::{PathSet, SplitFlow};
 use super::{Allocator, AllocatorSettings};
-use crate::flow_blocks::Sample;
+use crate::flow_blocks::{OfPath, Sample};
 
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,9 +57,12 @@ struct Snapshot {
     sample: Vec<Vec<u32>>,
     sampled_of: usize,
     sample_is_weighted: bool,
-    /// In the order of the layout.
+    /// Those with one path, in the order of the layout.
     #[serde(with = "interruptible_list")]
     flows: Vec<SavedFlow>,
+    /// Those with several.
+    #[serde(with = "interruptible_list")]
+    several: Vec<SavedSplit>,
     /// Every slot without a flow, with its generation, in the order in which they were left.
     #[serde(with = "interruptible_list")]
     free: Vec<(u32, u32)>,
@@ -76,6 +80,29 @@ struct SavedFlow {
     utility: PowerLaw,
     rate: f64,
     feasible: f64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedSplit {
+    slot: u32,
+    generation: u32,
+    utility: PowerLaw,
+    paths: Vec<SavedPath>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedPath {
+    links: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    coefficients: Option<Vec<f64>>,
+    /// Null for none.
+    cap: Option<f64>,
+    share: f64,
+    rate: f64,
+    feasible: f64,
+    sent: f64,
 }
 
 /// What has to be known before the rest can be read.
@@ -101,6 +128,22 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
         flows.push(SavedFlow { slot, generation, path: path.links.to_vec(), coefficients, utility, rate, feasible });
         Ok(())
     })?;
+    let mut several = Vec::new();
+    engine.each_several(|SplitFlow { id, paths, utility, state }| {
+        pacer.did(8 + paths.links().len())?;
+        let saved = |((path, of_path), place): ((Path<'_>, &OfPath), usize)| SavedPath {
+            links: path.links.to_vec(),
+            coefficients: path.coefficients.map(<[f64]>::to_vec),
+            cap: Some(paths.caps[place]).filter(|cap| cap.is_finite()),
+            share: of_path.share,
+            rate: of_path.rates[0],
+            feasible: of_path.rates[1],
+            sent: paths.sent[place],
+        };
+        let paths = paths.iter().zip(&state).zip(0..).map(saved).collect();
+        several.push(SavedSplit { slot: id.slot() as u32, generation: id.generation(), utility, paths });
+        Ok(())
+    })?;
     let empty = engine.table.free.iter().chain(&engine.table.retired);
     let snapshot = Snapshot {
         format: FORMAT.into(),
@@ -115,6 +158,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
         sampled_of: engine.sample.of,
         sample_is_weighted: engine.sample.is_weighted,
         flows,
+        several,
         free: empty.map(|&slot| (slot, engine.table.slots[slot as usize].generation)).collect(),
     };
     serde_json::to_string(&snapshot).map_err(text_error)
@@ -131,7 +175,7 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     snapshot.check_links()?;
     snapshot.check_layout(&mut pacer)?;
     let slots = snapshot.slots(&mut pacer)?;
-    let Snapshot { settings, capacities, fresh, sent, prices, nominal, flows, free, .. } = snapshot;
+    let Snapshot { settings, capacities, fresh, sent, prices, nominal, flows, several, free, .. } = snapshot;
     let capacities = capacities.into_iter().map(given).collect();
     let (paths, is_weighted) = (Paths::from_lists(snapshot.sample), snapshot.sample_is_weighted);
     let sample = Sample { paths, of: snapshot.sampled_of, is_weighted };
@@ -144,9 +188,23 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
         engine.place(Flow { id, path, utility: *utility, rates: [*rate, *feasible] });
         pacer.did(8 + links.len())?;
     }
+    for SavedSplit { slot, generation, utility, paths } in &several {
+        let id = FlowId::new(*slot, *generation);
+        let refused = |error| Error::Snapshot(format!("several: {error}"));
+        for (number, saved) in paths.iter().enumerate() {
+            saved.path().check(number, engine.links()).map_err(refused)?;
+        }
+        let mut set =
+            PathSet::new(paths.iter().map(SavedPath::path), paths.iter().map(|saved| given(saved.cap)).collect());
+        set.sent = paths.iter().map(|saved| saved.sent).collect();
+        engine.check_several(id.to_bits() as usize, &set, utility).map_err(refused)?;
+        pacer.did(8 + set.links().len())?;
+        let state = |saved: &SavedPath| OfPath { share: saved.share, rates: [saved.rate, saved.feasible] };
+        engine.place_several(id, set, utility, Some(&paths.iter().map(state).collect::<Vec<_>>()));
+    }
     free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));
     let fresh = fresh.into_iter().collect();
-    Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false })
+    Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false, certificate: None })
 }
 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.
@@ -265,11 +323,13 @@ impl Snapshot {
 
     /// A slot for every flow, and for every number that is free.
     fn slots(&self, pacer: &mut Pacer) -> Result<Vec<Slot>> {
-        let mut slots = vec![None; self.flows.len() + self.free.len()];
+        let mut slots = vec![None; self.flows.len() + self.several.len() + self.free.len()];
         // A generation is odd while there is a flow.
         let of_flows = self.flows.iter().map(|flow| ("flows", flow.slot, flow.generation, 1..=LAST_GENERATION));
         let of_free = self.free.iter().map(|&(slot, generation)| ("free", slot, generation, 2..=LAST_GENERATION + 1));
-        for (part, slot, generation, generations) in of_flows.chain(of_free) {
+        let of_several = self.several.iter();
+        let of_several = of_several.map(|flow| ("several", flow.slot, flow.generation, 1..=LAST_GENERATION));
+        for (part, slot, generation, generations) in of_flows.chain(of_several).chain(of_free) {
             if generation % 2 != generations.start() % 2 || !generations.contains(&generation) {
                 return wrong(format!("{part}: slot {slot} cannot be of generation {generation}"));
             }
@@ -295,6 +355,42 @@ impl Snapshot {
                 }
             }
         }
+        self.several.iter().try_for_each(SavedSplit::check)?;
         Ok(slots.into_iter().map(|slot| slot.expect("as many as there are entries, none twice")).collect())
+    }
+}
+
+impl SavedPath {
+    fn path(&self) -> Path<'_> {
+        Path { links: &self.links, coefficients: self.coefficients.as_deref() }
+    }
+}
+
+impl SavedSplit {
+    /// Whether its numbers are in their ranges.
+    fn check(&self) -> Result<()> {
+        let Self { slot, paths, .. } = self;
+        if paths.len() < 2 {
+            return wrong(format!("several: the flow of slot {slot} has {} paths, expected several", paths.len()));
+        }
+        for (path, saved) in paths.iter().enumerate() {
+            if let Some(own) = saved.coefficients.as_ref().filter(|own| own.len() != saved.links.len()) {
+                let what = format!("several: path {path} of slot {slot} has {} coefficients", own.len());
+                return wrong(format!("{what}, expected {}, one per link", saved.links.len()));
+            }
+            let sums = 0.0..=LARGEST_SUM;
+            let numbers = [
+                ("cap", given(saved.cap), 0.0..=f64::INFINITY),
+                ("share", saved.share, f64::MIN_POSITIVE..=1.0),
+                ("rate", saved.rate, sums.clone()),
+                ("feasible", saved.feasible, sums.clone()),
+                ("sent", saved.sent, sums),
+            ];
+            if let Some((name, value, range)) = numbers.iter().find(|(_, value, range)| !range.contains(value)) {
+                let what = format!("several: path {path} of slot {slot} has {name} {value}");
+                return wrong(format!("{what}, expected a number from {} to {:e}", range.start(), range.end()));
+            }
+        }
+        Ok(())
     }
 }

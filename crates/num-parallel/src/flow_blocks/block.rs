@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::bucket::{Bucket, Kind};
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
+use super::split::Splits;
 use super::tables::Tables;
 
 /// Some of the flows.
@@ -26,6 +27,8 @@ pub(crate) struct FlowBlock<R> {
     /// The key that is looked up: kind and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
+    /// Those with several paths.
+    splits: Splits<R>,
 }
 
 /// Where a flow is.
@@ -46,6 +49,7 @@ impl<R: Real> FlowBlock<R> {
             numbers: FxHashMap::default(),
             key: Vec::new(),
             windows: partition.windows(),
+            splits: Splits::new(partition.entries()),
         }
     }
 
@@ -131,6 +135,16 @@ impl<R: Real> FlowBlock<R> {
         moved
     }
 
+    /// Those with several paths.
+    pub(crate) fn splits(&self) -> &Splits<R> {
+        &self.splits
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn splits_mut(&mut self) -> &mut Splits<R> {
+        &mut self.splits
+    }
+
     /// The response of its flows to the prices that were read into the tables, which then have their sums on links.
     pub(crate) fn respond(&mut self, partition: &Partition, tables: &mut Tables<R>) {
         tables.add_up(partition, &self.tables);
@@ -142,6 +156,7 @@ impl<R: Real> FlowBlock<R> {
                 false => bucket.respond::<false>(view, sums),
             }
         }
+        self.splits.respond(view, counts_priced, sums);
         tables.gather(partition, &self.tables);
     }
 
@@ -152,6 +167,7 @@ impl<R: Real> FlowBlock<R> {
         for &bucket in self.order.values() {
             self.buckets[bucket as usize].normalize(fractions);
         }
+        self.splits.normalize(fractions);
     }
 }
 

@@ -6,7 +6,7 @@ use netnum_core::Result;
 use netnum_core::internal::{PowerDemand, Respond};
 use serde::{Deserialize, Serialize};
 
-use super::{FlowBlocks, Partition, Sample, Spot};
+use super::{FlowBlocks, OfPath, Partition, Sample, Several, Spot};
 
 /// The numbers that are kept of flows: weights, rates, and their sums within a block. Prices and loads of links are f64
 /// in both.
@@ -85,6 +85,33 @@ impl LiveFlows {
         blocks!(self, flows => flows.remove(spot))
     }
 
+    pub(crate) fn add_several(&mut self, flow: u32, first: u32, several: &Several<'_>) -> Spot {
+        blocks!(self, flows => flows.add_several(flow, first, several))
+    }
+
+    pub(crate) fn remove_several(&mut self, spot: Spot) -> Option<u32> {
+        blocks!(self, flows => flows.remove_several(spot))
+    }
+
+    pub(crate) fn of_paths(&self, spot: Spot) -> Vec<OfPath> {
+        blocks!(self, flows => flows.of_paths(spot))
+    }
+
+    pub(crate) fn set_limits(&mut self, spot: Spot, floor: f64, ceilings: &[f64]) {
+        blocks!(self, flows => flows.set_limits(spot, floor, ceilings));
+    }
+
+    pub(crate) fn set_split(&mut self, spot: Spot, rates: &[f64]) {
+        blocks!(self, flows => flows.set_split(spot, rates));
+    }
+
+    pub(crate) fn each_several<E>(
+        &self,
+        look: impl FnMut(u32, &mut dyn Iterator<Item = [f64; 2]>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        blocks!(self, flows => flows.each_several(look))
+    }
+
     pub(crate) fn rates(&self, spot: Spot) -> [f64; 2] {
         blocks!(self, flows => flows.rates(spot))
     }
@@ -95,6 +122,10 @@ impl LiveFlows {
 
     pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
         blocks!(self, flows => flows.set_floor(spot, floor));
+    }
+
+    pub(crate) fn each_state<E>(&self, look: impl FnMut(u32, Vec<OfPath>) -> Result<(), E>) -> Result<(), E> {
+        blocks!(self, flows => flows.each_state(look))
     }
 
     pub(crate) fn path(&self, spot: Spot) -> Vec<u32> {
@@ -132,5 +163,9 @@ impl Respond for LiveFlows {
 
     fn rates_into(&self, rates: &mut [f64]) {
         blocks!(self, flows => flows.rates_into(rates));
+    }
+
+    fn accepted(&mut self) {
+        blocks!(self, flows => flows.accepted());
     }
 }

@@ -16,6 +16,7 @@
 //! | `partition.rs` | links → table entries, flows → blocks |
 //! | `block.rs` | flows that respond together |
 //! | `bucket.rs` | those of them that are alike, and their response |
+//! | `split/` | alike flows with several paths each |
 //! | `of_problem.rs` | all flows of a problem at once |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
 //! | `windows.rs` | the part of a table that alike flows read and add to |
@@ -30,6 +31,7 @@ mod of_problem;
 mod partition;
 mod real;
 mod sizes;
+mod split;
 mod tables;
 mod windows;
 
@@ -51,6 +53,8 @@ pub(crate) use of_problem::of_problem;
 pub(crate) use partition::Sample;
 use partition::{Entry, Partition};
 use real::Real;
+use split::Splits;
+pub(crate) use split::{Crossing, OfPath, Several};
 use tables::Tables;
 
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
@@ -60,13 +64,15 @@ pub(crate) struct Spot {
     place: Place,
 }
 
-/// Flows with one path each.
+/// Flows with one path each, or several.
 pub(crate) struct FlowBlocks<R> {
     shared: Arc<Shared<R>>,
     blocks: Vec<RwLock<FlowBlock<R>>>,
     team: Team,
     job: Job,
     scratch: Vec<Entry>,
+    /// How many flows have several paths.
+    splits: usize,
 }
 
 /// Shared by a team.
@@ -116,7 +122,8 @@ impl<R: Real> FlowBlocks<R> {
         let tables = (0..ranges).map(|_| RwLock::new(Tables::new(&partition))).collect();
         let shared = Arc::new(Shared { partition, round: RwLock::new(round), tables, of_blocks, sums });
         let of_team = Arc::clone(&shared);
-        Ok(Self { shared, blocks, team, job: Arc::new(move |worker| of_team.round(worker)), scratch: Vec::new() })
+        let job: Job = Arc::new(move |worker| of_team.round(worker));
+        Ok(Self { shared, blocks, team, job, scratch: Vec::new(), splits: 0 })
     }
 
     /// See [`Team::pin`].
@@ -148,6 +155,53 @@ impl<R: Real> FlowBlocks<R> {
     /// Takes a flow out; returns the number of the one that is in its spot now, if there is one.
     pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
         own(&mut self.blocks[spot.block as usize]).remove(spot.place)
+    }
+
+    /// [`add`](Self::add) for a flow with several paths, of which the first begins with this link.
+    pub(crate) fn add_several(&mut self, flow: u32, first: u32, several: &Several<'_>) -> Spot {
+        let block = self.shared.partition.block_of(&[first]);
+        self.splits += 1;
+        Spot { block: block as u32, place: own(&mut self.blocks[block]).splits_mut().add(flow, several) }
+    }
+
+    /// [`remove`](Self::remove) for a flow with several paths.
+    pub(crate) fn remove_several(&mut self, spot: Spot) -> Option<u32> {
+        self.splits -= 1;
+        self.splits_mut(spot).remove(spot.place)
+    }
+
+    fn splits_mut(&mut self, spot: Spot) -> &mut Splits<R> {
+        own(&mut self.blocks[spot.block as usize]).splits_mut()
+    }
+
+    /// The paths of a flow with several.
+    pub(crate) fn of_paths(&self, spot: Spot) -> Vec<OfPath> {
+        read(&self.blocks[spot.block as usize]).splits().of_paths(spot.place).collect()
+    }
+
+    /// Changes the price below which a flow's rate does not grow, and the most that its several paths carry.
+    pub(crate) fn set_limits(&mut self, spot: Spot, floor: f64, ceilings: &[f64]) {
+        self.splits_mut(spot).set_limits(spot.place, floor, ceilings);
+    }
+
+    /// Sets the rates of a flow's several paths, which then split as these.
+    pub(crate) fn set_split(&mut self, spot: Spot, rates: &[f64]) {
+        self.splits_mut(spot).set_split(spot.place, rates);
+    }
+
+    /// Number of every flow with several paths, and the [rates](OfPath::rates) of these, block by block, until one is
+    /// refused.
+    pub(crate) fn each_several<E>(
+        &self,
+        mut look: impl FnMut(u32, &mut dyn Iterator<Item = [f64; 2]>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let blocks = if self.splits == 0 { &[][..] } else { &self.blocks };
+        blocks.iter().try_for_each(|block| read(block).splits().each(&mut look))
+    }
+
+    /// Number and paths of every flow with several, in the same order.
+    pub(crate) fn each_state<E>(&self, mut look: impl FnMut(u32, Vec<OfPath>) -> Result<(), E>) -> Result<(), E> {
+        self.blocks.iter().try_for_each(|block| read(block).splits().each_state(&mut look))
     }
 
     /// Calls a function with the bucket of a flow, and its place there.
@@ -191,7 +245,7 @@ impl<R: Real> FlowBlocks<R> {
         })
     }
 
-    /// Number and [rates](Self::rates) of every flow, block by block.
+    /// Number and [rates](Self::rates) of every flow with one path, block by block.
     pub(crate) fn each_rate(&self, mut look: impl FnMut(u32, [f64; 2])) {
         let Ok(()) = self.each_place::<Infallible>(|flow, bucket, place| {
             look(flow, bucket.rates(place));
@@ -199,8 +253,8 @@ impl<R: Real> FlowBlocks<R> {
         });
     }
 
-    /// Number, path, [coefficients](Self::coefficients) and [rates](Self::rates) of every flow, block by block, until
-    /// one is refused.
+    /// Number, path, [coefficients](Self::coefficients) and [rates](Self::rates) of every flow with one path, block by
+    /// block, until one is refused.
     pub(crate) fn each_flow<E>(
         &self,
         mut look: impl FnMut(u32, &[u32], Option<&[f64]>, [f64; 2]) -> Result<(), E>,
@@ -229,7 +283,8 @@ impl<R: Real> FlowBlocks<R> {
         Ok(())
     }
 
-    /// Sets the feasible rates of all flows, in the order of [`each_rate`](Self::each_rate).
+    /// Sets the feasible rates of all flows in the order of [`each_rate`](Self::each_rate), then those of all paths in
+    /// that of [`each_several`](Self::each_several).
     pub(crate) fn set_feasible_rates(&mut self, rates: Vec<f64>) {
         let mut rates = rates.into_iter();
         for block in &mut self.blocks {
@@ -239,6 +294,7 @@ impl<R: Real> FlowBlocks<R> {
                 }
             });
         }
+        self.blocks.iter_mut().for_each(|block| own(block).splits_mut().set_all_feasible(&mut rates));
     }
 
     /// F-NORM, given the fraction of its load that every link can carry, at most 1.
@@ -298,6 +354,12 @@ impl<R: Real> Respond for FlowBlocks<R> {
 
     fn rates_into(&self, rates: &mut [f64]) {
         self.each_rate(|flow, [rate, _]| rates[flow as usize] = rate);
+    }
+
+    fn accepted(&mut self) {
+        if self.splits > 0 {
+            self.blocks.iter_mut().for_each(|block| own(block).splits_mut().follow());
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The two kinds of numbers that tables, weights and rates may be kept in; links step in f64 whatever they are.
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Div, Mul};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// f64 or f32.
 pub(crate) trait Real:
@@ -9,6 +9,7 @@ pub(crate) trait Real:
     + Debug
     + PartialOrd
     + Add<Output = Self>
+    + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
     + AddAssign

@@ -16,6 +16,10 @@ pub(super) const POWERS: usize = 64;
 /// Links whose sums are taken, then cleared while they are in the first-level cache.
 pub(super) const TAKEN: usize = 256;
 
+/// Flows with several paths whose numbers stand together: two vectors of the widest, since each of the long chains of
+/// their exponentials waits for itself.
+pub(super) const LANES: usize = 16;
+
 // The layout.
 
 /// A problem of fewer flows is not worth tables.

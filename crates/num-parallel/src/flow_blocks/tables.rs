@@ -61,7 +61,7 @@ impl<R: Real> Tables<R> {
     pub(crate) fn read_fractions(&mut self, fractions: &[f64]) {
         // The first time, and no more: allocated where it is used.
         if self.fractions.is_empty() {
-            self.fractions = Lines::new(R::ZERO, self.prices.len());
+            self.fractions = Lines::new(R::ONE, self.prices.len());
         }
         copy(fractions, &mut self.fractions);
         self.is_current.fill(false);

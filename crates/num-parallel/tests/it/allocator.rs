@@ -94,7 +94,7 @@ impl Use {
             }
             16 if self.weighs && !self.flows.is_empty() => {
                 let (flow, path) = (self.rng.random_range(0..self.flows.len()), self.path());
-                allocator.change_all(&[self.flows[flow].0], Some(&paths_of([&path])), None).unwrap();
+                allocator.change_all(&[self.flows[flow].0], Some((&paths_of([&path])).into()), None).unwrap();
                 self.flows[flow].1 = path;
             }
             _ => allocator.tick().unwrap(),
@@ -247,11 +247,11 @@ fn a_flow_that_uses_half_a_link_leaves_the_other_half() {
     // Each pays for half of the link: x = 1/(a p).
     assert!((allocator.rate(ids[0]).unwrap() - 10.0).abs() < 1e-6);
     assert!((allocator.rate(whole).unwrap() - 5.0).abs() < 1e-6);
-    assert_eq!(allocator.coefficients(ids[0]).unwrap(), Some(vec![0.5]));
-    assert_eq!(allocator.coefficients(whole).unwrap(), None);
+    assert_eq!(allocator.paths(ids[0]).unwrap(), half);
+    assert_eq!(allocator.paths(whole).unwrap(), Paths::from_lists([[0]]));
     // To twice of it, and back to a path of ones.
     let twice = Paths::with_coefficients(vec![0, 1], vec![0], vec![2.0]).unwrap();
-    allocator.change_all(&ids, Some(&twice), None).unwrap();
+    allocator.change_all(&ids, Some((&twice).into()), None).unwrap();
     assert_eq!(allocator.rate(ids[0]).unwrap(), 0.0, "on another path from the next tick on");
     (0..100).for_each(|_| allocator.tick().unwrap());
     assert!((allocator.rate(ids[0]).unwrap() - 2.5).abs() < 1e-6);

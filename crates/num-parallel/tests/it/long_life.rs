@@ -110,14 +110,20 @@ fn never_overloads(method: &str, normalization: Normalization, events: &[Event])
                 let (id, path) = &flows[flow % flows.len()];
                 let worth = PowerLaw { weight: *weight, ..allocator.utility(*id).unwrap() };
                 allocator.change(*id, None, Some(worth)).unwrap();
-                assert_eq!((&allocator.path(*id).unwrap(), allocator.utility(*id).unwrap()), (path, worth));
+                assert_eq!(
+                    (allocator.paths(*id).unwrap(), allocator.utility(*id).unwrap()),
+                    (Paths::from_lists([path]), worth)
+                );
             }
             Event::Reroute(flow, path) => {
                 let flow = flow % flows.len();
                 let (id, worth) = (flows[flow].0, allocator.utility(flows[flow].0).unwrap());
                 allocator.change(id, Some(path), None).unwrap();
                 flows[flow].1.clone_from(path);
-                assert_eq!((&allocator.path(id).unwrap(), allocator.utility(id).unwrap()), (path, worth));
+                assert_eq!(
+                    (allocator.paths(id).unwrap(), allocator.utility(id).unwrap()),
+                    (Paths::from_lists([path]), worth)
+                );
             }
         }
     }
@@ -284,7 +290,7 @@ fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
         let refusal = |allocator: &mut Allocator, ids: &[FlowId], paths: &[&[u32]], worths: &[PowerLaw]| {
             let (paths, none) = (Paths::from_lists(paths), paths.is_empty());
             let worths = Some(worths).filter(|worths| !worths.is_empty());
-            allocator.change_all(ids, Some(&paths).filter(|_| !none), worths).unwrap_err().to_string()
+            allocator.change_all(ids, Some(&paths).filter(|_| !none).map(Into::into), worths).unwrap_err().to_string()
         };
         let heavy = [PowerLaw::log(1.0), PowerLaw::log(-1.0)];
         let expected = format!("flow {} has weight -1, expected a finite number > 0", ids[1]);

@@ -10,5 +10,6 @@ mod many;
 mod ranks;
 mod scenarios;
 mod sensitivity;
+mod several;
 mod snapshots;
 mod solve;

@@ -90,7 +90,9 @@ fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool
             Event::End { flow } if own(*flow) => allocator.end(ids.remove(flow).unwrap()).unwrap(),
             Event::Change { flow, path, law } if own(*flow) => {
                 let paths = path.as_deref().map(|path| paths_of(*flow, path));
-                allocator.change_all(&[ids[flow]], paths.as_ref(), law.as_ref().map(std::slice::from_ref)).unwrap();
+                allocator
+                    .change_all(&[ids[flow]], paths.as_ref().map(Into::into), law.as_ref().map(std::slice::from_ref))
+                    .unwrap();
             }
             Event::Capacity { link, capacity } => allocator.set_capacity(*link, *capacity).unwrap(),
             Event::Tick | Event::Respond => {
@@ -100,9 +102,8 @@ fn play(allocator: &mut Allocator, events: &[Event], own: impl Fn(usize) -> bool
                     allocator.respond().unwrap()
                 }
                 let of = |(&flow, &id): (&usize, &FlowId)| {
-                    let (path, own) = (allocator.path(id).unwrap(), allocator.coefficients(id).unwrap());
-                    let own = own.unwrap_or_else(|| vec![1.0; path.len()]);
-                    (flow, (path.into_iter().zip(own).collect(), allocator.rate(id).unwrap()))
+                    let path = allocator.paths(id).unwrap().entries(0).collect();
+                    (flow, (path, allocator.rate(id).unwrap()))
                 };
                 seen.push((ids.iter().map(of).collect(), allocator.capacities().to_vec(), allocator.prices()));
             }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use crate::common::rules;
 use netnum_core::*;
-use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, FlowPaths, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -37,6 +37,12 @@ fn in_use(method: &str, precision: Precision, normalization: Normalization, seed
     };
     let utilities: Vec<PowerLaw> = (0..90).map(utility).collect();
     let ids = allocator.start_all(&paths, &utilities).unwrap();
+    let two = KShortest::new(2);
+    let (two, group) = net.k_shortest_paths(&sources[..12], &destinations[..12], &two).unwrap();
+    let caps: Vec<f64> = (0..two.len()).map(|path| [f64::INFINITY, 4.0][path % 5 / 4]).collect();
+    let flows = FlowPaths::grouped(&two, &group).unwrap().with_rate_caps(&caps).unwrap();
+    let laws: Vec<PowerLaw> = (0..12).map(|flow| utility(flow).with_floor(0.0)).collect();
+    allocator.start_all(flows, &laws).unwrap();
     (0..3).for_each(|_| allocator.tick().unwrap());
     allocator.end_all(&ids[..rng.random_range(1..80)]).unwrap();
     allocator.set_capacities(&[0, 3], &[0.0, 5.0]).unwrap();
@@ -132,9 +138,11 @@ fn use_it(allocator: &mut Allocator, tolerance: Option<f64>) {
         let mut loads = vec![0.0; allocator.capacities().len()];
         for (id, rate) in allocator.rates() {
             assert!(rate.is_finite() && rate >= 0.0, "{rate}");
-            let path = allocator.path(id).unwrap();
-            let coefficients = allocator.coefficients(id).unwrap().unwrap_or_else(|| vec![1.0; path.len()]);
-            path.iter().zip(coefficients).for_each(|(&link, a)| loads[link as usize] += a * rate);
+            let (paths, rates) = (allocator.paths(id).unwrap(), allocator.path_rates(id).unwrap());
+            assert!((rates.iter().sum::<f64>() - rate).abs() <= 1e-6 * rate);
+            for (path, rate) in rates.into_iter().enumerate() {
+                paths.entries(path).for_each(|(link, a)| loads[link as usize] += a * rate);
+            }
         }
         for (load, capacity) in loads.iter().zip(allocator.capacities()) {
             let fits = tolerance.is_none_or(|tolerance| *load <= capacity * (1.0 + tolerance));
@@ -240,7 +248,7 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":6", "\"version\":5", "its version is 5, and this netnum reads version 6"),
+        ("\"version\":7", "\"version\":6", "its version is 6, and this netnum reads version 7"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
         ("\"precision\":\"f64\"", "\"precision\":\"f16\"", "unknown variant `f16`, expected `f64` or `f32`"),
