@@ -1,19 +1,19 @@
 """The optimum over all paths of a network: how long it takes, beside k = 4 paths and beside programs without paths.
 
     python benches/all_paths.py pairs --networks Cogentco              all pairs of a network
-    python benches/all_paths.py pairs --networks Kdl --objectives "alpha 1"
+    python benches/all_paths.py pairs --networks Kdl --largest 3.2 --objectives "alpha 1"
     python benches/all_paths.py geometric --nodes 100,1000             all pairs of random geometric networks
     python benches/all_paths.py beside_k4 NETWORK.npz …                beside making and solving k = 4 paths
     python benches/all_paths.py edge_lp NETWORK.npz …                  throughput beside linear programs in edge form
     python benches/all_paths.py max_min NETWORK.npz …                  max-min beside a sequence of such programs
     python benches/all_paths.py growth                                 time and rounds over nodes, all pairs
 
-Demands of `pairs` and of `growth` are uniform (seed 7) and load the busiest link on shortest paths twofold, or
-`--overload` times. Links carry 1000. `geometric`: points of the unit square, each joined to its 10 nearest neighbours
-both ways, log utility, weights .3 to 3 and capacities .5 to 5, log-uniform, without demands; `growth` has such networks
-with demands. The other parts take networks of files, .npz with the arrays link_src, link_dst, capacity, src, dst,
-demand and weight, and without any the backbones of the package, gravity demands that overload them twofold, and 1000
-pairs of the networks of `networks/` with lognormal demands that do.
+Demands of `pairs` and of `growth` are uniform (seed 7) and load the busiest link on shortest paths twofold,
+`--overload` times, or are up to `--largest`. Links carry 1000. `geometric`: points of the unit square, each joined to
+its 10 nearest neighbours both ways, log utility, weights .3 to 3 and capacities .5 to 5, log-uniform, without demands;
+`growth` has such networks with demands. The other parts take networks of files, .npz with the arrays link_src,
+link_dst, capacity, src, dst, demand and weight, and without any the backbones of the package, gravity demands that
+overload them twofold, and 1000 pairs of the networks of `networks/` with lognormal demands that do.
 
 "own gap" is a bound of this script: netnum's prices, SciPy's shortest paths under them, and the best rates at their
 costs. "rates" is the largest relative difference to the rates of a solve to 1e-9. Linear programs in edge form have a
@@ -126,12 +126,15 @@ def overloaded(instance: Instance, times: float) -> Instance:
     return instance
 
 
-def of_all_pairs(name: str, net: netnum.Topology, times: float) -> Instance:
-    """Uniform demands between all pairs."""
+def of_all_pairs(name: str, net: netnum.Topology, times: float, largest: float | None = None) -> Instance:
+    """Uniform demands between all pairs, up to a largest one or as large as they overload the network."""
     nodes = len(net.node_names)
     sources, destinations = np.nonzero(~np.eye(nodes, dtype=bool))
     demands = np.random.RandomState(7).rand(nodes, nodes)[sources, destinations]
-    return overloaded(Instance(name, net, sources, destinations, demands, np.ones(len(demands))), times)
+    weights = np.ones(len(demands))
+    if largest is not None:
+        return Instance(name, net, sources, destinations, largest * demands, weights)
+    return overloaded(Instance(name, net, sources, destinations, demands, weights), times)
 
 
 def geometric_network(nodes: int, seed: int = 1) -> netnum.Topology:
@@ -227,7 +230,7 @@ SOLVED.append("peak so far")
 def pairs(options: argparse.Namespace) -> None:
     rows: list[list[str]] = []
     for name in options.networks or ["Cogentco"]:
-        instance = of_all_pairs(name, network(name, equal=True), options.overload)
+        instance = of_all_pairs(name, network(name, equal=True), options.overload, options.largest)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 1 free"]:
             solved(rows, instance, objective, options)
     print(markdown(SOLVED, rows))
@@ -423,6 +426,7 @@ def main() -> None:
     parser.add_argument("--objectives", type=lambda names: names.split(","), help="separated by commas")
     parser.add_argument("--nodes", type=lambda sizes: [int(size) for size in sizes.split(",")], help="by commas")
     parser.add_argument("--overload", type=float, default=2.0, help="of the busiest link on shortest paths")
+    parser.add_argument("--largest", type=float, help="demand of pairs, in place of --overload")
     parser.add_argument("--repeat", type=int, default=3, help="of beside_k4: medians of so many")
     parser.add_argument("--exact-up-to", type=int, default=10_000, help="flows of a solve to 1e-9, in beside_k4")
     parser.add_argument("--time-limit", type=float, default=600.0, help="seconds per solve")
