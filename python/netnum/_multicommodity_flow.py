@@ -45,8 +45,9 @@ class MulticommodityFlow:
     4       A -> C          1.0   0.05
     """
 
-    status: Literal["optimal", "stalled"]
-    """``"optimal"`` where the proof leaves a gap of 1e-6 at most; it is rounding nearly always. Else ``"stalled"``."""
+    status: Literal["optimal", "stalled", "time_limit"]
+    """``"optimal"`` where the proof leaves a gap of 1e-6 at most; it is rounding nearly always. Else ``"stalled"``, or
+    ``"time_limit"`` where that ended it."""
     fraction: float
     """The part of every demand that is carried; 1 of `min_utilization`. inf where no flow has a demand and a path."""
     utilization: float

@@ -190,6 +190,45 @@ def test_demands_over_links_without_a_limit_have_no_gap():
     assert (flow.status, flow.utilization, flow.bound, flow.gap) == ("optimal", 0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("carry", [netnum.concurrent_flow, netnum.min_utilization])
+def test_a_time_limit_leaves_rates_that_fit_and_a_bound_over_all_paths(carry):
+    net, sources, destinations, _, demands = drawn(5, nodes=40, pairs=200, links=60)
+    problem = netnum.Problem(net, (np.array(sources), np.array(destinations)), flow_cap=demands)
+    best = carry(problem)
+    assert best.status == "optimal"
+    for limit in (0.0, 0.003, 0.01, 0.03):
+        stopped = carry(problem, time_limit=limit)
+        assert stopped.status == ("time_limit" if stopped.gap > 1e-8 else "optimal")
+        assert (stopped.loads <= net.capacities * stopped.utilization * (1 + 1e-9)).all()
+        if carry is netnum.concurrent_flow:
+            least, value, most = stopped.fraction, best.fraction, stopped.bound
+        else:
+            least, value, most = stopped.bound, best.utilization, stopped.utilization
+        assert least <= value * (1 + 1e-9) and value <= most * (1 + 1e-9)
+    assert carry(problem, time_limit=60.0).gap <= 1e-8
+
+
+def test_a_time_limit_of_demands_is_of_pairs():
+    with pytest.raises(netnum.ProblemError, match="time_limit is of problems of pairs"):
+        netnum.concurrent_flow(netnum.Problem([1.0], [[0]], flow_cap=2.0), time_limit=1.0)
+    pairs = netnum.Problem(TRIANGLE, {("Seattle", "Houston"): 7.0})
+    with pytest.raises(netnum.NumError, match="time_limit"):
+        netnum.min_utilization(pairs, time_limit=-1.0)
+
+
+def test_a_solve_that_a_limit_ends_keeps_the_best_bound_of_its_rounds():
+    net, sources, destinations, weights, _ = drawn(5, nodes=40, pairs=200, links=60)
+    problem = netnum.Problem(net, (np.array(sources), np.array(destinations)), netnum.AlphaFair(1.0, weights))
+    best = netnum.solve(problem, tol=1e-9).objective
+    found = [netnum.solve(problem, max_iterations=most) for most in range(1, netnum.solve(problem).iterations)]
+    bounds = np.array([one.objective + one.gap * weights.sum() for one in found])
+    assert (bounds >= best - 1e-6).all()
+    # Prices within a round may be worse than those of the round before, whose bound stays.
+    rounds = np.array([one.rounds for one in found])
+    first = int(np.argmax(rounds > rounds[0]))
+    assert bounds[first:].max() <= bounds[first - 1] + 1e-6
+
+
 # --- limits of paths ---
 
 

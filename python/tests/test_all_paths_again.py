@@ -38,6 +38,9 @@ def test_a_warm_start_has_the_answer_of_a_cold_one(utility):
     same(warm, cold)
     again = netnum.solve(of_demands(utility), warm_start=before)
     same(again, before)
+    # Its paths are all that are wanted: a round of them, and one to prove it at most.
+    assert again.rounds <= 2
+    assert warm.rounds <= cold.rounds + 1
 
 
 @settings(deadline=None, max_examples=25)
@@ -192,6 +195,14 @@ def test_every_scenario_is_the_optimum_over_all_paths_that_are_left(objective):
         else:
             assert study.after[number] == pytest.approx(netnum.min_utilization(left).utilization, rel=1e-7)
             assert cut_off[number] or study.without_rerouting.after[number] >= study.after[number] * (1 - 1e-7)
+
+
+def test_a_study_without_the_paths_of_before_solves_no_scenario_twice():
+    problem, failures = of_demands(), [("Seattle", "Champaign")]
+    both = netnum.failure_study(problem, failures)
+    once = netnum.failure_study(problem, failures, without_rerouting=False)
+    assert both.without_rerouting is not None and once.without_rerouting is None
+    np.testing.assert_array_equal(once.after, both.after)
 
 
 def test_flows_are_cut_off_where_the_network_no_longer_joins_their_ends():

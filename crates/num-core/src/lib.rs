@@ -100,7 +100,7 @@ pub mod price {
 /// Items that the other crates of netnum and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::all_paths::{check_over_all_paths, solve_with_link_costs};
+    pub use crate::all_paths::{check_over_all_paths, over_first_paths, solve_with_link_costs};
     pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::solve::price::{

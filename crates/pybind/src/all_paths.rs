@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use netnum_core::internal::check_over_all_paths;
-use netnum_core::{Ask, NetworkPaths, Problem as Core, Ranks};
+use netnum_core::internal::{check_over_all_paths, over_first_paths};
+use netnum_core::{Ask, CheapestPaths, NetworkPaths, Paths, Problem as Core, Ranks};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use crate::by_name::is_a;
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, wrong_type};
 use crate::numbers;
+use crate::own_paths::OwnPaths;
 use crate::path_forms;
 use crate::problem::Problem;
 use crate::solve::Solution;
@@ -23,6 +24,8 @@ use crate::topology::pairs::{Pairs, is_column, is_end, of_one};
 #[derive(Clone)]
 pub(crate) struct AllPaths {
     pub(crate) paths: Arc<NetworkPaths>,
+    /// Those that Python code knows, in place of all.
+    pub(crate) own: Option<Arc<OwnPaths>>,
     /// Utility lost per unit of load on every link; empty where there are no costs.
     pub(crate) link_costs: Arc<Vec<f64>>,
 }
@@ -49,9 +52,10 @@ impl Begun {
     }
 }
 
-/// The limits of the paths, as they are given.
+/// What says which paths there are, as it is given.
 #[derive(Default)]
 pub(crate) struct Limits<'a, 'py> {
+    pub(crate) cheapest_paths: Option<&'a Bound<'py, PyAny>>,
     pub(crate) max_hops: Option<&'a Bound<'py, PyAny>>,
     pub(crate) avoid_links: Option<&'a Bound<'py, PyAny>>,
     pub(crate) avoid_nodes: Option<&'a Bound<'py, PyAny>>,
@@ -60,9 +64,12 @@ pub(crate) struct Limits<'a, 'py> {
 impl Limits<'_, '_> {
     /// Refuses limits beside paths that are given.
     pub(crate) fn refuse(&self) -> PyResult<()> {
-        let given = [("max_hops", self.max_hops), ("avoid_links", self.avoid_links), ("avoid_nodes", self.avoid_nodes)];
-        match given.iter().find(|(_, value)| value.is_some_and(|value| !value.is_none())) {
-            Some((name, _)) => {
+        if is_given(self.cheapest_paths) {
+            let message = "cheapest_paths finds the paths of pairs, and paths are given here";
+            return Err(ProblemError::new_err(message));
+        }
+        match self.first() {
+            Some(name) => {
                 let message =
                     format!("{name} is a limit of paths that solve finds for pairs, and paths are given here");
                 Err(ProblemError::new_err(message))
@@ -70,6 +77,16 @@ impl Limits<'_, '_> {
             None => Ok(()),
         }
     }
+
+    /// The first limit that is given.
+    fn first(&self) -> Option<&'static str> {
+        let given = [("max_hops", self.max_hops), ("avoid_links", self.avoid_links), ("avoid_nodes", self.avoid_nodes)];
+        given.into_iter().find(|(_, value)| is_given(*value)).map(|(name, _)| name)
+    }
+}
+
+fn is_given(value: Option<&Bound<'_, PyAny>>) -> bool {
+    value.is_some_and(|value| !value.is_none())
 }
 
 impl AllPaths {
@@ -99,25 +116,50 @@ impl AllPaths {
         let Pairs { sources, destinations, .. } = pairs;
         let core = &this.core;
         let paths = py.enter_rust(|| NetworkPaths::within(core, sources, destinations, max_hops, &links, &nodes))?;
-        Ok(Self { paths: Arc::new(paths), link_costs: Arc::default() })
+        let paths = Arc::new(paths);
+        let own = limits.cheapest_paths.filter(|given| !given.is_none());
+        if let (Some(_), Some(name)) = (own, limits.first()) {
+            let what = format!("{name} is a limit of the paths that solve finds");
+            return Err(ProblemError::new_err(format!("{what}, and cheapest_paths finds them here")));
+        }
+        let own = own.map(|given| OwnPaths::new(net, Arc::clone(&paths), given).map(Arc::new)).transpose()?;
+        Ok(Self { paths, own, link_costs: Arc::default() })
+    }
+
+    /// What says which path is the cheapest.
+    pub(crate) fn oracle(&self) -> &dyn CheapestPaths {
+        match &self.own {
+            Some(own) => &**own,
+            None => &*self.paths,
+        }
+    }
+
+    /// The paths to begin with, one per pair.
+    pub(crate) fn first(&self, links: usize) -> netnum_core::Result<Paths> {
+        match &self.own {
+            Some(own) => own.first().map(|paths| Paths::clone(&paths)),
+            None => self.paths.fewest_hops(links, &Ranks::alone()),
+        }
     }
 
     /// The same pairs and limits in the same network with other capacities.
-    pub(crate) fn of_network(&self, py: Python<'_>, net: &Topology) -> PyResult<Self> {
-        let (core, paths) = (&net.core, &self.paths);
-        let paths = py.enter_rust(|| paths.of_network(core))?;
-        Ok(Self { paths: Arc::new(paths), link_costs: Arc::clone(&self.link_costs) })
+    pub(crate) fn of_network(&self, net: &Bound<'_, Topology>) -> PyResult<Self> {
+        let (core, paths) = (&net.get().core, &self.paths);
+        let paths = Arc::new(net.py().enter_rust(|| paths.of_network(core))?);
+        let own = self.own.as_ref().map(|own| Arc::new(own.of_network(net, Arc::clone(&paths))));
+        Ok(Self { paths, own, link_costs: Arc::clone(&self.link_costs) })
     }
 
     /// A problem of these flows over the paths to begin with.
     pub(crate) fn begin(&self, problem: Core) -> netnum_core::Result<Core> {
-        self.paths.begin(&problem, &self.link_costs, &Ranks::alone())
+        over_first_paths(&problem, self.first(problem.links())?, &self.link_costs)
     }
 
     /// A problem of these pairs over the paths of a solution, and the point to go on from: its prices, and what the
-    /// paths carried. None for a solution of another network, and one without its problem.
+    /// paths carried. None for a solution of another network, and one without its problem; and where Python code knows
+    /// the paths, which is not asked whether a path is one of them.
     pub(crate) fn going_on(&self, py: Python<'_>, problem: &Problem, solution: &Solution) -> PyResult<Option<Begun>> {
-        let Some(found) = solution.found() else { return Ok(None) };
+        let Some(found) = solution.found().filter(|_| self.own.is_none()) else { return Ok(None) };
         let [prices, rates] = solution.point(py)?;
         let (Some(ours), Some(theirs)) = (&problem.topology, &found.get().topology) else { return Ok(None) };
         let (ours, theirs) = (&ours.get().core, &theirs.get().core);
@@ -165,6 +207,8 @@ impl AllPaths {
         keywords.set_item("avoid_links", (!links.is_empty()).then(|| numbers::indices(py, &links)))?;
         let names = nodes.iter().map(|&node| net.core.node_names()[node as usize].as_str()).collect::<Vec<_>>();
         keywords.set_item("avoid_nodes", (!names.is_empty()).then_some(names))?;
+        let own = self.own.as_ref().map(|own| own.function.clone_ref(py));
+        keywords.set_item("cheapest_paths", own)?;
         let costs = (!self.link_costs.is_empty()).then(|| numbers::read_only(py, self.link_costs.to_vec()));
         keywords.set_item("link_cost", costs)
     }
@@ -229,7 +273,7 @@ impl AllPaths {
             let lists: Vec<Value> = first.iter().map(|links| links.to_vec().into()).collect();
             fields.insert("paths".into(), lists.into());
             let core = Core::from_json(&Value::Object(fields).to_string())?;
-            let all = Self { paths: Arc::new(paths), link_costs: Arc::new(kept.link_cost.clone()) };
+            let all = Self { paths: Arc::new(paths), own: None, link_costs: Arc::new(kept.link_cost.clone()) };
             let core = all.begin(core)?;
             core.check_limits()?;
             Ok((core, all))
@@ -240,7 +284,8 @@ impl AllPaths {
 
 impl PartialEq for AllPaths {
     fn eq(&self, other: &Self) -> bool {
-        self.paths.is_of_same(&other.paths) && self.link_costs == other.link_costs
+        let function = |all: &Self| all.own.as_ref().map(|own| own.function.as_ptr());
+        self.paths.is_of_same(&other.paths) && self.link_costs == other.link_costs && function(self) == function(other)
     }
 }
 

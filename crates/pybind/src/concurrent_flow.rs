@@ -1,5 +1,7 @@
 //! `concurrent_flow` and `min_utilization`.
 
+use std::time::Duration;
+
 use netnum_core::{
     CarriedOverAllPaths, CheapestPaths, MulticommodityFlow, Problem as Core, concurrent_flow_over_all_paths,
     min_utilization_over_all_paths,
@@ -8,8 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::detach::EnterRust;
+use crate::error::ProblemError;
 use crate::numbers;
 use crate::problem::Problem;
+use crate::solve::seconds;
 
 /// The largest fraction of all demands that fits at once.
 ///
@@ -25,6 +29,9 @@ use crate::problem::Problem;
 /// ----------
 /// problem : Problem
 ///     Flows with a finite `flow_cap` each. Those of demand 0, and those without a path that is open, are left out.
+/// time_limit : float, optional
+///     Of pairs: the seconds after which the rounds end with the best that was found, of the status ``"time_limit"``,
+///     and the best bound over all paths. Over paths that are given there is nothing before the end, and no limit.
 ///
 /// Returns
 /// -------
@@ -51,8 +58,12 @@ use crate::problem::Problem;
 /// >>> round(flow.fraction, 9), flow.flow_rates.round(9), flow.cut
 /// (0.5, array([3., 2.]), ('link 0', 'link 1'))
 #[pyfunction]
-pub(crate) fn concurrent_flow<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bound<'py, PyAny>> {
-    made(problem, netnum_core::concurrent_flow, concurrent_flow_over_all_paths)
+#[pyo3(signature = (problem, *, time_limit=None))]
+pub(crate) fn concurrent_flow<'py>(
+    problem: &Bound<'py, Problem>,
+    time_limit: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    made(problem, time_limit, netnum_core::concurrent_flow, concurrent_flow_over_all_paths)
 }
 
 /// The least utilization of links at which all demands are carried.
@@ -67,6 +78,9 @@ pub(crate) fn concurrent_flow<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bo
 /// ----------
 /// problem : Problem
 ///     Flows with a finite `flow_cap` each. Those of demand 0, and those without a path that is open, are left out.
+/// time_limit : float, optional
+///     Of pairs: the seconds after which the rounds end with the best that was found, of the status ``"time_limit"``,
+///     and the best bound over all paths. Over paths that are given there is nothing before the end, and no limit.
 ///
 /// Returns
 /// -------
@@ -98,20 +112,32 @@ pub(crate) fn concurrent_flow<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bo
 /// >>> round(flow.utilization, 3), flow.cut
 /// (1.065, ('Kansas City -> Indianapolis', 'Houston -> Atlanta'))
 #[pyfunction]
-pub(crate) fn min_utilization<'py>(problem: &Bound<'py, Problem>) -> PyResult<Bound<'py, PyAny>> {
-    made(problem, netnum_core::min_utilization, min_utilization_over_all_paths)
+#[pyo3(signature = (problem, *, time_limit=None))]
+pub(crate) fn min_utilization<'py>(
+    problem: &Bound<'py, Problem>,
+    time_limit: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    made(problem, time_limit, netnum_core::min_utilization, min_utilization_over_all_paths)
 }
 
 fn made<'py>(
     problem: &Bound<'py, Problem>,
+    time_limit: Option<&Bound<'py, PyAny>>,
     by: impl FnOnce(&Core) -> netnum_core::Result<MulticommodityFlow> + Send,
-    over_all_paths: impl FnOnce(&Core, &dyn CheapestPaths) -> netnum_core::Result<CarriedOverAllPaths> + Send,
+    over_all_paths: impl FnOnce(&Core, &dyn CheapestPaths, Option<Duration>) -> netnum_core::Result<CarriedOverAllPaths>
+    + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, core) = (problem.py(), problem.get().at_first());
+    let limit = time_limit.filter(|limit| !limit.is_none()).map(|limit| numbers::float("time_limit", limit));
+    let limit = limit.transpose()?.map(seconds).transpose()?.flatten();
     let (problem, found) = match &problem.get().all_paths {
+        None if limit.is_some() => {
+            let what = "time_limit is of problems of pairs: over paths that are given there is nothing before the end";
+            return Err(ProblemError::new_err(what));
+        }
         None => (problem.clone(), py.enter_rust(|| by(core))?),
         Some(all) => {
-            let found = py.enter_rust(|| over_all_paths(core, &*all.paths))?;
+            let found = py.enter_rust(|| over_all_paths(core, all.oracle(), limit))?;
             (Bound::new(py, problem.get().with_found(py, found.problem)?)?, found.flow)
         }
     };

@@ -30,6 +30,7 @@ mod hints;
 mod max_min;
 mod normalize;
 mod numbers;
+mod own_paths;
 mod path_forms;
 mod paths;
 mod plain;

@@ -95,6 +95,14 @@ use crate::{hints, path_forms, utility};
 ///     Of pairs: links, by number or as pairs of nodes, that no path takes, and nodes that none passes through. Flows
 ///     may start and end at such nodes. Where only some nodes are ends, the servers of a fabric, no path passes through
 ///     these.
+/// cheapest_paths : callable, optional
+///     Of pairs: what says which paths there are, in place of all of the network. It is called once a round with the
+///     prices of links, an array of float, shape (links,), >= 0 and inf for links of capacity 0, and returns a path per
+///     pair, the cheapest that the pair may use, in any form that `paths` may have: over waypoints, valley-free, made
+///     of segments. The first call is with prices of 1. The certificate is over the paths that it knows, and as good as
+///     its answers: where it returns one that is not the cheapest, the gap is a bound for none but the paths that it
+///     returned. A path that does not join its pair, that crosses a link twice, or that costs more than the one it
+///     returned before is an error. `Solution` shows its ``__name__``, or that of its class.
 ///
 /// Warns
 /// -----
@@ -187,11 +195,12 @@ impl Problem {
     #[new]
     #[pyo3(signature = (
         network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
-        path_cost=None, link_cost=None, priority=None, max_hops=None, avoid_links=None, avoid_nodes=None, **unknown
+        path_cost=None, link_cost=None, priority=None, max_hops=None, avoid_links=None, avoid_nodes=None,
+        cheapest_paths=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
                              flow_floor=None, path_cost=None, link_cost=None, priority=None, max_hops=None, \
-                             avoid_links=None, avoid_nodes=None)")]
+                             avoid_links=None, avoid_nodes=None, cheapest_paths=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         py: Python<'_>,
@@ -208,6 +217,7 @@ impl Problem {
         max_hops: Option<&Bound<'_, PyAny>>,
         avoid_links: Option<&Bound<'_, PyAny>>,
         avoid_nodes: Option<&Bound<'_, PyAny>>,
+        cheapest_paths: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
@@ -216,7 +226,7 @@ impl Problem {
         let topology = of_network(network)?;
         let topology = topology.as_ref();
         let paths = &all_paths::in_a_list(paths)?;
-        let limits = Limits { max_hops, avoid_links, avoid_nodes };
+        let limits = Limits { max_hops, avoid_links, avoid_nodes, cheapest_paths };
         if let Some(net) = topology
             && let Some(pairs) = all_paths::pairs_of(net, paths)?
         {
@@ -373,8 +383,12 @@ impl Problem {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the first flow whose utility is Python code.
+    ///     Naming the first flow whose utility is Python code; for paths that Python code finds.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        if self.all_paths.as_ref().is_some_and(|all| all.own.is_some()) {
+            let what = "cheapest_paths is Python code, which JSON has not";
+            return Err(ProblemError::new_err(format!("{what}: pickle the problem, or save the one of a solution")));
+        }
         let text = py.enter_rust(|| self.core.to_json())?;
         let text = match &self.all_paths {
             Some(all) => py.detach(|| all.in_json(&text)).map_err(|error| NumError::new_err(error.to_string()))?,
@@ -443,6 +457,13 @@ impl Problem {
     #[getter]
     fn max_hops(&self) -> Option<u32> {
         self.all_paths.as_ref().and_then(|all| all.paths.max_hops())
+    }
+
+    /// What says which paths there are, in place of all of the network; None where these are all or are given.
+    #[getter]
+    fn cheapest_paths(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let own = self.all_paths.as_ref().and_then(|all| all.own.as_ref());
+        own.map(|own| own.function.clone_ref(py))
     }
 
     /// Cap on the rate of every path, inf for none: array of float, shape (paths,); None if no path has one.
@@ -641,7 +662,7 @@ impl Problem {
         };
         let topology = self.topology.as_ref().map(renewed).transpose()?;
         if let (Some(all), Some(net)) = (&self.all_paths, &topology) {
-            let all = all.of_network(py, net.get())?;
+            let all = all.of_network(net.bind(py))?;
             let core = py.enter_rust(|| all.begin(core).and_then(limited))?;
             return Ok(Self { topology, all_paths: Some(all), ..self.with(py, core)? });
         }
@@ -816,13 +837,13 @@ impl Problem {
     /// array([0.1, 0.4])
     pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
         let costs = self.of_links(py, "link_cost", link_cost)?;
-        if let Some(AllPaths { paths, link_costs }) = &self.all_paths {
+        if let Some(AllPaths { paths, own, link_costs }) = &self.all_paths {
             let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
             let mut sums: Vec<f64> = costs.iter().zip(before).map(|(cost, before)| cost + before).collect();
             if sums.iter().all(|cost| *cost == 0.0) {
                 sums.clear();
             }
-            let all = AllPaths { paths: Arc::clone(paths), link_costs: Arc::new(sums) };
+            let all = AllPaths { paths: Arc::clone(paths), own: own.clone(), link_costs: Arc::new(sums) };
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
                 let core = self.core.clone().with_link_costs(&costs)?;
@@ -1039,7 +1060,7 @@ impl Problem {
             of(if core.has_priorities() { priorities.len() } else { 0 }, "priority", "priorities"),
         ];
         let paths = if paths == flows { String::new() } else { format!("{}, ", counted(paths, "path")) };
-        let over = self.all_paths.as_ref().map_or_else(String::new, |all| format!(" over {}", all.paths));
+        let over = self.all_paths.as_ref().map_or_else(String::new, |all| format!(" over {}", all.oracle().name()));
         let size = format!("{}{over}, {paths}{}", counted(flows, "flow"), counted(links, "link"));
         Ok(format!("Problem({size}, {utility}{})", others.concat()))
     }
@@ -1056,7 +1077,8 @@ impl Problem {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(self.topology.as_ref())?;
         visit.call(self.utility.get())?;
-        self.users.iter().try_for_each(|user| user.visit(&visit))
+        self.users.iter().try_for_each(|user| user.visit(&visit))?;
+        self.all_paths.iter().filter_map(|all| all.own.as_ref()).try_for_each(|own| own.visit(&visit))
     }
 }
 
@@ -1131,7 +1153,11 @@ impl Problem {
             None => utility::utilities(PyString::new(py, "proportional").as_any())?,
         };
         let network = net.get();
-        let core = py.enter_rust(|| all.paths.problem(&network.core, utilities).map_err(of_pairs))?;
+        let core = py.enter_rust(|| {
+            let capacities = network.core.capacities().to_vec();
+            let first = all.first(capacities.len())?;
+            Core::new(capacities, first, utilities).map_err(of_pairs)
+        })?;
         let topology = Some(net.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, all_paths: Some(all), ..Self::from(core) })
     }

@@ -34,7 +34,9 @@ def problem(problem: Problem, utility: str) -> str:
     rows = [("size", _size(problem.flows, paths, problem.links))]
     if problem.paths is None:
         limit = "" if problem.max_hops is None else f" of at most {counted(problem.max_hops, 'link')}"
-        rows.append(("paths", f"all of the network{limit}"))
+        own = problem.cheapest_paths
+        label = "" if own is None else getattr(own, "__name__", type(own).__name__)
+        rows.append(("paths", f"all of the network{limit}" if own is None else f"those of {label}"))
     if isinstance(problem.network, Topology):
         rows.append(("network", problem.network.name))
     rows += [("utility", utility), ("capacities", _capacities(problem.capacities))]

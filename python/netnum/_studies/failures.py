@@ -83,7 +83,8 @@ class FailureStudy(Study):
     """`after` of the flows of each priority: shape (scenarios, priorities), or None."""
     without_rerouting: FailureStudy | None
     """Of a problem of pairs, whose traffic is routed anew in every scenario, the same scenarios on the paths that
-    carried it before, each flow on those that are left to it. None for a problem of paths."""
+    carried it before, each flow on those that are left to it. None for a problem of paths, and where the study is made
+    without it."""
 
     @property
     def _before(self) -> Solution | MulticommodityFlow:
@@ -219,6 +220,7 @@ def failure_study(
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
+    without_rerouting: bool = True,
     progress: bool = False,
     threads: int | None = None,
     **options: float,
@@ -246,6 +248,10 @@ def failure_study(
     warm_start : Solution, or array of float of shape (links,), optional
         The start for the network as it is, as in `solve`. Every scenario starts from its prices.
 
+    without_rerouting : bool, default True
+        Of a problem of pairs: whether to solve every scenario on the paths that carried the traffic before as well, for
+        `FailureStudy.without_rerouting`. It takes as many solves again.
+
     Returns
     -------
     FailureStudy
@@ -262,7 +268,7 @@ def failure_study(
     Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
     the network may have others. The traffic of a problem of pairs is routed anew, over all paths that are left: a flow
     is cut off where the network no longer joins its ends, and `FailureStudy.without_rerouting` is the study of the
-    same scenarios on the paths that carried the traffic before, which are solved as well. The flows that are still
+    same scenarios on the paths that carried the traffic before. The flows that are still
     served may gain by a failure that cuts others off: read ``after - before`` together with ``cut_off`` and
     ``throughput``.
 
@@ -342,7 +348,7 @@ def failure_study(
 
     found = study(problem, warm_start)
     before = found.before_failures
-    if problem.paths is not None or before.problem is None:
+    if problem.paths is not None or before.problem is None or not without_rerouting:
         return found
     on_its_paths = study(before.problem, before if isinstance(before, Solution) else None)
     return replace(found, without_rerouting=on_its_paths)

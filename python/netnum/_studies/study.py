@@ -150,4 +150,4 @@ def has_answer(solution: Solution | MulticommodityFlow) -> bool:
 
 def is_finished(solution: Solution) -> bool:
     """Whether the solve went as far as it can."""
-    return solution.status in ("optimal", "stalled")
+    return solution.status in ("optimal", "stalled", "fewer_paths")

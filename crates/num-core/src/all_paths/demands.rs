@@ -4,16 +4,18 @@
 //! pays. When there are none, Σ c_l p_l / Σ d_f v_f, with v_f the price of the cheapest path of the network, bounds the
 //! fraction over all paths.
 
-use super::cheapest_paths::{CheapestPaths, check};
+use std::time::{Duration, Instant};
+
+use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
 use super::missing::{used, with_paths};
 use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow, min_utilization};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::solve::Status;
 use crate::tolerances::ROUNDING;
-use crate::work::{Ranks, Workers};
+use crate::work::{Ranks, StopToken, Workers};
 
 /// Demands carried over all paths that flows may use.
 #[derive(Debug, Clone)]
@@ -29,71 +31,167 @@ pub struct CarriedOverAllPaths {
 }
 
 /// The largest fraction of all demands that fits at once, over all paths that `all` has for the flows of a problem,
-/// whose own paths are those to begin with.
+/// whose own paths are those to begin with. A time limit ends it with the best that was found, of the status
+/// [`Status::TimeLimit`], and the best bound over all paths; one that is over before anything was, with what fits over
+/// the paths to begin with.
 ///
 /// # Errors
 /// Those of [`concurrent_flow`], [`Error::CheapestPath`](crate::Error::CheapestPath), and those of the oracle.
-pub fn concurrent_flow_over_all_paths(problem: &Problem, all: &dyn CheapestPaths) -> Result<CarriedOverAllPaths> {
-    carried(problem, all, concurrent_flow, |flow, paid| {
-        // Σ d v is 1 with the prices of flows over the paths so far.
-        flow.bound /= paid;
-        flow.gap = flow.bound / flow.fraction - 1.0;
-    })
+pub fn concurrent_flow_over_all_paths(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    time_limit: Option<Duration>,
+) -> Result<CarriedOverAllPaths> {
+    carried(problem, all, time_limit, Most::Fraction)
 }
 
 /// The least utilization of links at which all demands fit, over all paths that `all` has for the flows of a problem.
 ///
 /// # Errors
 /// As [`concurrent_flow_over_all_paths`], but those of [`min_utilization`].
-pub fn min_utilization_over_all_paths(problem: &Problem, all: &dyn CheapestPaths) -> Result<CarriedOverAllPaths> {
-    carried(problem, all, min_utilization, |flow, paid| {
-        flow.bound *= paid;
-        // Over links without a limit nothing is loaded.
-        flow.gap = if flow.utilization > 0.0 { flow.utilization / flow.bound - 1.0 } else { 0.0 };
-    })
+pub fn min_utilization_over_all_paths(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    time_limit: Option<Duration>,
+) -> Result<CarriedOverAllPaths> {
+    carried(problem, all, time_limit, Most::Utilization)
+}
+
+/// What is wanted of demands.
+#[derive(Clone, Copy)]
+enum Most {
+    /// The largest.
+    Fraction,
+    /// The least.
+    Utilization,
+}
+
+impl Most {
+    fn solve(self, problem: &Problem) -> Result<MulticommodityFlow> {
+        match self {
+            Self::Fraction => concurrent_flow(problem),
+            Self::Utilization => min_utilization(problem),
+        }
+    }
+
+    /// Turns a bound over some paths into one over all, where flows pay this part of what they pay over those.
+    fn prove(self, flow: &mut MulticommodityFlow, paid: f64) {
+        match self {
+            // Σ d v is 1 with the prices of flows over the paths so far.
+            Self::Fraction => flow.bound /= paid,
+            Self::Utilization => flow.bound *= paid,
+        }
+        flow.gap = self.gap(flow);
+    }
+
+    fn gap(self, flow: &MulticommodityFlow) -> f64 {
+        match self {
+            Self::Fraction => flow.bound / flow.fraction - 1.0,
+            // Over links without a limit nothing is loaded.
+            Self::Utilization if flow.utilization > 0.0 => flow.utilization / flow.bound - 1.0,
+            Self::Utilization => 0.0,
+        }
+    }
+
+    /// Whether one proves more than another.
+    fn is_tighter(self, one: &MulticommodityFlow, other: &MulticommodityFlow) -> bool {
+        match self {
+            Self::Fraction => one.bound < other.bound,
+            Self::Utilization => one.bound > other.bound,
+        }
+    }
+}
+
+/// The paths that are missing at the prices of flows, and the part of what these pay that they would pay over all.
+fn priced(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    flow: &MulticommodityFlow,
+    workers: &dyn Workers,
+) -> Result<(Cheaper, f64)> {
+    let (prices, pays) = (&flow.prices, &flow.flow_prices);
+    let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - ROUNDING)).collect();
+    let found = all.cheaper(prices, &than, workers)?;
+    check(&found, problem.capacities(), prices, &than)?;
+    let (mut before, mut saved) = (0.0, 0.0);
+    for (demand, price) in (0..problem.flows()).map(|flow| problem.flow_cap(flow)).zip(pays) {
+        before += if *price > 0.0 { demand * price } else { 0.0 };
+    }
+    for (path, &flow) in found.flows.iter().enumerate() {
+        let price = found.paths.row(path).sum(prices);
+        saved += problem.flow_cap(flow as usize) * (pays[flow as usize] - price).max(0.0);
+    }
+    Ok((found, if before > 0.0 { (before - saved) / before } else { 1.0 }))
 }
 
 fn carried(
     problem: &Problem,
     all: &dyn CheapestPaths,
-    solve: impl Fn(&Problem) -> Result<MulticommodityFlow>,
-    prove: impl Fn(&mut MulticommodityFlow, f64),
+    time_limit: Option<Duration>,
+    most: Most,
 ) -> Result<CarriedOverAllPaths> {
+    let began = Instant::now();
     problem.check_all_paths(true)?;
     let workers = Ranks::alone();
     // Costs do not matter.
-    let problem = problem.clone().with_path_costs(vec![0.0; problem.paths().len()])?;
-    let mut problem = first_paths::spread(problem, all, &[], &workers)?;
-    let mut rounds = 0;
-    loop {
-        interrupt::check()?;
-        rounds += 1;
-        let mut flow = solve(&problem)?;
-        let (prices, pays) = (&flow.prices, &flow.flow_prices);
-        let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - ROUNDING)).collect();
-        let found = all.cheaper(prices, &than, &workers)?;
-        check(&found, problem.capacities(), prices, &than)?;
-        let (mut before, mut saved) = (0.0, 0.0);
-        for (demand, price) in (0..problem.flows()).map(|flow| problem.flow_cap(flow)).zip(pays) {
-            before += if *price > 0.0 { demand * price } else { 0.0 };
-        }
-        for (path, &flow) in found.flows.iter().enumerate() {
-            let price = found.paths.row(path).sum(prices);
-            saved += problem.flow_cap(flow as usize) * (pays[flow as usize] - price).max(0.0);
-        }
-        // The part of what flows pay that they would pay over all paths.
-        let paid = if before > 0.0 { (before - saved) / before } else { 1.0 };
-        let is_last = found.flows.is_empty() || !flow.gap.is_finite();
+    let mut problem = problem.clone().with_path_costs(vec![0.0; problem.paths().len()])?;
+    // The last flow, which is the best, with its problem, and the one that proves most.
+    let (mut best, mut proof) = (None, None::<MulticommodityFlow>);
+    let round = |problem: &Problem| {
+        let mut flow = most.solve(problem)?;
+        let (found, paid) = priced(problem, all, &flow, &workers)?;
+        let is_over = found.flows.is_empty() || !flow.gap.is_finite();
         if flow.gap.is_finite() {
-            prove(&mut flow, paid);
+            most.prove(&mut flow, paid);
         }
-        if is_last || flow.gap <= PROVEN {
-            flow.status = if flow.gap <= OPTIMAL || !flow.gap.is_finite() { flow.status } else { Status::Stalled };
-            let kept = used(&problem, &flow.rates);
-            flow.rates = kept.iter().map(|&path| flow.rates[path as usize]).collect();
-            return Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds });
+        Ok((flow, found, is_over))
+    };
+    if time_limit.is_some() {
+        // Over one path each nothing is searched for.
+        let (flow, ..) = round(&problem)?;
+        (best, proof) = (Some((flow.clone(), problem.clone())), Some(flow));
+    }
+    let (mut rounds, mut is_late) = (0, false);
+    match in_time(time_limit, began, || first_paths::spread(problem.clone(), all, &[], &workers))? {
+        Some(spread) => problem = spread,
+        None => is_late = true,
+    }
+    while !is_late {
+        interrupt::check()?;
+        let Some((flow, found, is_over)) = in_time(time_limit, began, || round(&problem))? else {
+            is_late = true;
+            break;
+        };
+        rounds += 1;
+        let is_over = is_over || flow.gap <= PROVEN;
+        if proof.as_ref().is_none_or(|proof| most.is_tighter(&flow, proof)) {
+            proof = Some(flow.clone());
+        }
+        best = Some((flow, problem.clone()));
+        if is_over {
+            break;
         }
         problem = problem.with_more_paths(&found.flows, &found.paths, &[])?;
+    }
+    let (mut flow, problem) = best.expect("there is a round");
+    if let Some(proof) = proof.filter(|_| is_late) {
+        (flow.bound, flow.prices, flow.flow_prices, flow.cut) =
+            (proof.bound, proof.prices, proof.flow_prices, proof.cut);
+        (flow.gap, flow.status) = (most.gap(&flow), Status::TimeLimit);
+    } else if flow.gap.is_finite() && flow.gap > OPTIMAL {
+        flow.status = Status::Stalled;
+    }
+    let kept = used(&problem, &flow.rates);
+    flow.rates = kept.iter().map(|&path| flow.rates[path as usize]).collect();
+    Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds })
+}
+
+/// Does some work in the time that is left; none where that is up before.
+fn in_time<T>(limit: Option<Duration>, began: Instant, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    let Some(limit) = limit else { return work().map(Some) };
+    match StopToken::with_timeout(limit.saturating_sub(began.elapsed())).scope(work) {
+        Err(Error::Stopped) => interrupt::check().map(|()| None),
+        result => result.map(Some),
     }
 }
 

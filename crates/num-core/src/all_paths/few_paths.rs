@@ -25,7 +25,8 @@ const ROUNDING: f64 = 1e-11;
 ///
 /// With `most` a flow has at most so many paths: those that carry most of it, over which the problem is solved again.
 /// The certificate then has the distance of these rates to the optimum over all paths, by the prices of that; of
-/// max-min, whose proof is none of other rates, it proves nothing.
+/// max-min, whose proof is none of other rates, it proves nothing. Where that is above the tolerance, the status is
+/// [`Status::FewerPaths`].
 ///
 /// # Errors
 /// Those of the oracle and of [`solve`](crate::solve()), and [`Error::Setting`] for 0 paths and for floors that do not
@@ -147,8 +148,9 @@ impl Few {
         }
         let Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
         let is_met = Goal::new(&ask.settings).is_met(relative_gap, kkt_residual);
-        if many.status == Status::Optimal && !is_met {
-            solution.status = Status::Stalled;
+        if many.status == Status::Optimal && solution.status == Status::Optimal && !is_met {
+            // Its own solve is optimal over the fewer paths.
+            solution.status = if are_fewer { Status::FewerPaths } else { Status::Stalled };
         }
         Ok(Self { problem, are_best: solution.status == many.status, solution, are_fewer })
     }

@@ -196,9 +196,7 @@ impl NetworkPaths {
     /// # Errors
     /// [`Error::Length`] unless there is a flow per pair and a cost per link, if any; [`Error::Stopped`].
     pub fn begin(&self, problem: &Problem, link_costs: &[f64], workers: &dyn Workers) -> Result<Problem> {
-        check_length("pairs", self.pairs.len(), problem.flows(), "flow")?;
-        let paths = self.fewest_hops(problem.links(), workers)?;
-        problem.over_other_paths(paths, (0..problem.flows() as u32).collect(), link_costs)
+        over_first_paths(problem, self.fewest_hops(problem.links(), workers)?, link_costs)
     }
 
     /// The same pairs under the same limits in the same network with other capacities.
@@ -355,6 +353,15 @@ impl CheapestPaths for NetworkPaths {
         };
         self.avoids().map_or(all.clone(), |avoided| format!("{all} that avoid {avoided}"))
     }
+}
+
+/// A problem of these flows over one path each, to begin with; paths have the costs of their links.
+///
+/// # Errors
+/// [`Error::Length`] unless there is a path per flow and a cost per link, if any.
+pub fn over_first_paths(problem: &Problem, paths: Paths, link_costs: &[f64]) -> Result<Problem> {
+    check_length("pairs", paths.len(), problem.flows(), "flow")?;
+    problem.over_other_paths(paths, (0..problem.flows() as u32).collect(), link_costs)
 }
 
 impl NetworkPaths {

@@ -8,7 +8,7 @@ use super::cheapest_paths::CheapestPaths;
 use super::cuts;
 use super::demands::{Floors, floors};
 use super::first_paths;
-use super::missing::{Missing, at_paths, certificate, reaches, used};
+use super::missing::{self, Missing, at_paths, reaches, used};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::interrupt;
@@ -242,6 +242,8 @@ impl Rounds<'_> {
             None => self.ask.start_prices().map(|prices| (prices.to_vec(), None)),
         };
         let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
+        // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
+        let mut best: Option<(f64, Vec<f64>)> = None;
         let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
@@ -253,9 +255,10 @@ impl Rounds<'_> {
                 return self.ended(problem, solution);
             }
             let finishing = Instant::now();
-            let Solution { prices, flow_rates, certificate: own, .. } = &solution;
-            let missing = Missing::at(&problem, self.all, prices, self.link_costs, flow_rates, self.workers)?;
-            let estimate = missing.gap + own.relative_gap;
+            let Solution { prices, flow_rates, certificate, .. } = &solution;
+            let (own, links) = (certificate.relative_gap, self.link_costs);
+            let missing = Missing::at(&problem, self.all, prices, links, flow_rates, self.workers)?;
+            let estimate = missing.gap + own;
             (least, since) = if estimate < WON * least { (estimate, 0) } else { (least, since + 1) };
             let is_over = is_over(&solution);
             // Nothing is missing and nothing is won: rounding, or a method that is done.
@@ -263,19 +266,29 @@ impl Rounds<'_> {
             let is_stuck = nothing || since > PATIENCE;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck {
-                let certificate = certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
-                let Certificate { relative_gap, kkt_residual, .. } = certificate;
+                let mut proven =
+                    missing::certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
+                if is_over && let Some((_, prices)) = best.take_if(|(before, _)| *before < estimate) {
+                    let other = self.proven_at(&problem, &solution, prices)?;
+                    if other.1.relative_gap < proven.relative_gap {
+                        (solution.prices, proven) = other;
+                    }
+                }
+                let Certificate { relative_gap, kkt_residual, .. } = proven;
                 self.gap = relative_gap;
                 let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
                 if is_met || is_over || is_stuck {
-                    solution.certificate = certificate;
+                    solution.certificate = proven;
                     solution.status = status(is_met, is_over, &solution);
                     return self.ended(problem, solution);
                 }
             }
             self.finishing = finishing.elapsed();
+            if best.as_ref().is_none_or(|(before, _)| estimate < *before) {
+                best = Some((estimate, solution.prices.clone()));
+            }
             // What prices of this accuracy cannot tell from rounding is left out, but at last.
-            let by = if is_last { 0.0 } else { own.relative_gap.min(MOST_LEFT_OUT) };
+            let by = if is_last { 0.0 } else { own.min(MOST_LEFT_OUT) };
             problem = missing.added_to(&problem, self.link_costs, by)?;
             aim = match is_last && missing.is_empty() {
                 true => 0.1 * aim,
@@ -283,6 +296,15 @@ impl Rounds<'_> {
             };
             start = Some((solution.prices, Some(at_paths(&solution.rates, &problem))));
         }
+    }
+
+    /// What other prices prove of the rates of a solution, with them.
+    fn proven_at(&self, problem: &Problem, solution: &Solution, prices: Vec<f64>) -> Result<(Vec<f64>, Certificate)> {
+        let rates = &solution.flow_rates;
+        let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
+        let other = Solution { prices, ..solution.clone() };
+        let proven = missing::certificate(problem, &missing, &other, self.link_costs, &self.reaches, self.ask)?;
+        Ok((other.prices, proven))
     }
 
     /// Max-min: paths are missing under the cuts that hold flows back.

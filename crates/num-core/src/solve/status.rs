@@ -20,6 +20,10 @@ pub enum Status {
     TimeLimit,
     /// The observer stopped it; the solution is the best one certified, and what it left idle is filled.
     Stopped,
+    /// The best over fewer paths than its certificate is over, those that a limit per flow allows
+    /// ([`over_few_paths`](crate::over_few_paths)): over these paths the rates are proven optimal, and the certificate
+    /// has their distance to the optimum over all.
+    FewerPaths,
     /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
     Infeasible,
 }
@@ -33,6 +37,7 @@ impl Status {
             Self::MaxIterations => "max_iterations",
             Self::TimeLimit => "time_limit",
             Self::Stopped => "stopped",
+            Self::FewerPaths => "fewer_paths",
             Self::Infeasible => "infeasible",
         }
     }
@@ -40,7 +45,7 @@ impl Status {
     /// The status of that name.
     pub fn named(name: &str) -> Option<Self> {
         let ended = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
-        ended.into_iter().chain([Self::Infeasible]).find(|status| status.name() == name)
+        ended.into_iter().chain([Self::FewerPaths, Self::Infeasible]).find(|status| status.name() == name)
     }
 }
 

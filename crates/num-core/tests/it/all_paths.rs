@@ -140,8 +140,8 @@ fn demands_are_carried_over_all_paths() {
         let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
         let demands = (0..8).map(|_| rng.random_range(0.2..2.0)).collect();
         let problem = paths.problem(&net, AlphaFair::proportional()).unwrap().with_flow_caps(demands).unwrap();
-        let most = concurrent_flow_over_all_paths(&problem, &paths).unwrap();
-        let least = min_utilization_over_all_paths(&problem, &paths).unwrap();
+        let most = concurrent_flow_over_all_paths(&problem, &paths, None).unwrap();
+        let least = min_utilization_over_all_paths(&problem, &paths, None).unwrap();
         assert!(most.flow.gap <= 1e-8 && least.flow.gap <= 1e-8, "{} {}", most.flow, least.flow);
         assert!((most.flow.fraction * least.flow.utilization - 1.0).abs() <= 1e-7);
         let kept = netnum_core::concurrent_flow(&most.problem).unwrap();

@@ -84,7 +84,7 @@ pub(crate) use trace::Trace;
 /// max_paths : int, optional
 ///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
 ///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
-///     the status is ``"stalled"``: more paths would be better. Of max-min nothing is proven (a gap of 1). Floors that
+///     the status is ``"fewer_paths"``: more may be better. Of max-min nothing is proven (a gap of 1). Floors that
 ///     do not fit over so few paths are an error.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
@@ -196,7 +196,7 @@ fn solve_over_all_paths<'py>(
     let (most, few) = (keywords.max_paths, keywords.few_paths || keywords.max_paths.is_some());
     let found = py.enter_rust(|| {
         let found = found(&mut observer)?;
-        if few { over_few_paths(found, &*all.paths, &all.link_costs, most, &ask, &mut observer) } else { Ok(found) }
+        if few { over_few_paths(found, all.oracle(), &all.link_costs, most, &ask, &mut observer) } else { Ok(found) }
     });
     let last = |found: &OverAllPaths| last_state(&found.solution);
     found_over_all_paths(problem, bar.close(py, found, last)?, settings, few)
@@ -215,7 +215,7 @@ pub(super) fn run_over_all_paths<'a>(
         None => (problem.at_first(), ask),
     };
     move |observer| {
-        solve_with_link_costs(core, &*all.paths, &all.link_costs, &ask, observer)
+        solve_with_link_costs(core, all.oracle(), &all.link_costs, &ask, observer)
             .map_err(|error| with_link_name(error, net))
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Solution {
     ///   gap bounds the error of the rates;
     /// - ``"max_iterations"``, ``"time_limit"``: this limit came first;
     /// - ``"stopped"``: the callback returned False;
+    /// - ``"fewer_paths"``: the best over the paths that `max_paths` leaves, and not over all: the gap is the distance
+    ///   to the optimum over all, as far as it is proven;
     /// - ``"infeasible"``: the floors of the flows do not fit, as `infeasibility` proves. The rates carry the largest
     ///   part of all of them.
     #[pyo3(get)]
