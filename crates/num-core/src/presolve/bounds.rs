@@ -99,10 +99,11 @@ impl Presolved {
         rate >= self.bounds.saturations[flow] * (1.0 - ROUNDING)
     }
 
-    /// Bounds flows by what saturates their utilities.
-    pub(super) fn bound_by_saturation(&mut self) -> Result<()> {
+    /// Bounds flows by what saturates their utilities, and those that are worth nothing by their floors. Where no flow is
+    /// worth anything, the interior point has more room without.
+    pub(super) fn bound_by_saturation(&mut self, has_worth: bool) -> Result<()> {
         let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
-        for block in &self.blocks {
+        for block in self.blocks.iter().filter(|_| has_worth) {
             // In pieces for a user-defined utility, too: each is asked on its own.
             for start in block.flows.clone().step_by(CHUNK) {
                 let flows = start..block.flows.end.min(start + CHUNK);
