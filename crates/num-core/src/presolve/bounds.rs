@@ -2,13 +2,13 @@
 
 use std::ops::Index;
 
-use super::Presolved;
 use super::caller::Caller;
 use super::flow_paths::FlowPaths;
+use super::{NaturalBlock, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, check};
 use crate::problem::Problem;
-use crate::utility::CHUNK;
+use crate::utility::{CHUNK, Curvature};
 
 /// What rounding leaves of a sum, relative.
 pub(crate) const ROUNDING: f64 = 1e-13;
@@ -103,7 +103,8 @@ impl Presolved {
     /// worth anything, the interior point has more room without.
     pub(super) fn bound_by_saturation(&mut self, has_worth: bool) -> Result<()> {
         let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
-        for block in self.blocks.iter().filter(|_| has_worth) {
+        let counts = |block: &&NaturalBlock| has_worth || block.utility.curvature() != Curvature::Linear;
+        for block in self.blocks.iter().filter(counts) {
             // In pieces for a user-defined utility, too: each is asked on its own.
             for start in block.flows.clone().step_by(CHUNK) {
                 let flows = start..block.flows.end.min(start + CHUNK);
