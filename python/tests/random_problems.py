@@ -35,8 +35,8 @@ GAP, RATES = 1e-6, 1e-3
 SLACK = 10
 #: Rounding: loads are summed in another order here.
 OVERLOAD = 1e-9
-#: What flows may lack that get nothing beside the classes before them, of what their paths could carry: what all of
-#: them share in that proportion may be more for one alone.
+#: What flows may lack that get nothing beside the classes before them, of what each of their paths could carry: what
+#: all of them share in that proportion may be more for one alone.
 STARVED = 1e-6
 TIME_LIMIT, LATE, WATCHDOG = 5.0, 1.0, 60.0
 #: Decades of capacities and weights up to which `auto` has to end as optimal.
@@ -529,9 +529,10 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
         starved = starved[own.served[starved]]
         if len(starved):
             more = second_opinion.most_of_starved(own, starved)
+            paths = np.bincount(own.group)[starved].max()
             if more is None:
                 outcome.open += len(starved)
-            elif not more <= STARVED * own.most[starved].sum() / own.most[starved].min():
+            elif not more <= STARVED * paths * own.most[starved].sum() / own.most[starved].min():
                 detail = f"flow {starved[0]} and {len(starved) - 1} others could have {more:.1e} in sum"
                 outcome.false, outcome.detail = "false: starved", detail
                 return

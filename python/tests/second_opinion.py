@@ -324,6 +324,15 @@ class Own:
         np.maximum.at(largest, self.group[self.cross_path], most)
         return largest
 
+    def missed(self, prices: "Prices", y, accuracy):
+        """What flows that miss their bounds by the accuracy at most leave to every flow on links that it pays for."""
+        missed = np.where(prices.best >= self.most, np.clip(self.most - y, 0, Real(accuracy) * self.most), 0)
+        left = self.loads(missed[self.group])
+        paid = self.cross_use * prices.link[self.cross_link] > FREE * prices.path[self.cross_path]
+        found = np.zeros(self.flows, Real)
+        np.maximum.at(found, self.group[self.cross_path], np.where(paid, left[self.cross_link] / self.cross_use, 0))
+        return found
+
     def path_prices(self, prices):
         total = self.cost.copy()
         np.add.at(total, self.cross_path, self.cross_use * prices[self.cross_link])
@@ -559,6 +568,8 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest(proof.prices)
+    # A flow with a small rate has what much larger ones miss of their caps.
+    margin += problem.missed(proof.prices, y, accuracy)
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
     has_enough, _ = problem.worth.enough(y)

@@ -6,6 +6,7 @@ import pytest
 import netnum
 
 cvxpy = pytest.importorskip("cvxpy")
+linprog = pytest.importorskip("scipy.optimize").linprog
 
 FEATURES = ("coefficients", "floors", "costs", "classes", "all")
 UTILITIES = (0.5, 1.0, 2.0, 4.0, "bandwidth function", "completion time")
@@ -44,9 +45,6 @@ class Case:
         self.cost = rng.uniform(0, 2, len(lists)) * has["costs"]
         classes = rng.integers(0, 3, flows).astype(float)
         self.priority = classes if feature in ("classes", "all") else np.zeros(flows)
-        if feature == "all" and several:
-            # With costs the split of a class may have to become dearer for a later one.
-            self.priority[:] = 0.0
         # Rates from 0 on, and a flat piece where there is one.
         rises = rng.uniform(0.2, 1, 3) * np.array([1, rng.random() < 0.7, 1])
         self.points = np.cumsum([0, *rng.uniform(0.3, 1, 3)]), share * np.cumsum([0, *rises])
@@ -116,6 +114,19 @@ class Case:
         program.solve(solver="CLARABEL", **TOLERANCES)
         return program.value, rates.value, totals.value
 
+    def least_cost(self, flow_rates):
+        """What it costs at least that flows have these rates."""
+        own = (self.group[None, :] == np.arange(self.flows)[:, None]) * 1.0
+        program = {
+            "c": self.cost,
+            "A_ub": np.vstack([self.routing, -own]),
+            "b_ub": np.concatenate([self.capacities * (1 + KEPT), -flow_rates * (1 - KEPT)]),
+            "bounds": [(0, None if np.isinf(most) else most) for most in self.rate_cap],
+        }
+        answer = linprog(**program, method="highs")
+        assert answer.status == 0, answer.message
+        return answer.fun
+
     def check_feasible(self, rates):
         totals = np.bincount(self.group, rates, self.flows)
         served = np.isin(np.arange(self.flows), self.group[(self.routing[self.capacities == 0] == 0).all(axis=0)])
@@ -167,7 +178,8 @@ def compare(feature, seed):
         except cvxpy.SolverError:
             return "no peer"
         values = problem.values(solution.flow_rates)[flows]
-        found = values.sum() - case.cost @ _at_floors(case, solution, priority)
+        # A later class may have made the splits of this one dearer.
+        found = values.sum() - case.least_cost(_at_floors(case, solution, priority))
         [own] = [one for one in solution.classes if one.priority == priority] or [solution]
         # What the peer takes beyond what there is, at the prices.
         over = np.maximum(case.routing @ splits - case.capacities, 0) + KEPT * case.capacities
@@ -184,11 +196,9 @@ def _dearest(case, prices, flow):
 
 
 def _at_floors(case, solution, priority):
-    """Rates of paths where later classes have no more than their floors."""
-    scale = np.ones(case.flows)
+    """Rates of flows where later classes have no more than their floors."""
     later = (case.priority > priority) & (solution.flow_rates > 0)
-    scale[later] = case.floor[later] / solution.flow_rates[later]
-    return solution.rates * scale[case.group]
+    return np.where(later, case.floor, solution.flow_rates)
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

@@ -2,13 +2,13 @@
 
 use std::ops::Index;
 
-use super::Presolved;
 use super::caller::Caller;
 use super::flow_paths::FlowPaths;
+use super::{NaturalBlock, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, check};
 use crate::problem::Problem;
-use crate::utility::CHUNK;
+use crate::utility::{CHUNK, Curvature};
 
 /// What rounding leaves of a sum, relative.
 pub(crate) const ROUNDING: f64 = 1e-13;
@@ -99,10 +99,12 @@ impl Presolved {
         rate >= self.bounds.saturations[flow] * (1.0 - ROUNDING)
     }
 
-    /// Bounds flows by what saturates their utilities.
-    pub(super) fn bound_by_saturation(&mut self) -> Result<()> {
+    /// Bounds flows by what saturates their utilities, and those that are worth nothing by their floors. Where no flow is
+    /// worth anything, the interior point has more room without.
+    pub(super) fn bound_by_saturation(&mut self, has_worth: bool) -> Result<()> {
         let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
-        for block in &self.blocks {
+        let counts = |block: &&NaturalBlock| has_worth || block.utility.curvature() != Curvature::Linear;
+        for block in self.blocks.iter().filter(counts) {
             // In pieces for a user-defined utility, too: each is asked on its own.
             for start in block.flows.clone().step_by(CHUNK) {
                 let flows = start..block.flows.end.min(start + CHUNK);

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::{LONGEST, Paths, parts};
 use crate::solve::system::ABSENT;
-use crate::utility::{Curvature, Units};
+use crate::utility::Units;
 use crate::work::for_each;
 
 /// The part of its capacity that a link has left at least where it cannot fill, and a path of its cap.
@@ -77,14 +77,10 @@ impl Presolved {
         settling.core()
     }
 
-    /// The most that a flow can use; ∞ where only links bound it, and where it is worth nothing and nothing is sent.
-    fn most_of(&self, block: &NaturalBlock, flow: usize) -> f64 {
+    /// The most that a flow can use; ∞ where only links bound it.
+    fn most_of(&self, flow: usize) -> f64 {
         let (own, saturation) = (self.paths_of(flow), self.bounds.saturations[flow]);
-        match block.utility.curvature() {
-            Curvature::Linear if block.utility.marginal(flow - block.flows.start, 0.0) == 0.0 => f64::INFINITY,
-            _ if own.len() == 1 => saturation.min(self.bounds.caps[own.start]),
-            _ => saturation,
-        }
+        if own.len() == 1 { saturation.min(self.bounds.caps[own.start]) } else { saturation }
     }
 }
 
@@ -127,25 +123,22 @@ impl<'p> Settling<'p> {
         let Self { problem, loads, can_fill, is_settled, rates } = self;
         let mut free = Vec::new();
         let (mut of_flow, mut pacer, mut found) = (OfFlow::new(loads.len()), Pacer::new(), false);
-        for block in &problem.blocks {
-            for flow in block.flows.clone() {
-                let most = problem.most_of(block, flow);
-                if is_settled[flow] || most == f64::INFINITY {
-                    continue;
-                }
-                let own = problem.paths_of(flow);
-                let is_free =
-                    |path: &usize| problem.paths.row(*path).links().iter().all(|&link| !can_fill[link as usize]);
-                free.clear();
-                free.extend(own.clone().filter(is_free));
-                let part = most / free.len() as f64;
-                let has_room = |&path: &usize| own.len() == 1 || part <= problem.bounds.caps[path] * (1.0 - LEFT);
-                pacer.did(own.len())?;
-                if !free.is_empty() && free.iter().all(has_room) {
-                    free.iter().for_each(|&path| rates[path] = part);
-                    (is_settled[flow], found) = (true, true);
-                    pacer.did(of_flow.each(problem, flow, |link, load| loads[link] -= load))?;
-                }
+        for flow in 0..problem.flows() {
+            let most = problem.most_of(flow);
+            if is_settled[flow] || most == f64::INFINITY {
+                continue;
+            }
+            let own = problem.paths_of(flow);
+            let is_free = |path: &usize| problem.paths.row(*path).links().iter().all(|&link| !can_fill[link as usize]);
+            free.clear();
+            free.extend(own.clone().filter(is_free));
+            let part = most / free.len() as f64;
+            let has_room = |&path: &usize| own.len() == 1 || part <= problem.bounds.caps[path] * (1.0 - LEFT);
+            pacer.did(own.len())?;
+            if !free.is_empty() && free.iter().all(has_room) {
+                free.iter().for_each(|&path| rates[path] = part);
+                (is_settled[flow], found) = (true, true);
+                pacer.did(of_flow.each(problem, flow, |link, load| loads[link] -= load))?;
             }
         }
         Ok(found)
@@ -158,38 +151,36 @@ impl<'p> Settling<'p> {
         let mut left: Vec<f64> = problem.capacities.iter().map(|capacity| capacity * (1.0 - LEFT)).collect();
         let (mut rates, mut paths) = (self.rates.clone(), Vec::new());
         for several in [false, true] {
-            for block in &problem.blocks {
-                for flow in block.flows.clone().filter(|&flow| !self.is_settled[flow]) {
-                    let (own, mut rest) = (problem.paths_of(flow), problem.most_of(block, flow));
-                    if (own.len() > 1) != several {
-                        continue;
+            for flow in (0..problem.flows()).filter(|&flow| !self.is_settled[flow]) {
+                let (own, mut rest) = (problem.paths_of(flow), problem.most_of(flow));
+                if (own.len() > 1) != several {
+                    continue;
+                }
+                if rest == f64::INFINITY {
+                    return Ok(false);
+                }
+                let can_fill = |link: u32| self.can_fill[link as usize];
+                let room = |path: usize, rate: f64, left: &[f64]| {
+                    let links = problem.paths.row(path).entries().filter(|&(link, _)| can_fill(link));
+                    let most = problem.bounds.caps[path] - rate;
+                    links.fold(most, |room, (link, a)| room.min(left[link as usize] / a)).max(0.0)
+                };
+                paths.clear();
+                paths.extend(own.map(|path| (path, room(path, 0.0, &left))));
+                let per_room = rest / paths.iter().map(|(_, room)| room).sum::<f64>();
+                for in_proportion in [true, false] {
+                    for &(path, first) in paths.iter().filter(|(_, room)| *room > 0.0) {
+                        let most = if in_proportion { rest.min(first * per_room) } else { rest };
+                        let more = room(path, rates[path], &left).min(most);
+                        let row = problem.paths.row(path);
+                        pacer.did(row.links().len())?;
+                        rates[path] += more;
+                        rest -= more;
+                        row.entries().for_each(|(link, a)| left[link as usize] -= a * more);
                     }
-                    if rest == f64::INFINITY {
-                        return Ok(false);
-                    }
-                    let can_fill = |link: u32| self.can_fill[link as usize];
-                    let room = |path: usize, rate: f64, left: &[f64]| {
-                        let links = problem.paths.row(path).entries().filter(|&(link, _)| can_fill(link));
-                        let most = problem.bounds.caps[path] - rate;
-                        links.fold(most, |room, (link, a)| room.min(left[link as usize] / a)).max(0.0)
-                    };
-                    paths.clear();
-                    paths.extend(own.map(|path| (path, room(path, 0.0, &left))));
-                    let per_room = rest / paths.iter().map(|(_, room)| room).sum::<f64>();
-                    for in_proportion in [true, false] {
-                        for &(path, first) in paths.iter().filter(|(_, room)| *room > 0.0) {
-                            let most = if in_proportion { rest.min(first * per_room) } else { rest };
-                            let more = room(path, rates[path], &left).min(most);
-                            let row = problem.paths.row(path);
-                            pacer.did(row.links().len())?;
-                            rates[path] += more;
-                            rest -= more;
-                            row.entries().for_each(|(link, a)| left[link as usize] -= a * more);
-                        }
-                    }
-                    if rest > 0.0 {
-                        return Ok(false);
-                    }
+                }
+                if rest > 0.0 {
+                    return Ok(false);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Problem → the form that methods work on: natural units, no closed paths, flows in blocks.
 //!
-//! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, and links
-//!   without open paths.
+//! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, flows that
+//!   are worth nothing and have no floor, and links without open paths.
 //! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
 //! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
 //!   that nothing afterwards can depend on the caller's.
@@ -191,7 +191,8 @@ impl Presolved {
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
-        this.units.log_price = match this.log_price(&flow_shares, &log_marginals)? {
+        let log_price = this.log_price(&flow_shares, &log_marginals)?;
+        this.units.log_price = match log_price {
             Some(log_price) => log_price,
             None => this.log_cost(problem)?,
         };
@@ -202,7 +203,7 @@ impl Presolved {
         this.costs = this.natural_costs(problem);
         this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
-        this.bound_by_saturation()?;
+        this.bound_by_saturation(log_price.is_some())?;
         Ok(this)
     }
 

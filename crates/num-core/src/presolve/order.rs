@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::interrupt::{PIECE, check};
 use crate::paths::{LONGEST, Paths};
 use crate::problem::{Block, Problem};
+use crate::utility::Curvature;
 
 /// Which paths and flows are kept, and in which order.
 pub(super) struct Order {
@@ -27,7 +28,15 @@ impl Order {
         let mut blocks = Vec::new();
         let longest = open.as_ref().map_or(0, |_| longest(problem.paths()));
         for (number, block) in problem.blocks().iter().enumerate() {
-            let places = sorted_places(problem, block, open.as_ref(), longest, &mut failed_flows)?;
+            let mut places = sorted_places(problem, block, open.as_ref(), longest, &mut failed_flows)?;
+            if block.utility.curvature() == Curvature::Linear {
+                // What is worth nothing is not sent, and has not failed.
+                let is_sent = |&place: &u32| {
+                    block.utility.saturation(place as usize) > 0.0
+                        || problem.flow_floor(block.flows[place as usize] as usize) > 0.0
+                };
+                places.retain(is_sent);
+            }
             flows.extend(places.iter().map(|&place| block.flows[place as usize]));
             check()?;
             if !places.is_empty() {

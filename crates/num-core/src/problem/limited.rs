@@ -74,10 +74,9 @@ impl Problem {
             }
             let flow = self.group[path] as usize;
             let (utility, place) = self.utility(flow);
-            // A floor is kept beyond the saturation, and is all that a flow has which is worth nothing.
-            let is_worthless = utility.curvature() == Curvature::Linear && utility.marginal(place, 0.0) == 0.0;
-            let saturation = if is_worthless { 0.0 } else { utility.saturation(place) };
-            let limit = self.limit(path).min(saturation.max(self.flow_floor(flow))).min(narrowest);
+            // A floor is kept beyond the saturation.
+            let most = utility.saturation(place).max(self.flow_floor(flow));
+            let limit = self.limit(path).min(most).min(narrowest);
             if limit == f64::INFINITY {
                 return Err(Error::Unlimited { flow });
             }

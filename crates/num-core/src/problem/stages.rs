@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Block, Problem};
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::utility::families::{AlphaFair, Linear};
 use crate::utility::{Curvature, FAMILIES, Rescaled, Spec, Units, Utility};
@@ -51,6 +52,52 @@ impl Problem {
     pub(crate) fn over_links(&self, capacities: Vec<f64>, paths: Paths) -> Self {
         let (capacities, paths) = (Arc::new(capacities), Arc::new(paths));
         Self { capacities, paths, carrying: Arc::default(), ..self.clone() }
+    }
+
+    /// This problem with the costs of its paths as loads of one more link, whose capacity is a budget. What is left of
+    /// that is the rate of one more flow, worth 1 per unit.
+    ///
+    /// ```text
+    /// max Σ U − Σ k x    =    max Σ U + z − b,    z + Σ k x ≤ b        where the budget b is enough
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn with_costs_as_link(&self, budget: f64) -> Result<Self> {
+        let link = self.links() as u32;
+        let (mut indptr, mut indices, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+        let mut pacer = Pacer::new();
+        for path in 0..self.paths.len() {
+            let cost = Some((link, self.path_cost(path))).filter(|(_, cost)| *cost > 0.0);
+            for (link, uses) in self.paths.row(path).entries().chain(cost) {
+                indices.push(link);
+                coefficients.push(uses);
+            }
+            pacer.did(1 + indices.len() - indptr[path])?;
+            indptr.push(indices.len());
+        }
+        indices.push(link);
+        coefficients.push(1.0);
+        indptr.push(indices.len());
+        let longer = |values: &Arc<Vec<f64>>, last: f64| match values.is_empty() {
+            true => Arc::default(),
+            false => Arc::new([&values[..], &[last]].concat()),
+        };
+        let left = Block { utility: Arc::new(Linear::new(1.0)?), flows: vec![self.flows as u32] };
+        Ok(Self {
+            capacities: Arc::new([&self.capacities[..], &[budget]].concat()),
+            paths: Arc::new(Paths::with_coefficients(indptr, indices, coefficients)?),
+            group: Arc::new([&self.group[..], &[self.flows as u32]].concat()),
+            flows: self.flows + 1,
+            rate_caps: longer(&self.rate_caps, f64::INFINITY),
+            flow_caps: longer(&self.flow_caps, f64::INFINITY),
+            flow_floors: longer(&self.flow_floors, 0.0),
+            path_costs: Arc::default(),
+            priorities: longer(&self.priorities, 0.0),
+            carrying: Arc::default(),
+            reaches: longer(&self.reaches, f64::INFINITY),
+            blocks: Arc::new([&self.blocks[..], &[left]].concat()),
+        })
     }
 
     /// This problem for some of its flows, with their utilities, floors and caps. The others have given rates, and

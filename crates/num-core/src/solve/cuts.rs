@@ -10,8 +10,12 @@
 //! and [`concurrent_flow`] splits all rates. Where they do not fit, its prices are such an inequality, which is a link
 //! with coefficients q_p for the class, and it is solved again; those of the classes before are the first. Every
 //! inequality is a vertex of a polyhedron, so that there are finitely many; nearly always a few do. In the end the
-//! price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole. Source:
-//! Benders, *Partitioning procedures for solving mixed-variables programming problems*, Numer. Math. 1962.
+//! price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole.
+//!
+//! Splits decide what paths cost. Costs are therefore loads of one more link, whose capacity is a budget, and what is
+//! left of that is the rate of one more flow of the class, worth 1 per unit: a problem without costs.
+//!
+//! Source: Benders, *Partitioning procedures for solving mixed-variables programming problems*, Numer. Math. 1962.
 
 use std::time::Instant;
 
@@ -21,11 +25,16 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::utility::Curvature;
 
 /// Cuts, at most.
 const MOST: usize = 100;
 /// The part of all rates that has to fit: the rest is rounding.
 const FITS: f64 = 1.0 - 1e-11;
+/// Budgets for the costs of all paths, as multiples of those of the rates that are known.
+const BUDGETS: [f64; 3] = [2.0, 1e2, 1e4];
+/// The part of a budget that is left where it was enough.
+const ENOUGH: f64 = 1e-3;
 /// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
 const ROUNDING: f64 = 1e-14;
 
@@ -59,21 +68,44 @@ struct Closed {
     uses: f64,
 }
 
-/// The answer of a stage for the flows of a class, if it is found, given the prices of the classes before it and the
-/// part of what a path could carry that is no room: none where paths have costs, which splits decide on.
+/// The answer of a stage for the flows of a class, if it is found, given the prices of the classes before it, rates of
+/// all paths that may be far from it, and the part of what a path could carry that is no room.
 ///
 /// # Errors
 /// Those of [`solve`], and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn class(
     stage: &Problem,
     is_in: impl Fn(usize) -> bool,
+    (before, rates): (&[Vec<f64>], &[f64]),
+    least: f64,
+    ask: &Ask,
+) -> Result<Option<Found>> {
+    if !stage.has_path_costs() {
+        return without_costs(stage, is_in, before, least, ask);
+    }
+    let before: Vec<Vec<f64>> = before.iter().map(|prices| [&prices[..], &[1.0]].concat()).collect();
+    let paid: f64 = rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum();
+    for budget in BUDGETS.map(|times| times * paid).into_iter().filter(|budget| *budget > 0.0) {
+        let as_link = stage.with_costs_as_link(budget)?;
+        let is_in = |flow: usize| flow == stage.flows() || is_in(flow);
+        let Some(mut found) = without_costs(&as_link, is_in, &before, least, ask)? else { return Ok(None) };
+        if found.rates[stage.paths().len()] > ENOUGH * budget {
+            found.rates.truncate(stage.paths().len());
+            found.prices.truncate(stage.links());
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The answer of a stage in which paths have no costs.
+fn without_costs(
+    stage: &Problem,
+    is_in: impl Fn(usize) -> bool,
     before: &[Vec<f64>],
     least: f64,
     ask: &Ask,
 ) -> Result<Option<Found>> {
-    if stage.has_path_costs() {
-        return Ok(None);
-    }
     let began = Instant::now();
     let left_by_others = left_by_others(stage, &is_in);
     let (mut cuts, mut iterations) = (Vec::new(), 0);
@@ -103,8 +135,9 @@ pub(super) fn class(
             return Ok(Some(Found { rates, prices, starved, kkt_residual, iterations }));
         }
         match cut(stage, &is_in, &flow.prices)? {
-            Some(cut) => cuts.push(cut),
-            None => return Ok(None),
+            // Otherwise nothing is proven that the rates do not satisfy.
+            Some(cut) if flow.bound < 1.0 => cuts.push(cut),
+            _ => return Ok(None),
         }
     }
     Ok(None)
@@ -232,11 +265,19 @@ fn prices(stage: &Problem, found: &Solution, cuts: &[Cut], closed: &[Closed]) ->
         if lacks <= 0.0 {
             continue;
         }
-        residual = residual.max(room / found.flow_rates[flow]);
-        match link.checked_sub(stage.links()) {
-            None => prices[link] += lacks / uses,
-            Some(number) => add(&mut prices, &cuts[number], lacks / uses),
-        }
+        let capacity = match link.checked_sub(stage.links()) {
+            None => {
+                prices[link] += lacks / uses;
+                stage.capacities()[link]
+            }
+            Some(number) => {
+                add(&mut prices, &cuts[number], lacks / uses);
+                cuts[number].room
+            }
+        };
+        // The price of a linear flow does not follow its rate: what is left idle is compared with the link.
+        let is_linear = stage.utility(flow).0.curvature() == Curvature::Linear;
+        residual = residual.max(if is_linear { room * uses / capacity } else { room / found.flow_rates[flow] });
     }
     (prices, residual)
 }
@@ -268,7 +309,7 @@ mod tests {
             let stage = ring(links, flows);
             let ask = Ask::from(Settings::default().with_tol(1e-9));
             let whole = solve(&stage, &ask).unwrap();
-            let found = class(&stage, |flow| flow % 2 == 1, &[], 1e-6, &ask).unwrap().unwrap();
+            let found = class(&stage, |flow| flow % 2 == 1, (&[], &[]), 1e-6, &ask).unwrap().unwrap();
             let flow_rates = stage.flow_rates(&found.rates).unwrap();
             for (flow, (rate, expected)) in flow_rates.iter().zip(&whole.flow_rates).enumerate() {
                 assert!((rate / expected - 1.0).abs() < 1e-3, "flow {flow} of {flows}: {rate} for {expected}");

@@ -115,8 +115,8 @@ impl Stages<'_> {
         }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };
         let is_exact = problem.curvature() == Curvature::MaxMin;
-        if found.status == Status::Stalled && self.last.is_some() && !is_exact && !stage.is_single_path() {
-            found = self.by_cuts(&stage, &is_in, found)?;
+        if found.status == Status::Stalled && self.last.is_some() && !is_exact {
+            found = self.by_cuts(problem, &stage, &is_in, found)?;
         }
         found.failed_flows.retain(|&flow| is_in(flow as usize));
         let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
@@ -133,15 +133,21 @@ impl Stages<'_> {
         Ok(Some(class))
     }
 
-    /// A class that has stalled beside rates that are kept, by cuts where these find its answer.
-    fn by_cuts(&self, stage: &Problem, is_in: impl Fn(usize) -> bool, stalled: Solution) -> Result<Solution> {
+    /// A stage of a problem that has stalled beside rates that are kept, by cuts where these find its answer.
+    fn by_cuts(
+        &self,
+        problem: &Problem,
+        stage: &Problem,
+        is_in: impl Fn(usize) -> bool,
+        stalled: Solution,
+    ) -> Result<Solution> {
         let ask = self.ask_in_time();
         let find = || {
             for part in NO_ROOM {
                 let least = part * starved::least(&ask);
-                if let Some(found) = cuts::class(stage, &is_in, &self.prices, least, &ask)? {
-                    let flow_rates = self.problem.flow_rates(&found.rates)?;
-                    let stage = self.problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
+                if let Some(found) = cuts::class(stage, &is_in, (&self.prices, &stalled.rates), least, &ask)? {
+                    let flow_rates = problem.flow_rates(&found.rates)?;
+                    let stage = problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
                     let stage = stage.with_paths_closed(&found.starved)?;
                     let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
                     if by_cuts.status == Status::Optimal {
@@ -168,9 +174,12 @@ impl Stages<'_> {
     fn cheapest(&mut self) -> Result<()> {
         let Some(last) = &self.last else { return Ok(()) };
         let rates = last.flow_rates.clone();
-        let stage = self.problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
-        let stage = stage.with_path_costs(self.ask.tie_costs.clone())?;
-        if let Some(found) = self.run(&stage)? {
+        let problem = self.problem.clone().with_path_costs(self.ask.tie_costs.clone())?;
+        let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
+        if let Some(mut found) = self.run(&stage)? {
+            if found.status == Status::Stalled {
+                found = self.by_cuts(&problem, &stage, |_| false, found)?;
+            }
             self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
         }
         Ok(())

@@ -8,7 +8,7 @@
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
 //! rate has one there.
 
-use super::{Ask, solve};
+use super::{Ask, Solution, Status, solve};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
@@ -17,6 +17,8 @@ use crate::utility::families::AlphaFair;
 /// Of the tolerance of the stages before, what counts.
 const LEAST: f64 = 1e-9;
 const MOST: f64 = 1e-6;
+/// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
+const EASED: [f64; 3] = [0.0, 1e-13, 1e-11];
 
 /// The part of what a path could carry up to which there is no room.
 pub(super) fn least(ask: &Ask) -> f64 {
@@ -55,18 +57,37 @@ pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[
     };
     if is_starved.contains(&true) && paths().any(moves) {
         let weights = weights(stage);
-        let rates = stage.flow_rates(carrying)?;
-        let level = stage.stage(|flow| is_starved[flow], |flow| rates[flow], carrying.to_vec())?;
-        let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
-        let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.clone())?)?;
-        let found = solve(&level, &Ask::by("max-min").with_settings(ask.settings.clone()))?;
-        for (flow, is_starved) in is_starved.iter_mut().enumerate() {
-            // Next to nothing has few digits.
-            let most = found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
-            *is_starved &= most <= least * weights[flow];
+        let found = fair_shares(stage, &is_starved, carrying, &weights, ask)?;
+        for (flow, is_starved) in is_starved.iter_mut().enumerate().filter(|(_, is_starved)| **is_starved) {
+            // Next to nothing has few digits. Where nothing is proven, nobody is starved.
+            let most_of = |found: &Solution| found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
+            *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least * weights[flow]);
         }
     }
     Ok(paths().filter(|(_, flow)| is_starved[*flow]).map(|(path, _)| path as u32).collect())
+}
+
+/// The weighted max-min rates of some flows where all others keep theirs.
+fn fair_shares(
+    stage: &Problem,
+    is_in: &[bool],
+    carrying: &[f64],
+    weights: &[f64],
+    ask: &Ask,
+) -> Result<Option<Solution>> {
+    let rates = stage.flow_rates(carrying)?;
+    let level = stage.stage(|flow| is_in[flow], |flow| rates[flow], carrying.to_vec())?;
+    let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
+    let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.to_vec())?)?;
+    for part in EASED {
+        let floors = (0..level.flows()).map(|flow| level.flow_floor(flow) * (1.0 - part)).collect();
+        let eased = level.clone().with_flow_floors(floors)?.with_carrying(carrying.to_vec());
+        let found = solve(&eased, &Ask::by("max-min").with_settings(ask.settings.clone()))?;
+        if found.status == Status::Optimal {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// The most that a path could carry alone and its flow could use.

@@ -1,6 +1,8 @@
 //! Costs of paths: utility lost per unit of rate.
 
-use netnum_core::{AlphaFair, Linear, Paths, Problem, certify};
+use std::sync::Arc;
+
+use netnum_core::{AlphaFair, Ask, Linear, MinFct, Paths, Problem, Status, Utility, certify, solve};
 
 /// One log flow over two links of capacity 2, the second at a cost: U' = 1/y meets the cost at y = 2.5.
 fn two_links(cost: f64) -> Problem {
@@ -50,4 +52,28 @@ fn a_flow_that_is_worth_nothing_needs_a_floor_or_a_cap() {
     assert_eq!(certify(&worthless, &[0.0], &[0.0]).unwrap_err().to_string(), expected);
     worthless.clone().with_flow_floors(vec![0.5]).unwrap().check_limits().unwrap();
     worthless.with_flow_caps(vec![0.5]).unwrap().check_limits().unwrap();
+}
+
+#[test]
+fn a_flow_that_is_worth_nothing_has_its_floor_beside_others() {
+    let others: [Arc<dyn Utility>; 4] = [
+        Arc::new(AlphaFair::proportional()),
+        Arc::new(AlphaFair::new(4.0, 2.0).unwrap()),
+        Arc::new(Linear::new(1.0).unwrap()),
+        Arc::new(MinFct::new(1.0, 0.125).unwrap()),
+    ];
+    let cases = [(1, 0.0, 2.0), (1, 0.0, 20.0), (1, 1.0, 2.0), (1, 1.0, 20.0), (0, 0.0, 2.0), (0, 1.0, 20.0)];
+    for (link, floor, cap) in cases {
+        for other in &others {
+            let utilities: Vec<Arc<dyn Utility>> = vec![Arc::clone(other), Arc::new(Linear::new(0.0).unwrap())];
+            let problem = Problem::new(vec![10.0, 10.0], Paths::from_lists([[0], [link]]), utilities).unwrap();
+            let problem = problem.with_flow_caps(vec![f64::INFINITY, cap]).unwrap();
+            let problem = problem.with_flow_floors(vec![0.0, floor]).unwrap();
+            let solution = solve(&problem, &Ask::default()).unwrap();
+            assert_eq!(solution.status, Status::Optimal, "{solution}");
+            assert!((solution.rates[1] - floor).abs() < 1e-9 && solution.failed_flows.is_empty(), "{solution:?}");
+            let left = if link == 0 { 10.0 - floor } else { 10.0 };
+            assert!((solution.rates[0] - left).abs() < 1e-4, "{solution:?}");
+        }
+    }
 }

@@ -52,7 +52,7 @@ mod residuals;
 mod variables;
 mod warm_start;
 
-use floors::{is_worthless, mean_cost};
+use floors::mean_cost;
 use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
@@ -302,10 +302,6 @@ impl Part {
                     self.variables.levels[flow].max(0.0)
                 };
                 if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
-                    return;
-                }
-                if chunk.linear && is_worthless(self.variables.marginals[flow]) && problem.bounds.floors[flow] == 0.0 {
-                    *rate = 0.0;
                     return;
                 }
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {

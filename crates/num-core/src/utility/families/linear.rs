@@ -24,7 +24,7 @@ pub(super) const FAMILY: Family = Family {
 
 impl Linear {
     /// Weight ≥ 0, one number or one per flow; 0 for flows that have a floor or a cap, which are then routed at the
-    /// least cost.
+    /// least cost. Beside flows that are worth something such a flow has its floor, and no more.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose weight is out of range.
@@ -57,6 +57,9 @@ impl Utility for Linear {
     }
     fn demand_slope(&self, _flow: usize, _price: f64) -> f64 {
         0.0
+    }
+    fn saturation(&self, flow: usize) -> f64 {
+        if self.weight.of(flow) > 0.0 { f64::INFINITY } else { 0.0 }
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         self.weight.of(flow) * (to - from)
