@@ -123,7 +123,7 @@ impl<'p> Settling<'p> {
         let Self { problem, loads, can_fill, is_settled, rates } = self;
         let mut free = Vec::new();
         let (mut of_flow, mut pacer, mut found) = (OfFlow::new(loads.len()), Pacer::new(), false);
-        for flow in 0..problem.flows() {
+        for flow in problem.blocks.iter().flat_map(|block| block.flows.clone()) {
             let most = problem.most_of(flow);
             if is_settled[flow] || most == f64::INFINITY {
                 continue;
