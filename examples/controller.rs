@@ -80,7 +80,7 @@ impl Controller {
                 self.allocator.set_capacity(link, capacity)?;
                 // Those that lose their path now, and those that have waited for one.
                 for (&flow, &(id, source, destination)) in &self.flows {
-                    if !self.is_whole(&self.allocator.path(id)?) {
+                    if !self.is_whole(self.allocator.paths(id)?.links(0)) {
                         let path = self.route(flow, source, destination)?;
                         self.allocator.change(id, Some(&path), None)?;
                         self.moved.push((flow, path));

@@ -623,7 +623,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 f"netnum.solve takes it: {study}(netnum.solve(problem, few_paths=True).problem) is over its paths",
             ),
             **dict.fromkeys(
-                ("reroute", "rerouting", "rerouted", "re_route", "without_rerouting", "keep_paths", "restoration"),
+                ("reroute", "rerouting", "rerouted", "re_route", "keep_paths", "restoration"),
                 rerouting,
             ),
             "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",

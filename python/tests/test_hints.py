@@ -185,7 +185,7 @@ def test_a_keyword_that_a_function_lacks_is_answered(name):
 def test_signatures_stay_what_they_are():
     assert str(inspect.signature(netnum.topology.star)) == "(servers, capacity=10000000000.0)"
     assert str(inspect.signature(netnum.certify)) == "(problem, rates, prices)"
-    assert list(inspect.signature(netnum.Problem).parameters)[-1] == "avoid_nodes"
+    assert list(inspect.signature(netnum.Problem).parameters)[-1] == "cheapest_paths"
     assert "unknown" not in str(inspect.signature(netnum.Topology))
 
 

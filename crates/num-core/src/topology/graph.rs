@@ -23,7 +23,7 @@ pub(super) struct Attachment {
 
 impl Routing {
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(nodes: usize, ends: usize, links: &[Link]) -> Result<Self> {
         let works = |link: usize| Some(&links[link]).filter(|link| link.capacity > 0.0);
         let leaving = ByNode::new(nodes, links.len(), |link| works(link).map(|link| link.from))?;
@@ -67,7 +67,7 @@ impl ByNode {
     /// Lists every item at its node; one without a node is left out.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(nodes: usize, items: usize, node_of: impl Fn(usize) -> Option<u32>) -> Result<Self> {
         let (mut starts, mut pacer) = (vec![0; nodes + 1], Pacer::new());
         for item in 0..items {

@@ -491,14 +491,14 @@ impl Parametric {
         for (link, price) in row.priced() {
             let idle = self.idle(network, link);
             value.add_product(price, idle);
-            terms += price.abs() * self.left[link as usize].value();
+            terms += price.abs() * self.left[link as usize].value().abs();
         }
         let slope = row.falls(self);
         let now = self.flow_rates.above();
         let above = now + value.value() / slope;
         let next = self.flow_rates.distance_to_breakpoint().map_or(f64::INFINITY, |breakpoint| now + breakpoint);
         let agrees = value.value().abs() <= FULL_CUT * terms;
-        (agrees && above >= 0.0 && above <= next).then_some(above)
+        (agrees && slope > 0.0 && above >= 0.0 && above <= next).then_some(above)
     }
 
     /// What the rates of the basis leave of a link, summed beyond doubles.

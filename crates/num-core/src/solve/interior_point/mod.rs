@@ -26,7 +26,7 @@
 //! - From where complementarity is rounding beside the revenue, or infeasibility is more than it, what is missing are
 //!   rates of flows that pay little of it. Prices and Newton's equations then have twice the digits of a float: the
 //!   rounding of a large price is a large change of a small one, which the split of a flow that pays both is to make
-//!   equal. ℓ − q is that of the flow's main path, and differences from it. No proximal term is needed there.
+//!   equal. ℓ − q is that of the flow's main path, and differences from it. The first proximal term alone is left.
 //! - Path prices are compared with ℓ − Q: the level ℓ = λ − t of the flow, less the price Q of the links that all its
 //!   paths cross. Where t or Q is nearly all of λ, ℓ − Q is an independent iterate, and t or λ is computed from it: the
 //!   difference would be rounding of λ.
@@ -62,7 +62,8 @@ use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::parts::split_mut;
-use crate::presolve::Presolved;
+use crate::presolve::{NaturalBlock, Presolved};
+use crate::utility::Curvature;
 use crate::work::for_each;
 
 /// The primal-dual interior point, in natural units.
@@ -278,7 +279,10 @@ impl InteriorPoint {
     fn needs_finer_prices(&self, problem: &Presolved) -> bool {
         let Residuals { complementarity, infeasibility, .. } = self.residuals;
         let is_rounding = complementarity < ROUNDING || complementarity < SMALL.min(infeasibility);
+        // Prices of linear programs are of the sizes of their weights.
+        let is_linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
         problem.has_several_paths
+            && !problem.blocks.iter().all(is_linear)
             && self.variables.finer.is_empty()
             && self.kkt.system.may_be_fine()
             && (is_rounding || self.progress.since == PATIENCE / 3)
@@ -301,7 +305,7 @@ impl Part {
                 } else {
                     self.variables.levels[flow].max(0.0)
                 };
-                if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
+                if dual - self.residuals.paths[path] - self.several.shift(flow) <= IDLE_EXCESS * level {
                     return;
                 }
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {

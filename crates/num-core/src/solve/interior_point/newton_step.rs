@@ -187,6 +187,7 @@ impl InteriorPoint {
         });
         if !system.solve_finely(right, &mut step.prices, &mut step.finer) {
             system.solve(right, &mut step.prices, accuracy);
+            step.finer.fill(0.0);
         }
         let pairs = now.slacks.iter().zip(&now.prices).zip(targets.iter().zip(&step.prices));
         for (change, ((slack, price), (target, step))) in step.slacks.iter_mut().zip(pairs) {

@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::numerics::vectorized;
 
-/// Pivots below this are rounding of what was subtracted: such a price, larger by more decades than two floats have,
-/// keeps its value, by a diagonal entry that large.
-const LEAST_PIVOT: f64 = 1e-30;
+/// Pivots below this, times the size, are rounding of what was subtracted: such a price, larger by more decades than two
+/// floats have, keeps its value, by a diagonal entry that large.
+const LEAST_PIVOT: f64 = 1e-31;
 const FIXED: f64 = 1e100;
 
 /// The factor of the matrix scaled to a diagonal of ones, over the links that have a row; the others are alone.
@@ -25,11 +25,11 @@ pub(super) struct FineFactor {
 }
 
 impl FineFactor {
-    /// The factor of a matrix of which the lower triangle is given.
+    /// The factor of a matrix of which the lower triangle is given; none where it has an entry that is no number.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(matrix: &Mat<fx128>, Rows { scale, links, .. }: Rows) -> Result<Self> {
+    pub(super) fn new(matrix: &Mat<fx128>, Rows { scale, links, .. }: Rows) -> Result<Option<Self>> {
         let (size, mut pacer) = (links.len(), Pacer::new());
         let mut columns: Vec<[Vec<f64>; 2]> = Vec::with_capacity(size);
         for row in 0..size {
@@ -42,7 +42,10 @@ impl FineFactor {
                 pacer.did(floats.len())?;
             }
             let pivot = whole(column[0][0], column[1][0]);
-            if pivot.0 < LEAST_PIVOT {
+            if !pivot.0.is_finite() {
+                return Ok(None);
+            }
+            if pivot.0 < LEAST_PIVOT * size as f64 {
                 column[0].fill(0.0);
                 column[1].fill(0.0);
                 column[0][0] = FIXED;
@@ -57,7 +60,7 @@ impl FineFactor {
             }
             columns.push(column);
         }
-        Ok(Self { scale, links, columns })
+        Ok(Some(Self { scale, links, columns }))
     }
 
     /// Replaces a right-hand side by the solution.
@@ -140,7 +143,7 @@ mod tests {
         matrix[(4, 4)] = fx128::from(-1e-31);
         let rows =
             Rows { scale: [scale, vec![1.0, 0.5]].concat(), of: vec![0, 1, 2, 3, 4, ABSENT], links: (0..5).collect() };
-        let factor = FineFactor::new(&matrix, rows).unwrap();
+        let factor = FineFactor::new(&matrix, rows).unwrap().unwrap();
         let right = prices.iter().zip(diagonal).map(|(price, own)| price * own).chain([1.0, 8.0]);
         let mut values: Vec<fx128> = right.map(fx128::from).collect();
         factor.solve(&mut values);

@@ -12,8 +12,8 @@
 //! slack). Conjugate gradients with that factor as preconditioner converge in a few steps.
 //!
 //! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
-//! parts; the factorization is done by the calling thread. Where prices lie many decades apart, both are done to twice
-//! the digits of a float (`fine.rs`). In large problems whose paths begin alike they are sums over
+//! parts; the factorization is done by the calling thread. Where prices lie many decades apart, it makes the matrix and
+//! its factor to twice the digits of a float (`fine.rs`). In large problems whose paths begin alike they are sums over
 //! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`).
 
 mod fine;
@@ -56,6 +56,8 @@ const LARGEST_SLACK: f64 = 0.1;
 /// The links and crossings up to which a matrix to twice the digits of a float takes about a second.
 const MOST_FINE_LINKS: usize = 2000;
 const MOST_FINE_CROSSINGS: usize = 1 << 22;
+/// Paths of such a matrix that are added between two checks of the time.
+const AT_ONCE: usize = 1 << 10;
 /// All links whose part from flows is more than rounding.
 const ALL: [(f64, usize); 1] = [(f64::EPSILON, usize::MAX)];
 /// The same where the matrix is made by tries: its additions are few.
@@ -278,7 +280,7 @@ impl System {
         self.add_diagonal(&mut preconditioner);
         self.preconditioner = preconditioner;
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
-        self.factor = None;
+        (self.factor, self.fine_factor) = (None, None);
         if self.dense {
             self.factorize();
         }
@@ -511,12 +513,17 @@ impl System {
         let Self { routing, weights, multipath, diagonal, .. } = self;
         multipath.find_unions(routing, diagonal.len());
         let mut matrix = Mat::<fx128>::zeros(size, size);
-        multipath.add_square(routing, weights, 0..weights.len(), &rows, &mut matrix);
+        for range in parts::cut(weights.len(), weights.len().div_ceil(AT_ONCE)) {
+            if interrupt::check().is_err() {
+                return false;
+            }
+            multipath.add_square(routing, weights, multipath.whole_flows(range), &rows, &mut matrix);
+        }
         for (row, &link) in rows.links.iter().enumerate() {
             let scale = fx128::from(rows.scale[link as usize]);
             matrix[(row, row)] += fx128::from(diagonal[link as usize]) * scale * scale;
         }
-        self.fine_factor = FineFactor::new(&matrix, rows).ok();
+        self.fine_factor = FineFactor::new(&matrix, rows).ok().flatten();
         self.fine_factor.is_some()
     }
 
@@ -713,6 +720,8 @@ mod tests {
         let rows = Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
         let matrix = system.square(&rows);
         let defined = defined(problem, &system.weights, several, curvature);
+        let mut fine = Mat::<fx128>::zeros(size, size);
+        system.multipath.add_square(&system.routing, &system.weights, 0..system.weights.len(), &rows, &mut fine);
         let mut diagonal = vec![0.0; size];
         system.add_diagonal(&mut diagonal);
         for column in 0..size {
@@ -724,6 +733,8 @@ mod tests {
                 let (scale, defined) = ((diagonal[row] * diagonal[column]).sqrt(), defined[row][column]);
                 let differs = (entry - pair[1]).abs().max((entry - defined).abs());
                 assert!(differs <= 1e-12 * scale, "{curvature}: {row}, {column}: {entry}, {pair:?}, {defined}");
+                let fine = fine[(row.max(column), row.min(column))].0;
+                assert!((fine - entry).abs() <= 1e-12 * scale, "{curvature}: {row}, {column}: {fine}, {entry}");
             }
         }
     }
