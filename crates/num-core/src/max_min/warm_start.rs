@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The set under the cuts contains all feasible rates. There are finitely many cuts, and each round adds some that y
-//! exceeds; a row that is below 0 by rounding, whose cut y does not exceed, gives none. A changed cap mostly moves flows
-//! along known cuts: few rounds, and few pivots. Where much has changed the search ends after a small part of the
+//! exceeds; a row that is below 0 by rounding, whose cut y does not exceed, gives none. A changed cap mostly moves
+//! flows along known cuts: few rounds, and few pivots. Where much has changed the search ends after a small part of the
 //! operations that a run from the beginning has taken, and one follows.
 
 use std::sync::Arc;

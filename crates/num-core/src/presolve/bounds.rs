@@ -99,8 +99,8 @@ impl Presolved {
         rate >= self.bounds.saturations[flow] * (1.0 - ROUNDING)
     }
 
-    /// Bounds flows by what saturates their utilities, and those that are worth nothing by their floors. Where no flow is
-    /// worth anything, the interior point has more room without.
+    /// Bounds flows by what saturates their utilities, and those that are worth nothing by their floors. Where no flow
+    /// is worth anything, the interior point has more room without.
     pub(super) fn bound_by_saturation(&mut self, has_worth: bool) -> Result<()> {
         let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
         let counts = |block: &&NaturalBlock| has_worth || block.utility.curvature() != Curvature::Linear;

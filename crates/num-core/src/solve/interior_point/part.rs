@@ -266,8 +266,9 @@ impl Several {
         }
     }
 
-    /// ℓ − q of each path of those flows of a chunk that have several, in two parts: that of the flow's main path, which
-    /// they share, and the difference from it. Prices may be many decades larger than the differences that split a flow.
+    /// ℓ − q of each path of those flows of a chunk that have several, in two parts: that of the flow's main path,
+    /// which they share, and the difference from it. Prices may be many decades larger than the differences that split
+    /// a flow.
     pub(super) fn find_fine_excesses(
         &mut self,
         (problem, system): (&Presolved, &System),
@@ -298,8 +299,8 @@ impl Several {
         if self.numbers[flow] == ABSENT { 0.0 } else { self.shifts[flow] }
     }
 
-    /// Moves the sum over the own links of a flow's main path from those of all its paths to that of their common links,
-    /// without the rounding of either: what is left are the differences that split the flow.
+    /// Moves the sum over the own links of a flow's main path from those of all its paths to that of their common
+    /// links, without the rounding of either: what is left are the differences that split the flow.
     pub(super) fn gather_finely(
         &self,
         (problem, system): (&Presolved, &System),

@@ -1,4 +1,5 @@
-//! A Cholesky factor to twice the digits of a float: each number is the sum of a float and of what rounding has cut off.
+//! A Cholesky factor to twice the digits of a float: each number is the sum of a float and of what rounding has cut
+//! off.
 //!
 //! Weights of paths that tie are many decades larger than those of flows that pay high prices, and both are added up on
 //! the same links: a float keeps the former alone. O(links³), some ten operations of floats each.
@@ -10,8 +11,8 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::numerics::vectorized;
 
-/// Pivots below this, times the size, are rounding of what was subtracted: such a price, larger by more decades than two
-/// floats have, keeps its value, by a diagonal entry that large.
+/// Pivots below this, times the size, are rounding of what was subtracted: such a price, larger by more decades than
+/// two floats have, keeps its value, by a diagonal entry that large.
 const LEAST_PIVOT: f64 = 1e-31;
 const FIXED: f64 = 1e100;
 
