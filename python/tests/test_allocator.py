@@ -263,7 +263,7 @@ def test_a_damaged_pickle_is_refused_or_works(method):
     allocator.tick(3)
     allocator.end(ids[:1])
     text = allocator.__getstate__()
-    assert json.loads(text)["version"] == 7 and list(json.loads(text)["prices"]["rule"]) == [method]
+    assert json.loads(text)["version"] == 8 and list(json.loads(text)["prices"]["rule"]) == [method]
     works = 0
     for _ in range(300):
         damaged, place = list(text), int(rng.integers(len(text)))

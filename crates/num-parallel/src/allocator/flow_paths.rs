@@ -107,6 +107,12 @@ impl<'a> FlowPaths<'a> {
         PathSet::new(paths, own.iter().map(cap).collect())
     }
 
+    /// The first path of a flow.
+    pub(super) fn first(&self, flow: usize) -> Path<'a> {
+        let first = self.by_flow.as_ref().map_or(flow, |(order, starts)| order[starts[flow] as usize] as usize);
+        Path::of(self.paths, first)
+    }
+
     /// Whether all paths could be those of flows.
     ///
     /// # Errors
