@@ -402,8 +402,9 @@ impl Allocator {
     ///
     /// # Errors
     /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
-    /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
-    /// capacities that are not the same.
+    /// before the iteration, which is never done by half; an exact tick stops between two of them, too, and has no
+    /// [certificate](Self::certificate) then, but whole rates. Over ranks those of [`Ranks`], and
+    /// [`Error::RanksDiffer`] for capacities that are not the same.
     pub fn tick(&mut self) -> Result<()> {
         self.engine.ranks.clone().together(Call::Tick, || {
             interrupt::check()?;
@@ -438,6 +439,7 @@ impl Allocator {
     pub fn respond(&mut self) -> Result<()> {
         self.engine.ranks.clone().together(Call::Respond, || {
             self.meet()?;
+            self.certificate = None;
             self.engine.respond()?;
             match self.settings.normalizer {
                 None => {}

@@ -1,6 +1,8 @@
 //! Allocators of flows with several paths: they split as the core solves, and no link is overloaded at any tick.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, FlowPaths, Precision};
@@ -496,6 +498,35 @@ fn exact_ticks_are_proven_whatever_happens() {
             assert!((now - before).abs() <= 0.3 * before + 1e-3, "seed {seed}: {before} and {now}");
         }
     }
+}
+
+thread_local! {
+    static LOOKS: Cell<usize> = const { Cell::new(0) };
+}
+
+#[test]
+fn a_certificate_is_that_of_the_rates_or_none() {
+    let settings = AllocatorSettings::default().with_update_threshold(0.0).with_exact(Some(1e-6));
+    let mut allocator = allocator_with(&[6.0, 9.0], settings, 1);
+    let log = PowerLaw::log(1.0);
+    let ids =
+        allocator.start_all(&Paths::from_lists([[0], [0], [1]]), &[log.with_floor(2.0), log.with_floor(2.0), log]);
+    let ids = ids.unwrap();
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().unwrap().relative_gap <= 1e-6);
+    allocator.change(ids[0], None, Some(PowerLaw::log(100.0).with_floor(2.0))).unwrap();
+    allocator.respond().unwrap();
+    assert!(allocator.certificate().is_none());
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().is_some());
+    LOOKS.set(0);
+    let second = StopToken::with_poll(Duration::ZERO, || LOOKS.replace(LOOKS.get() + 1) == 1);
+    assert!(second.scope(|| allocator.tick()).is_err());
+    assert!(allocator.certificate().is_none(), "it was stopped inside");
+    allocator.set_capacity(0, 3.0).unwrap();
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().unwrap().relative_gap > 1e-6, "floors do not fit");
+    assert_eq!(allocator.broken_floors().len(), 2);
 }
 
 #[test]
