@@ -197,7 +197,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             "net.plot(values=flow.loads / net.capacities) draws the network with how full its links are",
         ),
         **dict.fromkeys(("links", "bottleneck", "bottlenecks"), "`cut` has the links that leave no more"),
-        **dict.fromkeys(("max_utilization", "mlu", "value", "objective", "theta"), "it is `utilization`"),
+        **dict.fromkeys(("max_utilization", "mlu"), "it is `utilization`"),
+        **dict.fromkeys(
+            ("value", "objective", "theta"),
+            "it is `fraction` of netnum.concurrent_flow, and `utilization` of netnum.min_utilization",
+        ),
         **dict.fromkeys(("throughput", "scale", "factor"), "the part of every demand that is carried is `fraction`"),
     },
     "Solution": {
@@ -240,7 +244,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         ),
         **dict.fromkeys(("n_iter", "num_iters", "num_iterations", "iters", "n_iterations"), "it is `iterations`"),
         **dict.fromkeys(
-            ("optimality_gap", "duality_gap", "relative_gap", "rel_gap", "mip_gap", "mipgap", "tolerance"),
+            ("optimality_gap", "duality_gap", "relative_gap", "rel_gap", "mip_gap", "mipgap"),
             "it is `gap`",
         ),
         **dict.fromkeys(("obj", "obj_val", "objective_value"), "the sum of the utilities is `objective`"),

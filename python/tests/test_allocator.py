@@ -149,7 +149,8 @@ def test_what_is_wrong_changes_nothing():
         (netnum.ProblemError, "there is no link -1, expected a link", lambda: allocator.set_capacity([0, -1], 2.0)),
         (netnum.ProblemError, "capacity has 3 entries, expected 1", lambda: allocator.set_capacity([1], [1, 2, 3])),
         (netnum.UtilityError, f"flow {ids[1]} has weight 0, expected", lambda: allocator.change(ids, [1.0, 0.0])),
-        (netnum.UtilityError, f"flow {ids[0]} has cap -1, expected", lambda: allocator.change(ids, rate_cap=-1.0)),
+        (netnum.UtilityError, f"flow {ids[0]} has cap -1, expected", lambda: allocator.change(ids, flow_cap=-1.0)),
+        (netnum.ProblemError, "path 0 has rate cap -1, expected", lambda: allocator.change(ids, rate_cap=-1.0)),
         (netnum.ProblemError, "path 1 names link 2", lambda: allocator.change(ids, paths=[[0], [2]])),
         (netnum.ProblemError, "paths has 1 entries, expected 2", lambda: allocator.change(ids, paths=[[0]])),
         (netnum.ProblemError, "weight has 3 entries, expected 2, one per id", lambda: allocator.change(ids, [1, 2, 3])),
@@ -263,7 +264,7 @@ def test_a_damaged_pickle_is_refused_or_works(method):
     allocator.tick(3)
     allocator.end(ids[:1])
     text = allocator.__getstate__()
-    assert json.loads(text)["version"] == 7 and list(json.loads(text)["prices"]["rule"]) == [method]
+    assert json.loads(text)["version"] == 8 and list(json.loads(text)["prices"]["rule"]) == [method]
     works = 0
     for _ in range(300):
         damaged, place = list(text), int(rng.integers(len(text)))

@@ -77,6 +77,46 @@ def test_caps_of_paths_and_of_flowlets_are_kept_and_change():
     np.testing.assert_allclose(allocator.path_rates(ids), [5.0, 6.0, 1.0], rtol=1e-3)
 
 
+@pytest.mark.parametrize("paths", [[[0]], Paths.from_lists([[0], [1]], group=[0, 0])])
+def test_caps_of_paths_and_of_flowlets_stay_when_the_other_changes(paths):
+    allocator = Allocator([20.0, 20.0], update_threshold=0.0)
+    ids = allocator.start(paths, flow_cap=4.0)
+    for change, rate in [
+        ({"rate_cap": 10.0}, 4.0),
+        ({"flow_cap": 50.0}, 10.0 * (len(allocator.path_rates(ids)))),
+        ({"rate_cap": 3.0, "flow_cap": 2.0}, 2.0),
+        ({"weight": 2.0}, 2.0),
+        ({"flow_cap": 12.0}, 3.0 * len(allocator.path_rates(ids))),
+        ({"paths": [[1]]}, 12.0),
+    ]:
+        allocator.change(ids, **change)
+        allocator = pickle.loads(pickle.dumps(allocator))
+        allocator.tick(200)
+        assert allocator.rates(ids)[0] == pytest.approx(rate, rel=1e-3), change
+
+
+def test_a_floor_beside_flowlets_that_split_is_checked():
+    allocator = Allocator([6.0, 9.0], update_threshold=0.0)
+    kept = allocator.start([[0]], flow_floor=5.0)
+    with pytest.raises(netnum.ProblemError, match="flow 1 has flow floor 5, which link 0 cannot keep"):
+        allocator.start(TWO, flow_floor=[0.0, 5.0])
+    allocator.tick(5)
+    assert len(allocator) == 1 and allocator.broken_floors().size == 0 and allocator.rates(kept)[0] >= 5.0
+
+
+def test_a_changed_flowlet_is_sent_all_its_paths():
+    allocator = Allocator([6.0, 3.0], update_threshold=0.0)
+    ids = allocator.start([[0]])
+    allocator.tick(50)
+    assert len(allocator.path_updates()[0]) == 1
+    allocator.set_capacity(0, 0.0)
+    allocator.change(ids, paths=Paths.from_lists([[0], [1]], group=[0, 0]))
+    allocator = pickle.loads(pickle.dumps(allocator))
+    allocator.tick(5)
+    _, paths, rates = allocator.path_updates()
+    assert paths.tolist() == [0, 1] and rates[0] == 0.0 and rates[1] == pytest.approx(3.0)
+
+
 def test_an_allocator_with_splits_pickles():
     net, found = abilene()
     allocator = Allocator(net)

@@ -64,7 +64,7 @@ def test_flowlets_have_the_coefficients_of_their_paths():
         allocator.start(netnum.Paths([0, 1], [0], coefficients=[1e-150]), rate_cap=1.0)
     assert len(allocator) == 0
     flow = json.loads(allocator.__getstate__())
-    assert flow["version"] == 7
+    assert flow["version"] == 8
 
 
 @pytest.mark.parametrize("policy", list(sim.policies()))

@@ -315,3 +315,13 @@ def test_a_warning_is_about_the_line_that_calls():
         warnings.simplefilter("always")
         sim.Workload.poisson(net, sim.Sizes.fixed(1e6), load=1.5, flows=3)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_hint_names_a_value_of_the_same_meaning():
+    hints = _hints.ATTRIBUTES["MulticommodityFlow"]
+    for name in ("value", "objective", "theta"):
+        assert "`fraction` of netnum.concurrent_flow" in hints[name]
+        assert "`utilization` of netnum.min_utilization" in hints[name]
+    assert hints["mlu"] == "it is `utilization`"
+    # It is what was asked, and the gap is what was found.
+    assert "tolerance" not in _hints.ATTRIBUTES["Solution"]

@@ -47,9 +47,10 @@ use crate::{hints, path_forms, paths};
 ///     about 1e-6, and links may be over their capacity by as much (1e-5 with many thousands of flowlets): give
 ///     ``headroom`` for it.
 /// exact : bool
-///     Whether a tick goes on until its rates are proven: it iterates from where the last tick ended, or solves where
-///     that takes too long, to the relative gap `tol`. `certificate` has the proof. For periods of milliseconds to
-///     seconds; with ``"f-norm"`` or ``"fill"``, in double precision, on one rank.
+///     Whether a tick goes on until a certificate proves the relative gap `tol`: it iterates from where the last tick
+///     ended, or solves where that takes too long. The gap bounds the utility of all flowlets together, and not single
+///     rates, which may be far from their optimum, most at a large alpha. For periods of milliseconds to
+///     seconds; with ``"f-norm"`` or ``"fill"``, in double precision, on one rank, and its proofs on one thread.
 /// tol : float
 ///     The largest relative gap of an exact tick; 0 < tol < 1.
 /// threads : int
@@ -277,7 +278,7 @@ impl Allocator {
                 (self.paths(paths, core.capacities().len())?, paths::flow_caps_of(paths))
             }
         };
-        let path_caps = rate_caps(rate_cap.filter(|_| group.is_some()), paths.len())?;
+        let path_caps = rate_caps(rate_cap, paths.len())?;
         let flow_paths = flow_paths(&paths, group.as_deref(), path_caps.as_deref())?;
         let flows = flow_paths.flows();
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
@@ -290,12 +291,10 @@ impl Allocator {
             Some(demands) if flow_cap.is_none() => Parameter::PerFlow(demands),
             _ => column("flow_cap", flow_cap, f64::INFINITY)?,
         };
-        // A cap of a flow's only path is one of the flow.
-        let own_caps = column("rate_cap", rate_cap.filter(|_| group.is_none()), f64::INFINITY)?;
         let floors = column("flow_floor", flow_floor, 0.0)?;
         let of = |flow| {
             let law = PowerLaw::new(weights.of(flow), alphas.of(flow));
-            law.with_cap(least(caps.of(flow), own_caps.of(flow))).with_floor(floors.of(flow))
+            law.with_cap(caps.of(flow)).with_floor(floors.of(flow))
         };
         let utilities: Vec<PowerLaw> = (0..flows).map(of).collect();
         let core = &mut *core;
@@ -314,7 +313,7 @@ impl Allocator {
     ///     As for `start`.
     /// rate_cap : float, or array of float of shape (paths,), optional
     ///     The most that goes over each of the paths of these flowlets, as they are after the change, one flowlet after
-    ///     the other. Several paths that are given have none by default.
+    ///     the other. Paths that are given have none by default; `flow_cap` stays.
     /// paths : sequence of sequences of int, or Paths, optional
     ///     The links of every flowlet, one path or several, with coefficients as for `start`.
     ///
@@ -355,21 +354,15 @@ impl Allocator {
             Some(paths) => Some(self.paths(&path_forms::of_call(paths)?, core.capacities().len())?),
             None => None,
         };
-        let splits = match &given_paths {
-            Some((_, group)) => group.is_some(),
-            None => rate_cap.is_some() && ids.iter().any(|&id| core.paths(id).is_ok_and(|paths| paths.len() > 1)),
-        };
         let given_paths = match given_paths {
-            None if splits => Some(paths_of(&core, &ids)?),
+            None if rate_cap.is_some() => Some(paths_of(&core, &ids)?),
             given => given,
         };
         let column = |name, given: Option<&Bound<'_, PyAny>>| {
             given.map(|given| column(name, given, ids.len(), "id")).transpose()
         };
-        // A cap of a flow's only path is one of the flow.
-        let own_caps = column("rate_cap", rate_cap.filter(|_| !splits))?;
         let path_caps = match &given_paths {
-            Some((paths, _)) => rate_caps(rate_cap.filter(|_| splits), paths.len())?,
+            Some((paths, _)) => rate_caps(rate_cap, paths.len())?,
             None => None,
         };
         let (weights, alphas) = (column("weight", weight)?, column("alpha", alpha)?);
@@ -378,27 +371,21 @@ impl Allocator {
             Some((paths, group)) => Some(flow_paths(paths, group.as_deref(), path_caps.as_deref())?),
             None => None,
         };
-        let given = [&weights, &alphas, &flow_caps, &own_caps, &floors].iter().any(|column| column.is_some());
-        // Its cap is replaced by that of its only path, too, where others have several.
-        let is_replaced = |flow: usize| {
-            let is_alone = |paths: &FlowPaths<'_>| flow < paths.flows() && paths.count(flow) == 1;
-            path_caps.is_some() && flow_caps.is_none() && flow_paths.as_ref().is_some_and(is_alone)
-        };
+        let given = [&weights, &alphas, &flow_caps, &floors].iter().any(|column| column.is_some());
         let core = &mut *core;
         py.enter_rust(|| {
             let utility = |(flow, &id): (usize, &FlowId)| {
                 let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
-                let most = if own_caps.is_some() || is_replaced(flow) { f64::INFINITY } else { old.cap };
                 Ok(PowerLaw {
                     weight: of(&weights, old.weight),
                     alpha: of(&alphas, old.alpha),
-                    cap: least(of(&flow_caps, most), of(&own_caps, f64::INFINITY)),
+                    cap: of(&flow_caps, old.cap),
                     floor: of(&floors, old.floor),
                 })
             };
             let all = || ids.iter().enumerate().map(utility).collect::<netnum_core::Result<Vec<_>>>();
-            let utilities = (given || path_caps.is_some()).then(all).transpose()?;
+            let utilities = given.then(all).transpose()?;
             core.change_all(&ids, flow_paths.clone(), utilities.as_deref())
         })
     }
@@ -587,7 +574,8 @@ impl Allocator {
     }
 
     /// The rates to send to endpoints, path by path: as `updates`, for flowlets that split over several paths. What is
-    /// sent for a flowlet with one path counts for both.
+    /// sent for a flowlet with one path counts for both. After a change of the paths of a flowlet that has several,
+    /// before or after, all of them are sent, those that have 0 too.
     ///
     /// Returns
     /// -------
@@ -634,7 +622,9 @@ impl Allocator {
     }
 
     /// How good the rates of the last tick are: a `Certificate`. None without ``exact=True``, before the first tick,
-    /// and after one without flowlets. The utility that is missing is that in capacities less `headroom` and
+    /// after one without flowlets or that was stopped, and after `respond`, whose rates are not proven. Its gap is
+    /// above `tol` where floors do not fit, since links have failed, and where a solve does not come to `tol` either,
+    /// as to a gap of rounding. The utility that is missing is that in capacities less `headroom` and
     /// `update_threshold`.
     #[getter]
     fn certificate(&self) -> PyResult<Option<Certificate>> {
@@ -806,11 +796,6 @@ fn exact_gap(exact: bool, tol: Option<f64>) -> PyResult<Option<f64>> {
         }
         (true, tol) => Ok(Some(tol.unwrap_or(TOL))),
     }
-}
-
-/// The lesser of two caps; one that is not a number is.
-fn least(one: f64, other: f64) -> f64 {
-    if other >= one { one } else { other }
 }
 
 fn flow_paths<'a>(paths: &'a Paths, group: Option<&[u32]>, caps: Option<&'a [f64]>) -> PyResult<FlowPaths<'a>> {

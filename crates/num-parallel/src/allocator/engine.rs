@@ -17,7 +17,7 @@ use super::floors::{AboveFloors, Floors};
 use super::flow_table::{FlowId, FlowTable};
 use super::link_flows::LinkFlows;
 use super::path::{Collected, OwnPath, Path};
-use super::several::PathSet;
+use super::several::{AloneCaps, PathSet};
 use crate::flow_blocks::{LiveFlows, Precision, Sample, Spot};
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
@@ -49,6 +49,8 @@ pub struct Engine {
     pub(super) table: FlowTable,
     /// By slot, the paths of the flows that have several.
     pub(super) several: FxHashMap<u32, PathSet>,
+    /// By slot, the caps of flows whose only path has one.
+    pub(super) path_caps: FxHashMap<u32, AloneCaps>,
     /// Of every link, the last capacity above 0; 0 before it has had one. Flows are checked against these, so that a
     /// link that has failed may return as it was.
     pub(super) nominal: Vec<f64>,
@@ -108,6 +110,7 @@ impl Engine {
             flows,
             table,
             several: FxHashMap::default(),
+            path_caps: FxHashMap::default(),
             nominal,
             sample,
             threads,
@@ -203,6 +206,7 @@ impl Engine {
 
     /// Takes a flow out of its block.
     pub(super) fn take_out(&mut self, slot: u32, spot: Spot) {
+        self.path_caps.remove(&slot);
         let moved = match self.several.remove(&slot) {
             None => self.flows.remove(spot),
             Some(_) => self.flows.remove_several(spot),

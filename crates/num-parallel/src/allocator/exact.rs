@@ -1,5 +1,5 @@
-//! Ticks that end with a proof: iterations until the rates are certified, from where the last tick left prices and
-//! shares, or a solve where these are too slow.
+//! Ticks that end with a proof of their relative gap in utility, not of single rates: iterations until it is certified,
+//! from where the last tick left prices and shares, or a solve where these are too slow.
 //!
 //! ```text
 //! tick      iterate 4, 8, 16, … times, and certify after each         gap ≤ tolerance: done
@@ -38,10 +38,10 @@ impl Allocator {
     /// A tick to this relative gap.
     pub(super) fn tick_to(&mut self, tol: f64) -> Result<()> {
         let normalizer = self.settings.normalizer.unwrap_or(Normalization::FNorm);
+        // A tick that is stopped leaves no proof of other rates.
+        self.certificate = None;
         if self.engine.flows() == 0 {
-            self.engine.step()?;
-            self.certificate = None;
-            return Ok(());
+            return self.engine.step();
         }
         let Posed { problem, ids } = self.posed()?;
         let (mut done, mut next) = (0, FIRST);
@@ -86,7 +86,9 @@ impl Allocator {
     }
 
     /// How good the rates of the last tick are, where ticks are [exact](super::AllocatorSettings::exact) and there were
-    /// flows.
+    /// flows. Its gap is above the tolerance where floors do not fit, since links have failed, and where a solve does
+    /// not come to it either, as to a gap of rounding. None after a [response](Allocator::respond), whose rates are not
+    /// proven, and after a tick that was stopped between two iterations.
     pub fn certificate(&self) -> Option<&Certificate> {
         self.certificate.as_ref()
     }

@@ -83,14 +83,6 @@ impl<'a> FlowPaths<'a> {
         self.by_flow.as_ref().map_or(self.paths.len(), |(_, starts)| starts.len() - 1)
     }
 
-    /// Number of paths of a flow.
-    ///
-    /// # Panics
-    /// If there is no such flow.
-    pub fn count(&self, flow: usize) -> usize {
-        self.by_flow.as_ref().map_or(1, |(_, starts)| (starts[flow + 1] - starts[flow]) as usize)
-    }
-
     /// All paths, where each is that of a flow, and none has a cap.
     pub(super) fn one_each(&self) -> Option<&'a Paths> {
         (self.by_flow.is_none() && self.rate_caps.is_empty()).then_some(self.paths)
@@ -105,6 +97,12 @@ impl<'a> FlowPaths<'a> {
         let cap = |&path: &u32| self.rate_caps.get(path as usize).copied().unwrap_or(f64::INFINITY);
         let paths = own.iter().map(|&path| Path::of(self.paths, path as usize));
         PathSet::new(paths, own.iter().map(cap).collect())
+    }
+
+    /// The first path of a flow.
+    pub(super) fn first(&self, flow: usize) -> Path<'a> {
+        let first = self.by_flow.as_ref().map_or(flow, |(order, starts)| order[starts[flow] as usize] as usize);
+        Path::of(self.paths, first)
     }
 
     /// Whether all paths could be those of flows.

@@ -99,7 +99,8 @@ pub struct Allocator {
     /// Links that carried nothing at the last tick, and the prices there by the flows that have come since; below 0
     /// where the capacity has changed before a flow ended.
     fresh: FxHashMap<u32, f64>,
-    /// By slot, the last rate sent to the flow's endpoint; 0 before the first.
+    /// By slot, the last rate sent to the flow's endpoint; 0 before the first, not a number where the flow had several
+    /// paths before, of which anything may have been sent.
     sent: Vec<f64>,
     /// Whether all ranks are known to have these capacities.
     agreed: bool,
@@ -214,7 +215,7 @@ impl Allocator {
                     pacer.did(4 * paths.links().len())?;
                     continue;
                 }
-                let path = self.engine.own_path(id)?;
+                let (path, utility) = (self.engine.own_path(id)?, self.engine.utility_of(id.slot()));
                 self.price_fresh(&mut prices, path.get(), &utility, -1.0, capacity);
                 pacer.did(4 * path.links.len())?;
             }
@@ -259,12 +260,8 @@ impl Allocator {
         for (place, &id) in ids.iter().enumerate() {
             let (old_paths, old_utility) = (self.engine.paths_of(id)?, self.utility(id)?);
             let (new, utility) = (paths.as_ref().map(|paths| paths.of(place)), utilities.map(|all| all[place]));
-            let (paths, mut new_utility) = (new.as_ref().unwrap_or(&old_paths), utility.unwrap_or(old_utility));
-            // A cap of a flow's only path is one of the flow.
-            let own_cap = new.as_ref().filter(|new| new.len() == 1).map_or(f64::INFINITY, |new| new.caps[0]);
-            let utility = utility.or((own_cap < new_utility.cap).then_some(new_utility));
-            new_utility.cap = new_utility.cap.min(own_cap);
-            let utility = utility.map(|_| new_utility);
+            let paths = new.as_ref().unwrap_or(&old_paths);
+            let new_utility = paths.limit(&utility.unwrap_or(old_utility));
             self.engine.check_several(id.to_bits() as usize, paths, &new_utility)?;
             if new_utility.floor != old_utility.floor || new.is_some() && new_utility.floor > 0.0 {
                 floors.add(old_paths.path(0), -old_utility.floor);
@@ -272,6 +269,7 @@ impl Allocator {
                 changed_floors.push((id, place, new_utility.floor));
             }
             if !self.fresh.is_empty() {
+                let old_utility = old_paths.limit(&old_utility);
                 self.price_fresh_paths(&mut prices, &old_paths, &old_utility, -1.0, |link| self.used(link));
             }
             self.price_fresh_paths(&mut prices, paths, &new_utility, 1.0, |link| self.used(link));
@@ -286,10 +284,13 @@ impl Allocator {
         }
         self.fresh.extend(prices);
         for (id, old, new, utility) in changes {
+            let utility = utility.unwrap_or(self.utility(id)?);
             if old.len() > 1 || new.as_ref().is_some_and(|new| new.len() > 1) {
-                self.engine.change_several(id, new, utility);
+                if self.engine.change_several(id, new, utility) {
+                    self.sent[id.slot()] = f64::NAN;
+                }
             } else {
-                self.engine.change_checked(id, new.as_ref().map(|new| new.path(0)), utility);
+                self.engine.change_alone(id, &old, new.as_ref(), utility);
             }
         }
         Ok(())
@@ -309,13 +310,13 @@ impl Allocator {
         Ok(self.engine.paths_of(id)?.paths())
     }
 
-    /// The utility of a flow.
+    /// The utility of a flow. Its cap is that of the flow, without those of its paths.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn utility(&self, id: FlowId) -> Result<PowerLaw> {
         self.engine.table.get(id)?;
-        Ok(self.engine.utility_of(id.slot()))
+        Ok(self.engine.own_utility(id.slot()))
     }
 
     /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
@@ -393,7 +394,7 @@ impl Allocator {
     }
 
     /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM. Where
-    /// ticks are [exact](AllocatorSettings::exact), as many iterations as prove rates to the gap, or a solve.
+    /// ticks are [exact](AllocatorSettings::exact), as many iterations as prove the gap of the rates, or a solve.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
     /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link, and with coefficients c (1 + (n + 6) 2⁻⁵²); with
@@ -401,8 +402,9 @@ impl Allocator {
     ///
     /// # Errors
     /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
-    /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
-    /// capacities that are not the same.
+    /// before the iteration, which is never done by half; an exact tick stops between two of them, too, and has no
+    /// [certificate](Self::certificate) then, but whole rates. Over ranks those of [`Ranks`], and
+    /// [`Error::RanksDiffer`] for capacities that are not the same.
     pub fn tick(&mut self) -> Result<()> {
         self.engine.ranks.clone().together(Call::Tick, || {
             interrupt::check()?;
@@ -437,6 +439,7 @@ impl Allocator {
     pub fn respond(&mut self) -> Result<()> {
         self.engine.ranks.clone().together(Call::Respond, || {
             self.meet()?;
+            self.certificate = None;
             self.engine.respond()?;
             match self.settings.normalizer {
                 None => {}
@@ -473,7 +476,6 @@ impl Allocator {
     /// Id and rate of every flow whose endpoint needs an update: its rate has moved by more than the threshold since
     /// the last one, or what was sent is below its floor, and its rate is not. They count as sent. O(flows).
     pub fn updates(&mut self) -> Vec<(FlowId, f64)> {
-        let threshold = self.settings.update_threshold;
         let (settings, sent) = (self.settings, &mut self.sent);
         let (mut updates, engine) = (Vec::new(), &self.engine);
         let below = |id: FlowId, sent: f64, now: f64| {
@@ -482,7 +484,7 @@ impl Allocator {
         };
         self.engine.each_rate(|id, rates| {
             let (now, sent) = (settings.given(rates), &mut sent[id.slot()]);
-            if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) || below(id, *sent, now) {
+            if settings.is_news(*sent, now) || below(id, *sent, now) {
                 *sent = now;
                 updates.push((id, now));
             }
@@ -492,14 +494,14 @@ impl Allocator {
 
     /// Id, number of the path, and rate of every path whose endpoint needs an update, as [`updates`](Self::updates) for
     /// flows. What is sent for a flow with one path counts for both; a flow that splits is sent path by path, or links
-    /// may be overloaded by rates that endpoints still use. O(paths).
+    /// may be overloaded by rates that endpoints still use. After a change of its paths all of them are sent, those
+    /// that have 0 too. O(paths).
     pub fn path_updates(&mut self) -> Vec<(FlowId, usize, f64)> {
         let (settings, mut updates) = (self.settings, Vec::new());
         let Self { engine, sent, .. } = self;
         let Engine { flows, table, several, .. } = engine;
         let is_news = |sent: &mut f64, now: f64| {
-            let threshold = settings.update_threshold;
-            let is_news = now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold);
+            let is_news = settings.is_news(*sent, now);
             *sent = if is_news { now } else { *sent };
             is_news
         };
@@ -686,21 +688,23 @@ impl Allocator {
         self.engine.table.check_room(flows.flows())?;
         let (mut pacer, mut prices) = (Pacer::new(), FxHashMap::default());
         flows.check(self.engine.links(), &mut pacer)?;
+        let mut limited = Vec::with_capacity(utilities.len());
         for (flow, utility) in utilities.iter().enumerate() {
             let paths = flows.of(flow);
-            self.engine.check_several(flow, &paths, utility)?;
-            self.price_fresh_paths(&mut prices, &paths, utility, 1.0, |link| self.used(link));
+            let utility = paths.limit(utility);
+            self.engine.check_several(flow, &paths, &utility)?;
+            self.price_fresh_paths(&mut prices, &paths, &utility, 1.0, |link| self.used(link));
+            limited.push(utility);
             pacer.did(4 * paths.links().len())?;
         }
+        // Those with several paths have none.
+        self.check_floors(&limited, |flow| flows.first(flow))?;
         let (mut ids, started) = (Vec::with_capacity(utilities.len()), self.engine.links.has_started());
         for (flow, &utility) in utilities.iter().enumerate() {
             let paths = flows.of(flow);
             let crossings = paths.links().len();
             ids.push(match paths.len() {
-                1 => {
-                    let utility = utility.with_cap(utility.cap.min(paths.caps[0]));
-                    self.engine.start_checked(paths.path(0), utility)
-                }
+                1 => self.engine.start_alone(&paths, utility),
                 _ => self.engine.start_several(paths, utility),
             });
             if let Err(stopped) = pacer.did(8 * crossings) {
@@ -728,7 +732,7 @@ impl Allocator {
         let returns = |&link: &u32| self.used(link) == 0.0 && capacity(link) > 0.0;
         if change.capacities.keys().any(returns) {
             for (id, ..) in &change.flows {
-                let (paths, utility) = (self.engine.paths_of(*id)?, self.utility(*id)?);
+                let (paths, utility) = (self.engine.paths_of(*id)?, self.engine.utility_of(id.slot()));
                 let part = (paths.len() as f64).recip();
                 for path in paths.iter().filter(|path| path.links.iter().any(returns)) {
                     self.price_fresh(&mut prices, path, &utility, part, capacity);

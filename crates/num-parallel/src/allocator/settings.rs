@@ -21,8 +21,8 @@ pub struct AllocatorSettings {
     pub headroom: f64,
     /// The numbers that are kept of flows.
     pub precision: Precision,
-    /// The relative gap to which every tick goes on, with a certificate; 0 < gap < 1. None where a tick is one
-    /// iteration.
+    /// The relative gap to which every tick goes on, with a certificate; 0 < gap < 1. It bounds the utility of all
+    /// flows together, and not single rates. None where a tick is one iteration.
     pub exact: Option<f64>,
 }
 
@@ -84,6 +84,12 @@ impl AllocatorSettings {
     /// A flow's rate, from its demand and the part of that which the normalizer leaves.
     pub(super) fn given(&self, [demand, feasible]: [f64; 2]) -> f64 {
         if self.normalizer.is_none() { demand } else { feasible }
+    }
+
+    /// Whether a rate is to be sent after such a one; any is after one that is not a number.
+    pub(super) fn is_news(&self, sent: f64, now: f64) -> bool {
+        let threshold = self.update_threshold;
+        sent.is_nan() || now < sent * (1.0 - threshold) || now > sent * (1.0 + threshold)
     }
 
     /// The part of a link that rates may fill.

@@ -13,10 +13,10 @@ use netnum_core::internal::interrupt::Pacer;
 use netnum_core::{Error, Paths, PowerLaw, Result};
 use rustc_hash::FxHashMap;
 
-use super::engine::{Engine, check_utility};
+use super::engine::{Engine, Flow, check_utility};
 use super::flow_table::FlowId;
 use super::path::{Collected, Path};
-use crate::flow_blocks::{Crossing, OfPath, Several, Spot};
+use crate::flow_blocks::{Crossing, OfPath, SMALLEST_SHARE, Several, Spot};
 
 /// The paths of a flow.
 #[derive(Debug, Clone)]
@@ -27,7 +27,8 @@ pub(super) struct PathSet {
     coefficients: Option<Vec<f64>>,
     /// The most that every path may carry.
     pub(super) caps: Vec<f64>,
-    /// By path, the last rate sent to the flow's endpoint; 0 before the first.
+    /// By path, the last rate sent to the flow's endpoint; 0 before the first, not a number where the flow had other
+    /// paths before.
     pub(super) sent: Vec<f64>,
 }
 
@@ -53,6 +54,14 @@ impl PathSet {
 
     pub(super) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// A utility whose cap is at most that of the only path, where there is one.
+    pub(super) fn limit(&self, utility: &PowerLaw) -> PowerLaw {
+        match self.caps[..] {
+            [cap] if cap < utility.cap => utility.with_cap(cap),
+            _ => *utility,
+        }
     }
 
     /// All links, those that several paths cross as often.
@@ -101,9 +110,17 @@ impl PathSet {
     pub(super) fn at_start(ceilings: &[f64]) -> Vec<OfPath> {
         let total: f64 = ceilings.iter().sum();
         let equal = (ceilings.len() as f64).recip();
-        let share = |&ceiling: &f64| if total > 0.0 { ceiling / total } else { equal };
-        ceilings.iter().map(|ceiling| OfPath { share: share(ceiling), rates: [0.0; 2] }).collect()
+        let share = |&ceiling: &f64| if total > 0.0 { (ceiling / total).max(SMALLEST_SHARE) } else { equal };
+        let sum: f64 = ceilings.iter().map(share).sum();
+        ceilings.iter().map(|ceiling| OfPath { share: share(ceiling) / sum, rates: [0.0; 2] }).collect()
     }
+}
+
+/// The caps of a flow with one path, where that has one: the flow's utility has the lesser.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AloneCaps {
+    pub(super) flow: f64,
+    pub(super) path: f64,
 }
 
 /// A flow with several paths, as an engine has it.
@@ -171,6 +188,38 @@ impl Engine {
         id
     }
 
+    /// Starts a flow with one path, which has been checked.
+    pub(super) fn start_alone(&mut self, paths: &PathSet, utility: PowerLaw) -> FlowId {
+        let id = self.start_checked(paths.path(0), paths.limit(&utility));
+        self.set_path_cap(id, paths, &utility);
+        id
+    }
+
+    /// Changes the path of a flow, of which it has one before and after, its utility, or both; they have been checked.
+    pub(super) fn change_alone(&mut self, id: FlowId, old: &PathSet, new: Option<&PathSet>, utility: PowerLaw) {
+        let paths = new.unwrap_or(old);
+        self.change_checked(id, new.map(|new| new.path(0)), Some(paths.limit(&utility)));
+        self.set_path_cap(id, paths, &utility);
+    }
+
+    /// A flow with one path has such a cap beside that of the path.
+    pub(super) fn set_path_cap(&mut self, id: FlowId, paths: &PathSet, utility: &PowerLaw) {
+        match paths.caps[..] {
+            [path] if path < f64::INFINITY => {
+                self.path_caps.insert(id.slot() as u32, AloneCaps { flow: utility.cap, path });
+            }
+            _ => {
+                self.path_caps.remove(&(id.slot() as u32));
+            }
+        }
+    }
+
+    /// The utility of the flow of a slot, whose cap is that of the flow also where its only path has one.
+    pub(super) fn own_utility(&self, slot: usize) -> PowerLaw {
+        let utility = self.utility_of(slot);
+        self.path_caps.get(&(slot as u32)).map_or(utility, |caps| utility.with_cap(caps.flow))
+    }
+
     /// Puts a flow into its block; without a state as one that starts.
     pub(super) fn put(&mut self, slot: u32, paths: &PathSet, utility: &PowerLaw, state: Option<&[OfPath]>) -> Spot {
         let (ceilings, narrowest) = self.limits(paths, |link| self.used(link));
@@ -201,7 +250,10 @@ impl Engine {
         let spot = self.table.get(id)?.spot;
         Ok(match self.several.get(&(id.slot() as u32)) {
             Some(paths) => paths.clone(),
-            None => PathSet::new(std::iter::once(self.path_at(spot).get()), vec![f64::INFINITY]),
+            None => {
+                let cap = self.path_caps.get(&(id.slot() as u32)).map_or(f64::INFINITY, |caps| caps.path);
+                PathSet::new(std::iter::once(self.path_at(spot).get()), vec![cap])
+            }
         })
     }
 
@@ -224,10 +276,9 @@ impl Engine {
     }
 
     /// Changes the paths of a flow, of which it has several before or after, its utility, or both; they have been
-    /// checked. Paths that stay as they are keep their shares and rates.
-    pub(super) fn change_several(&mut self, id: FlowId, paths: Option<PathSet>, utility: Option<PowerLaw>) {
+    /// checked. Paths that stay as they are keep their shares and rates. Whether it has one path now.
+    pub(super) fn change_several(&mut self, id: FlowId, paths: Option<PathSet>, utility: PowerLaw) -> bool {
         let (slot, spot) = (id.slot() as u32, self.table.slots[id.slot()].spot);
-        let utility = utility.unwrap_or(self.utility_of(id.slot()));
         self.leave_links(id);
         self.drop_floor(id, spot);
         let before = self.several.get(&slot).cloned();
@@ -240,14 +291,18 @@ impl Engine {
             state.iter_mut().for_each(|path| path.rates = path.rates.map(|rate| rate * part));
             state
         });
-        let paths = if stays { before } else { paths }.expect("there are several before or after");
-        if paths.len() == 1 {
-            let utility = utility.with_cap(utility.cap.min(paths.caps[0]));
-            self.place(super::engine::Flow { id, path: paths.path(0), utility, rates: [0.0; 2] });
-            return self.enter_links(id, paths.links());
-        }
+        let mut paths = if stays { before } else { paths }.expect("there are several before or after");
         self.enter_links(id, paths.links());
+        if paths.len() == 1 {
+            self.place(Flow { id, path: paths.path(0), utility: paths.limit(&utility), rates: [0.0; 2] });
+            self.set_path_cap(id, &paths, &utility);
+            return true;
+        }
+        if !stays {
+            paths.sent.fill(f64::NAN);
+        }
         self.place_several(id, paths, &utility, state.as_deref());
+        false
     }
 
     /// Puts a flow that has a slot where the layout says.

@@ -1,7 +1,7 @@
 //! An allocator as text, and back, to the last bit.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 7, "settings": …, "prices": {"rule": …}, "flows": […], …}
+//! {"format": "netnum-allocator", "version": 8, "settings": …, "prices": {"rule": …}, "flows": […], …}
 //! ```
 //!
 //! Sums are taken in an order that depends on the layout and on how the flows stand in it. So the text has the paths
@@ -30,7 +30,7 @@ use crate::flow_blocks::{OfPath, Sample};
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 7;
+const VERSION: u64 = 8;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,9 +45,9 @@ struct Snapshot {
     /// By link.
     #[serde(with = "interruptible_list")]
     fresh: Vec<(u32, f64)>,
-    /// By slot.
+    /// By slot; null for what is not known.
     #[serde(with = "interruptible_list")]
-    sent: Vec<f64>,
+    sent: Vec<Option<f64>>,
     prices: PricesSnapshot,
     /// Of every link, the last capacity above 0; 0 before it has had one.
     #[serde(with = "interruptible_list")]
@@ -78,6 +78,9 @@ struct SavedFlow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     coefficients: Option<Vec<f64>>,
     utility: PowerLaw,
+    /// Left out for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path_cap: Option<f64>,
     rate: f64,
     feasible: f64,
 }
@@ -102,7 +105,8 @@ struct SavedPath {
     share: f64,
     rate: f64,
     feasible: f64,
-    sent: f64,
+    /// Null for what is not known.
+    sent: Option<f64>,
 }
 
 /// What has to be known before the rest can be read.
@@ -121,11 +125,14 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
     fresh.sort_unstable_by_key(|&(link, _)| link);
     let (prices, mut pacer) = (engine.links.save()?, Pacer::new());
     let mut flows = Vec::with_capacity(engine.flows());
-    engine.each_flow(|Flow { id, path, utility, rates: [rate, feasible] }| {
+    engine.each_flow(|Flow { id, path, rates: [rate, feasible], .. }| {
         pacer.did(8 + path.links.len())?;
+        let utility = engine.own_utility(id.slot());
+        let path_cap = engine.path_caps.get(&(id.slot() as u32)).map(|caps| caps.path);
         let (slot, generation, coefficients) =
             (id.slot() as u32, id.generation(), path.coefficients.map(<[f64]>::to_vec));
-        flows.push(SavedFlow { slot, generation, path: path.links.to_vec(), coefficients, utility, rate, feasible });
+        let path = path.links.to_vec();
+        flows.push(SavedFlow { slot, generation, path, coefficients, utility, path_cap, rate, feasible });
         Ok(())
     })?;
     let mut several = Vec::new();
@@ -138,7 +145,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
             share: of_path.share,
             rate: of_path.rates[0],
             feasible: of_path.rates[1],
-            sent: paths.sent[place],
+            sent: known(paths.sent[place]),
         };
         let paths = paths.iter().zip(&state).zip(0..).map(saved).collect();
         several.push(SavedSplit { slot: id.slot() as u32, generation: id.generation(), utility, paths });
@@ -151,7 +158,7 @@ pub(super) fn to_json(Allocator { engine, settings, capacities, fresh, sent, .. 
         settings: *settings,
         capacities: capacities.iter().map(|&capacity| Some(capacity).filter(|capacity| capacity.is_finite())).collect(),
         fresh,
-        sent: sent.clone(),
+        sent: sent.iter().copied().map(known).collect(),
         prices,
         nominal: engine.nominal.clone(),
         sample: engine.sample.paths.iter().map(<[u32]>::to_vec).collect(),
@@ -181,11 +188,14 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
     let sample = Sample { paths, of: snapshot.sampled_of, is_weighted };
     let mut engine = Engine::laid_out(LinkPrices::restore(prices)?, nominal, sample, settings.precision, threads)?;
     engine.table.slots = slots;
-    for SavedFlow { slot, generation, path: links, coefficients, utility, rate, feasible } in &flows {
+    for SavedFlow { slot, generation, path: links, coefficients, utility, path_cap, rate, feasible } in &flows {
         let (id, path) = (FlowId::new(*slot, *generation), Path { links, coefficients: coefficients.as_deref() });
-        let checked = engine.check(id.to_bits() as usize, path, utility);
+        let set = PathSet::new(std::iter::once(path), vec![given(*path_cap)]);
+        let limited = set.limit(utility);
+        let checked = engine.check(id.to_bits() as usize, path, &limited);
         checked.map_err(|error| Error::Snapshot(format!("flows: {error}")))?;
-        engine.place(Flow { id, path, utility: *utility, rates: [*rate, *feasible] });
+        engine.place(Flow { id, path, utility: limited, rates: [*rate, *feasible] });
+        engine.set_path_cap(id, &set, utility);
         pacer.did(8 + links.len())?;
     }
     for SavedSplit { slot, generation, utility, paths } in &several {
@@ -196,20 +206,30 @@ pub(super) fn from_json(json: &str, threads: NonZeroUsize) -> Result<Allocator> 
         }
         let mut set =
             PathSet::new(paths.iter().map(SavedPath::path), paths.iter().map(|saved| given(saved.cap)).collect());
-        set.sent = paths.iter().map(|saved| saved.sent).collect();
+        set.sent = paths.iter().map(|saved| sent_before(saved.sent)).collect();
         engine.check_several(id.to_bits() as usize, &set, utility).map_err(refused)?;
         pacer.did(8 + set.links().len())?;
         let state = |saved: &SavedPath| OfPath { share: saved.share, rates: [saved.rate, saved.feasible] };
         engine.place_several(id, set, utility, Some(&paths.iter().map(state).collect::<Vec<_>>()));
     }
     free.into_iter().for_each(|(slot, generation)| engine.table.leave(slot, generation));
-    let fresh = fresh.into_iter().collect();
+    let (fresh, sent) = (fresh.into_iter().collect(), sent.into_iter().map(sent_before).collect());
     Ok(Allocator { engine, settings, capacities, fresh, sent, agreed: false, certificate: None })
 }
 
 /// Writing and reading fail where a token has stopped them, or where the text is wrong.
 fn text_error(error: serde_json::Error) -> Error {
     interrupt::check().err().unwrap_or_else(|| Error::Snapshot(error.to_string()))
+}
+
+/// What was sent, unless it is not known.
+fn known(sent: f64) -> Option<f64> {
+    Some(sent).filter(|sent| !sent.is_nan())
+}
+
+/// The inverse of [`known`].
+fn sent_before(known: Option<f64>) -> f64 {
+    known.unwrap_or(f64::NAN)
 }
 
 /// A capacity as it was given.
@@ -299,8 +319,11 @@ impl Snapshot {
         if let Some((link, price)) = fresh.iter().find(|(_, price)| price.abs() > LARGEST_SUM || price.is_nan()) {
             return wrong(format!("fresh: link {link} has price {price:e}, expected a number within 1e250"));
         }
-        if let Some(slot) = sent.iter().position(|sent| !(sent.is_finite() && *sent >= 0.0)) {
-            return wrong(format!("sent: slot {slot} has {}, expected a finite number >= 0", sent[slot]));
+        let is_wrong = |sent: &f64| !(sent.is_finite() && *sent >= 0.0);
+        if let Some((slot, sent)) =
+            sent.iter().enumerate().find_map(|(slot, sent)| Some((slot, sent.filter(is_wrong)?)))
+        {
+            return wrong(format!("sent: slot {slot} has {sent}, expected a finite number >= 0"));
         }
         Ok(())
     }
@@ -384,11 +407,11 @@ impl SavedSplit {
                 ("share", saved.share, f64::MIN_POSITIVE..=1.0),
                 ("rate", saved.rate, sums.clone()),
                 ("feasible", saved.feasible, sums.clone()),
-                ("sent", saved.sent, sums),
+                ("sent", saved.sent.unwrap_or(0.0), sums),
             ];
             if let Some((name, value, range)) = numbers.iter().find(|(_, value, range)| !range.contains(value)) {
                 let what = format!("several: path {path} of slot {slot} has {name} {value}");
-                return wrong(format!("{what}, expected a number from {} to {:e}", range.start(), range.end()));
+                return wrong(format!("{what}, expected a number from {:?} to {:?}", range.start(), range.end()));
             }
         }
         Ok(())

@@ -54,7 +54,7 @@ pub(crate) use partition::Sample;
 use partition::{Entry, Partition};
 use real::Real;
 use split::Splits;
-pub(crate) use split::{Crossing, OfPath, Several};
+pub(crate) use split::{Crossing, OfPath, SMALLEST_SHARE, Several};
 use tables::Tables;
 
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.

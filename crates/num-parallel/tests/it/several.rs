@@ -1,6 +1,8 @@
 //! Allocators of flows with several paths: they split as the core solves, and no link is overloaded at any tick.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, FlowPaths, Precision};
@@ -306,6 +308,137 @@ fn updates_are_those_of_paths_that_moved() {
 }
 
 #[test]
+fn a_snapshot_before_the_first_tick_is_read_where_a_path_carries_nothing() {
+    let mut before = allocator(&[6.0, 3.0, 1e9]);
+    before.set_capacity(0, 0.0).unwrap();
+    let paths = Paths::from_lists([[0], [1], [1], [2], [2], [0]]);
+    let caps = [f64::INFINITY, f64::INFINITY, 0.0, f64::INFINITY, 1e300, f64::INFINITY];
+    let flows = FlowPaths::grouped(&paths, &[0, 0, 1, 1, 2, 2]).unwrap().with_rate_caps(&caps).unwrap();
+    before.start_all(flows, &[PowerLaw::log(1.0); 3]).unwrap();
+    let text = before.to_json().unwrap();
+    let mut after = Allocator::from_json(&text, NonZeroUsize::MIN).unwrap();
+    assert_eq!(after.to_json().unwrap(), text);
+    ticks(&mut before, 20);
+    ticks(&mut after, 20);
+    assert_eq!(after.path_updates(), before.path_updates());
+    let wrong = text.replacen("\"share\":", "\"share\":-", 1);
+    let error = Allocator::from_json(&wrong, NonZeroUsize::MIN).map(drop).unwrap_err().to_string();
+    assert!(error.contains("path 0 of slot 0 has share -") && error.len() < 200, "{error}");
+}
+
+#[test]
+fn a_change_of_paths_is_sent_for_all_of_them_also_those_at_0() {
+    let start_two = |allocator: &mut Allocator| {
+        let ids = start(allocator, &Paths::from_lists([[0], [1]]), &[0, 0], &[PowerLaw::log(1.0)]);
+        ticks(allocator, 50);
+        assert_eq!(allocator.path_updates().len(), 2);
+        ids[0]
+    };
+    let news = |allocator: &mut Allocator| {
+        ticks(allocator, 5);
+        let own = allocator.to_json().unwrap();
+        let mut other = Allocator::from_json(&own, NonZeroUsize::MIN).unwrap();
+        let mut news: Vec<(usize, bool)> =
+            allocator.path_updates().into_iter().map(|(_, path, rate)| (path, rate > 0.0)).collect();
+        news.sort_unstable();
+        assert_eq!(other.path_updates().len(), news.len());
+        news
+    };
+    let (to_others, to_one) = (Paths::from_lists([[2], [3]]), Paths::from_lists([[3]]));
+    let grouped = || FlowPaths::grouped(&to_others, &[0, 0]).unwrap();
+
+    // A path that may carry nothing, one whose link has failed, and both in the place of one path.
+    let mut capped = allocator(&[6.0, 3.0, 5.0, 5.0]);
+    let id = start_two(&mut capped);
+    capped.change_all(&[id], Some(grouped().with_rate_caps(&[5.0, 0.0]).unwrap()), None).unwrap();
+    assert_eq!(news(&mut capped), [(0, true), (1, false)]);
+    let mut failed = allocator(&[6.0, 3.0, 5.0, 5.0]);
+    let id = start_two(&mut failed);
+    failed.set_capacity(3, 0.0).unwrap();
+    failed.change_all(&[id], Some((&to_one).into()), None).unwrap();
+    assert_eq!(news(&mut failed), [(0, false)]);
+    failed.change_all(&[id], Some(grouped()), None).unwrap();
+    assert_eq!(news(&mut failed), [(0, true), (1, false)]);
+    assert!(failed.path_updates().is_empty());
+    failed.change_all(&[id], Some(grouped()), Some(&[PowerLaw::log(2.0)])).unwrap();
+    assert!(failed.path_updates().is_empty(), "its paths are the same");
+}
+
+#[test]
+fn caps_of_a_flow_and_of_its_only_path_are_two() {
+    let mut allocator = allocator(&[20.0, 20.0]);
+    let (one, two) = (Paths::from_lists([[0]]), Paths::from_lists([[0], [1]]));
+    let capped = |cap: &'static [f64; 1]| FlowPaths::from(&one).with_rate_caps(cap).unwrap();
+    let settled = |allocator: &mut Allocator, id: FlowId| {
+        ticks(allocator, 100);
+        (allocator.rate(id).unwrap() * 1e4).round() / 1e4
+    };
+    let law = PowerLaw::log(1.0).with_cap(9.0);
+    let id = allocator.start_all(capped(&[4.0]), &[law]).unwrap()[0];
+    assert_eq!(settled(&mut allocator, id), 4.0);
+    assert_eq!(allocator.utility(id).unwrap(), law);
+    allocator.change(id, None, Some(law.with_cap(12.0))).unwrap();
+    assert_eq!(settled(&mut allocator, id), 4.0);
+    let mut other = Allocator::from_json(&allocator.to_json().unwrap(), NonZeroUsize::MIN).unwrap();
+    for allocator in [&mut other, &mut allocator] {
+        assert_eq!(allocator.utility(id).unwrap().cap, 12.0);
+        allocator.change_all(&[id], Some(capped(&[15.0])), None).unwrap();
+        assert!(allocator.rate(id).unwrap() > 0.0, "its path is the same");
+        assert_eq!(settled(allocator, id), 12.0);
+        allocator.change_all(&[id], Some(capped(&[2.0])), None).unwrap();
+        assert_eq!(settled(allocator, id), 2.0);
+        allocator.change_all(&[id], Some(FlowPaths::grouped(&two, &[0, 0]).unwrap()), None).unwrap();
+        assert_eq!(settled(allocator, id), 12.0);
+        allocator.change_all(&[id], Some(capped(&[3.0])), None).unwrap();
+        assert_eq!(settled(allocator, id), 3.0);
+        allocator.change_all(&[id], Some((&one).into()), None).unwrap();
+        assert_eq!(settled(allocator, id), 12.0);
+    }
+}
+
+#[test]
+fn floors_of_flows_with_one_path_fit_also_where_others_have_several() {
+    let mut allocator = allocator(&[6.0, 9.0, 5.0]);
+    let log = PowerLaw::log(1.0);
+    let refused = |allocator: &mut Allocator, lists: &[[u32; 1]], group: &[u32], floors: &[f64], caps: &[f64]| {
+        let (paths, flows) = (Paths::from_lists(lists), allocator.flows());
+        let laws: Vec<PowerLaw> = floors.iter().map(|&floor| log.with_floor(floor)).collect();
+        let grouped = FlowPaths::grouped(&paths, group).unwrap().with_rate_caps(caps).unwrap();
+        let error = allocator.start_all(grouped, &laws).unwrap_err().to_string();
+        assert_eq!(allocator.flows(), flows);
+        error
+    };
+    let split = |floor: f64| (&[[0], [1], [0]], &[0, 0, 1], [0.0, floor], [f64::INFINITY; 3]);
+    let (lists, group, floors, caps) = split(100.0);
+    assert_eq!(
+        refused(&mut allocator, lists, group, &floors, &caps),
+        "flow 1 has flow floor 100, which link 0 cannot keep: floors there would use 100, expected at most 6"
+    );
+    let error = refused(&mut allocator, &[[0], [0]], &[1, 0], &[4.0, 4.0], &[f64::INFINITY; 2]);
+    assert!(error.contains("floors there would use 8, expected at most 6"), "{error}");
+    let error = refused(&mut allocator, lists, group, &[0.0, 3.0], &[9.0, 9.0, 1.0]);
+    assert!(error.starts_with("flow 1 has flow floor 3, expected") && error.contains("cap of 1"), "{error}");
+    let kept = allocator.start(&[0], log.with_floor(5.0)).unwrap();
+    let (lists, group, floors, caps) = split(5.0);
+    let error = refused(&mut allocator, lists, group, &floors, &caps);
+    assert!(error.contains("floors there would use 10, expected at most 6"), "{error}");
+    allocator.end(kept).unwrap();
+    allocator.set_capacity(0, 0.0).unwrap();
+    let error = refused(&mut allocator, lists, group, &floors, &caps);
+    assert!(error.contains("link 0 cannot keep"), "{error}");
+
+    let over = internal::on_ranks(2, |_, ranks| {
+        let mut allocator = self::allocator(&[6.0, 9.0]);
+        allocator.over(ranks.clone())?;
+        let paths = Paths::from_lists([[0], [1], [0]]);
+        allocator.start_all(FlowPaths::grouped(&paths, &[0, 0, 1])?, &[log, log.with_floor(1.0)])
+    });
+    for error in over.into_iter().map(|found| found.unwrap_err().to_string()) {
+        assert!(error.starts_with("flow_floor is 1, expected 0 over several ranks"), "{error}");
+    }
+}
+
+#[test]
 fn bad_input_is_named_and_changes_nothing() {
     let mut allocator = allocator(&[10.0, 10.0]);
     let paths = Paths::from_lists([[0], [1], [0]]);
@@ -365,6 +498,35 @@ fn exact_ticks_are_proven_whatever_happens() {
             assert!((now - before).abs() <= 0.3 * before + 1e-3, "seed {seed}: {before} and {now}");
         }
     }
+}
+
+thread_local! {
+    static LOOKS: Cell<usize> = const { Cell::new(0) };
+}
+
+#[test]
+fn a_certificate_is_that_of_the_rates_or_none() {
+    let settings = AllocatorSettings::default().with_update_threshold(0.0).with_exact(Some(1e-6));
+    let mut allocator = allocator_with(&[6.0, 9.0], settings, 1);
+    let log = PowerLaw::log(1.0);
+    let ids =
+        allocator.start_all(&Paths::from_lists([[0], [0], [1]]), &[log.with_floor(2.0), log.with_floor(2.0), log]);
+    let ids = ids.unwrap();
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().unwrap().relative_gap <= 1e-6);
+    allocator.change(ids[0], None, Some(PowerLaw::log(100.0).with_floor(2.0))).unwrap();
+    allocator.respond().unwrap();
+    assert!(allocator.certificate().is_none());
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().is_some());
+    LOOKS.set(0);
+    let second = StopToken::with_poll(Duration::ZERO, || LOOKS.replace(LOOKS.get() + 1) == 1);
+    assert!(second.scope(|| allocator.tick()).is_err());
+    assert!(allocator.certificate().is_none(), "it was stopped inside");
+    allocator.set_capacity(0, 3.0).unwrap();
+    allocator.tick().unwrap();
+    assert!(allocator.certificate().unwrap().relative_gap > 1e-6, "floors do not fit");
+    assert_eq!(allocator.broken_floors().len(), 2);
 }
 
 #[test]

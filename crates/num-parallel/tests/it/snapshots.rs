@@ -248,7 +248,7 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":7", "\"version\":6", "its version is 6, and this netnum reads version 7"),
+        ("\"version\":8", "\"version\":7", "its version is 7, and this netnum reads version 8"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
         ("\"precision\":\"f64\"", "\"precision\":\"f16\"", "unknown variant `f16`, expected `f64` or `f32`"),

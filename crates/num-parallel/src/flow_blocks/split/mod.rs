@@ -37,6 +37,7 @@ use super::block::Place;
 use super::real::Real;
 use super::windows::View;
 use bucket::SplitBucket;
+pub(crate) use response::SMALLEST_SHARE;
 
 /// What the flows of a bucket have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ const WHOLE: f64 = 0.03;
 /// How far shares move towards the split of the rates.
 const FOLLOW: f64 = 0.25;
 /// No share falls below this, so that a path can come back.
-pub(super) const SMALLEST_SHARE: f64 = 1e-6;
+pub(crate) const SMALLEST_SHARE: f64 = 1e-6;
 /// exp of its negative is still a number, times the smallest share.
 const LARGEST_EXPONENT: f64 = 600.0;
 /// exp of this is still a number, also after ten million of them are added.
