@@ -327,7 +327,8 @@ mod tests {
         let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], Linear::new(1.0).unwrap()).unwrap();
         let stage = problem.stage(|flow| flow == 1, |_| 2.0, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
         let ask = Ask::from(Settings::default().with_tol(1e-9));
-        let found = class(&stage, |flow| flow == 1, (&[], &[]), 1e-6, &ask).unwrap().unwrap();
+        let before = [vec![1.0, 1.0, 0.0]];
+        let found = class(&stage, |flow| flow == 1, (&before, &[]), 1e-6, &ask).unwrap().unwrap();
         let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
         assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
         assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
