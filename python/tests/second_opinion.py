@@ -568,9 +568,10 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest(proof.prices)
-    # A flow with a small rate has what much larger ones miss of their caps.
-    margin += problem.missed(proof.prices, y, accuracy)
-    low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
+    # A flow with a small rate has what much larger ones miss of their caps, and not less.
+    missed = problem.missed(proof.prices, y, accuracy)
+    low = np.maximum((y - margin - missed) / factor, 0)
+    high = np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
     has_enough, _ = problem.worth.enough(y)
     off = problem.served & (towards != best) & ~(has_enough & (y < best))

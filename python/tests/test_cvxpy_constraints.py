@@ -179,7 +179,9 @@ def compare(feature, seed):
             return "no peer"
         values = problem.values(solution.flow_rates)[flows]
         # A later class may have made the splits of this one dearer.
-        found = values.sum() - case.least_cost(_at_floors(case, solution, priority))
+        has_later = (case.priority > priority).any()
+        costs = case.least_cost(_at_floors(case, solution, priority)) if has_later else case.cost @ solution.rates
+        found = values.sum() - costs
         [own] = [one for one in solution.classes if one.priority == priority] or [solution]
         # What the peer takes beyond what there is, at the prices.
         over = np.maximum(case.routing @ splits - case.capacities, 0) + KEPT * case.capacities

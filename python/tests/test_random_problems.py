@@ -57,6 +57,15 @@ def test_the_opinion_finds_a_wrong_rate(flow, factor):
     assert gap > GAP
 
 
+def test_a_small_flow_may_have_what_a_large_one_misses_of_its_cap_and_may_not_lack_as_much():
+    utility = {"kind": ["alpha_fair"] * 2, "weight": [1.0, 1e-6], "alpha": [1.0] * 2}
+    fields = {"capacity": [10.0], "paths": [[0], [0]], "group": [0, 1], "utility": utility, "flow_cap": [9.99, None]}
+    missed = 5e-3
+    for rates, expected in [((9.99 - missed, 1e-2 + missed), []), ((9.99 - missed, 1e-2 - missed), [1])]:
+        _, wrong, _ = opinion(fields, np.array(rates), np.zeros(1), accuracy=1e-3)
+        assert wrong == expected
+
+
 def test_the_opinion_finds_wrong_prices():
     fields = one_link()
     solution = solve(fields, stop="kkt", tol=1e-9)

@@ -39,10 +39,10 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
         Curvature::MaxMin => max_min::find_witness(problem)?,
         _ => Vec::new(),
     };
-    certify_presolved(problem, &Presolved::new(problem)?, rates, prices, &witness)
+    certify_presolved(problem, &Presolved::with_rates(problem, rates)?, rates, prices, &witness)
 }
 
-/// Certifies rates and prices in the caller's units, which are checked. The witness bounds max-min rates of flows with
+/// Certifies rates and prices in the caller's units, which are checked. No flow that is left out has a rate. The witness bounds max-min rates of flows with
 /// several paths; a wrong one can only make the residual larger.
 ///
 /// # Errors

@@ -22,9 +22,10 @@ pub(crate) struct Caller {
     pub(crate) failed_flows: Vec<u32>,
     /// Links without a limit, which have no price.
     pub(super) unlimited: Vec<u32>,
-    /// How many links and paths the problem has.
+    /// How many links, paths and flows the problem has.
     pub(super) total_links: usize,
     pub(super) total_paths: usize,
+    pub(super) total_flows: usize,
 }
 
 impl Presolved {
@@ -52,10 +53,9 @@ impl Presolved {
         spread(&self.caller.paths, self.caller.total_paths, rates, |_, rate| rate * self.units.rate)
     }
 
-    /// Rates of all flows in the caller's units; failed flows have none.
+    /// Rates of all flows in the caller's units; those that are left out have none.
     pub(crate) fn caller_flow_rates(&self, flow_rates: &[f64]) -> Vec<f64> {
-        let total = self.flows() + self.caller.failed_flows.len();
-        spread(&self.caller.flows, total, flow_rates, |_, rate| rate * self.units.rate)
+        spread(&self.caller.flows, self.caller.total_flows, flow_rates, |_, rate| rate * self.units.rate)
     }
 
     /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.

@@ -293,6 +293,7 @@ impl Presolved {
             unlimited: Vec::new(),
             total_links: self.caller.total_links,
             total_paths: self.caller.total_paths,
+            total_flows: self.caller.total_flows,
         };
         Self {
             units: self.units,

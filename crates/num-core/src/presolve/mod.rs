@@ -46,7 +46,7 @@ use crate::interrupt::{StopToken, check};
 use crate::paths::Paths;
 use crate::paths::parts::{self, pieces, split_mut};
 use crate::paths::passes::Pass;
-use crate::problem::Problem;
+use crate::problem::{Problem, is_worthless};
 use crate::utility::{Curvature, Units};
 use crate::work::{Ranks, Workers, for_each};
 
@@ -89,9 +89,26 @@ impl Presolved {
         Self::by(problem, Arc::new(Ranks::alone()))
     }
 
+    /// With all flows for which rates are given: also those that are worth nothing and have no floor.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub(crate) fn with_rates(problem: &Problem, rates: &[f64]) -> Result<Self> {
+        let is_sent = |(path, &rate): (usize, &f64)| {
+            let (utility, place) = problem.utility(problem.group()[path] as usize);
+            rate > 0.0 && is_worthless(utility, place)
+        };
+        let has_worthless = problem.curvature() != Curvature::Strict && rates.iter().enumerate().any(is_sent);
+        Self::of(problem, Arc::new(Ranks::alone()), has_worthless)
+    }
+
     /// With the workers of its passes and of those of its certificates. Where they have ranks, the problem is one
     /// rank's part: links, units and first prices are those of the whole.
     pub(crate) fn by(problem: &Problem, workers: Arc<dyn Workers>) -> Result<Self> {
+        Self::of(problem, workers, false)
+    }
+
+    fn of(problem: &Problem, workers: Arc<dyn Workers>, has_worthless: bool) -> Result<Self> {
         let ranks = workers.ranks();
         ranks.check_same(&[format!("there are {} links", problem.links())])?;
         ranks.check_same_links(problem.capacities(), "capacity")?;
@@ -102,7 +119,7 @@ impl Presolved {
         problem.check_worth()?;
         let problem = &*problem.limited(ranks)?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
-            Order::of(problem)?;
+            Order::of(problem, has_worthless)?;
         let mut uses = uses(problem, &original_paths, &*workers)?;
         let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0.0).collect();
         uses.retain(|&uses| uses > 0.0);
@@ -160,6 +177,7 @@ impl Presolved {
             unlimited,
             total_links: problem.links(),
             total_paths: problem.paths().len(),
+            total_flows: problem.flows(),
         };
         let bounds = Bounds::new(problem, rate, &caller, &flow_paths, ceilings)?;
         for (share, &cap) in equal_shares.iter_mut().zip(bounds.caps.of(0..paths.len())) {
@@ -203,7 +221,12 @@ impl Presolved {
         this.costs = this.natural_costs(problem);
         this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
-        this.bound_by_saturation(log_price.is_some())?;
+        let has_worth = blocks.iter().any(|(number, places)| {
+            let utility = &*problem.blocks()[*number].utility;
+            places.iter().any(|&place| !is_worthless(utility, place as usize))
+        });
+        let has_worth = this.ranks().any(has_worth)?;
+        this.bound_by_saturation(has_worth)?;
         Ok(this)
     }
 

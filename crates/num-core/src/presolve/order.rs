@@ -7,7 +7,7 @@ use super::flow_paths::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{PIECE, check};
 use crate::paths::{LONGEST, Paths};
-use crate::problem::{Block, Problem};
+use crate::problem::{Block, Problem, is_worthless};
 use crate::utility::Curvature;
 
 /// Which paths and flows are kept, and in which order.
@@ -22,17 +22,18 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn of(problem: &Problem) -> Result<Self> {
+    /// Flows that are worth nothing and have no floor are left out, unless they have a rate that is to be certified.
+    pub(super) fn of(problem: &Problem, has_worthless: bool) -> Result<Self> {
         let open = (!has_own_open_paths(problem)).then(|| open_paths(problem)).transpose()?;
         let (mut flows, mut failed_flows) = (Vec::with_capacity(problem.flows()), Vec::new());
         let mut blocks = Vec::new();
         let longest = open.as_ref().map_or(0, |_| longest(problem.paths()));
         for (number, block) in problem.blocks().iter().enumerate() {
             let mut places = sorted_places(problem, block, open.as_ref(), longest, &mut failed_flows)?;
-            if block.utility.curvature() == Curvature::Linear {
+            if !has_worthless && block.utility.curvature() == Curvature::Linear {
                 // What is worth nothing is not sent, and has not failed.
                 let is_sent = |&place: &u32| {
-                    block.utility.saturation(place as usize) > 0.0
+                    !is_worthless(&*block.utility, place as usize)
                         || problem.flow_floor(block.flows[place as usize] as usize) > 0.0
                 };
                 places.retain(is_sent);

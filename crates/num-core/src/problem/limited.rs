@@ -11,8 +11,13 @@ use std::sync::Arc;
 use super::Problem;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::utility::Curvature;
+use crate::utility::{Curvature, Utility};
 use crate::work::Ranks;
+
+/// Whether no rate of a flow is worth anything, given its place in its utility.
+pub(crate) fn is_worthless(utility: &dyn Utility, flow: usize) -> bool {
+    utility.curvature() == Curvature::Linear && utility.marginal(flow, 0.0) == 0.0
+}
 
 impl Problem {
     /// Checks that every flow is limited: by a link of finite capacity on each of its open paths, by a cap, or by the
@@ -32,7 +37,7 @@ impl Problem {
         for block in self.blocks().iter().filter(|block| block.utility.curvature() == Curvature::Linear) {
             let is_worthless = |(place, &flow): (usize, &u32)| {
                 let flow = flow as usize;
-                block.utility.marginal(place, 0.0) == 0.0
+                is_worthless(&*block.utility, place)
                     && self.flow_floor(flow) == 0.0
                     && self.flow_cap(flow) == f64::INFINITY
             };
@@ -74,8 +79,9 @@ impl Problem {
             }
             let flow = self.group[path] as usize;
             let (utility, place) = self.utility(flow);
-            // A floor is kept beyond the saturation.
-            let most = utility.saturation(place).max(self.flow_floor(flow));
+            // A floor is kept beyond the saturation, and is all that a flow has which is worth nothing.
+            let saturation = if is_worthless(utility, place) { 0.0 } else { utility.saturation(place) };
+            let most = saturation.max(self.flow_floor(flow));
             let limit = self.limit(path).min(most).min(narrowest);
             if limit == f64::INFINITY {
                 return Err(Error::Unlimited { flow });

@@ -19,6 +19,7 @@ use crate::paths::parts;
 use crate::utility::{Curvature, Utilities, Utility};
 use crate::work::{Ranks, Workers, for_each};
 pub(crate) use blocks::Block;
+pub(crate) use limited::is_worthless;
 pub use mixed_alpha::Starving;
 
 /// A network utility maximization problem, checked.

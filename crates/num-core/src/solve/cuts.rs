@@ -272,7 +272,8 @@ fn prices(stage: &Problem, found: &Solution, cuts: &[Cut], closed: &[Closed]) ->
             }
             Some(number) => {
                 add(&mut prices, &cuts[number], lacks / uses);
-                cuts[number].room
+                // What the links are worth at its prices.
+                1.0
             }
         };
         // The price of a linear flow does not follow its rate: what is left idle is compared with the link.
@@ -285,7 +286,7 @@ fn prices(stage: &Problem, found: &Solution, cuts: &[Cut], closed: &[Closed]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AlphaFair, Settings, certify};
+    use crate::{AlphaFair, Linear, Settings, certify};
 
     /// Flows around a ring, each both ways, every second one of the class; the others have rates that leave room.
     fn ring(links: u32, flows: u32) -> Problem {
@@ -317,6 +318,20 @@ mod tests {
             let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
             assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
         }
+    }
+
+    /// A flow that is kept fills two links, whichever way it is split, and leaves a cut without room.
+    #[test]
+    fn a_linear_flow_that_a_cut_closes_a_path_to_has_no_residual() {
+        let paths = Paths::from_lists([[0], [1], [0], [2]]);
+        let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], Linear::new(1.0).unwrap()).unwrap();
+        let stage = problem.stage(|flow| flow == 1, |_| 2.0, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
+        let ask = Ask::from(Settings::default().with_tol(1e-9));
+        let before = [vec![1.0, 1.0, 0.0]];
+        let found = class(&stage, |flow| flow == 1, (&before, &[]), 1e-6, &ask).unwrap().unwrap();
+        let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
+        assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
+        assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
 //! rate has one there.
 
-use super::{Ask, Solution, Status, solve};
+use std::time::Instant;
+
+use super::{Ask, Settings, Solution, Status, solve};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
@@ -79,12 +81,25 @@ fn fair_shares(
     let level = stage.stage(|flow| is_in[flow], |flow| rates[flow], carrying.to_vec())?;
     let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
     let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.to_vec())?)?;
-    for part in EASED {
+    eased(&ask.settings, |part, settings| {
         let floors = (0..level.flows()).map(|flow| level.flow_floor(flow) * (1.0 - part)).collect();
         let eased = level.clone().with_flow_floors(floors)?.with_carrying(carrying.to_vec());
-        let found = solve(&eased, &Ask::by("max-min").with_settings(ask.settings.clone()))?;
-        if found.status == Status::Optimal {
-            return Ok(Some(found));
+        solve(&eased, &Ask::by("max-min").with_settings(settings))
+    })
+}
+
+/// The first of some runs that is optimal, all of them within one time limit. What neither stalls nor is infeasible is
+/// not helped by easing.
+fn eased(settings: &Settings, mut run: impl FnMut(f64, Settings) -> Result<Solution>) -> Result<Option<Solution>> {
+    let began = Instant::now();
+    for part in EASED {
+        let mut settings = settings.clone();
+        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+        let found = run(part, settings)?;
+        match found.status {
+            Status::Optimal => return Ok(Some(found)),
+            Status::Stalled | Status::Infeasible => {}
+            _ => break,
         }
     }
     Ok(None)
@@ -105,4 +120,42 @@ fn weights(stage: &Problem) -> Vec<f64> {
     }
     weights.iter_mut().for_each(|weight| *weight = if *weight > 0.0 { *weight } else { 1.0 });
     weights
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Paths;
+
+    /// How often runs that end like this are tried, and the time limit of each.
+    fn limits(status: Status, limit: Duration) -> Vec<Duration> {
+        let problem = Problem::new(vec![1.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
+        let mut limits = Vec::new();
+        let found = eased(&Settings::default().with_time_limit(limit), |_, settings| {
+            limits.push(settings.time_limit.unwrap());
+            std::thread::sleep(Duration::from_millis(2));
+            Ok(Solution { status, ..Solution::unsolved(&problem, Duration::ZERO) })
+        });
+        assert_eq!(found.unwrap().is_some(), status == Status::Optimal);
+        limits
+    }
+
+    #[test]
+    fn runs_with_eased_rates_share_one_time_limit() {
+        let limit = Duration::from_secs(3600);
+        for status in [Status::Stalled, Status::Infeasible] {
+            let limits = limits(status, limit);
+            assert_eq!(limits.len(), EASED.len());
+            assert!(limits.windows(2).all(|pair| pair[1] + Duration::from_millis(2) <= pair[0]), "{limits:?}");
+        }
+    }
+
+    #[test]
+    fn what_easing_cannot_help_is_not_tried_again() {
+        for status in [Status::Optimal, Status::TimeLimit, Status::MaxIterations, Status::Stopped] {
+            assert_eq!(limits(status, Duration::from_secs(3600)).len(), 1, "{status:?}");
+        }
+    }
 }
