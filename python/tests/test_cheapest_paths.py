@@ -169,6 +169,18 @@ def test_no_path_and_a_path_without_links_are_named():
     assert wrong([[np.array(DIRECT), None]]).startswith("cheapest_paths, oracle, returned paths that are none: ")
 
 
+def test_coefficients_and_a_group_are_not_dropped():
+    own = [DIRECT, LAST]
+    indptr, indices = np.cumsum([0, *map(len, own)]), np.concatenate(own)
+    half = netnum.Paths(indptr, indices, coefficients=np.full(len(indices), 0.5))
+    grouped = netnum.Paths(indptr, indices, group=[0, 0])
+    wants_number = "a group, expected path n to be that of pair n"
+    for answer, what in ((half, "coefficients, expected plain links"), (grouped, wants_number)):
+        message = f"cheapest_paths, oracle, returned paths with {what}"
+        assert wrong([answer]).startswith(message)
+        assert wrong([arrays(DIRECT, LAST), answer]).startswith(message)
+
+
 def test_what_it_raises_is_raised():
     assert wrong([ValueError("no tunnel is up")], ValueError) == "no tunnel is up"
     assert wrong([arrays(DIRECT, LAST), ValueError("no tunnel is up")], ValueError) == "no tunnel is up"

@@ -127,15 +127,23 @@ impl OwnPaths {
             return Err(wrong("returned None, expected a path per pair".into()));
         }
         let (net, expected) = (self.net.get(), self.pairs.pairs().len());
-        let paths =
-            path_forms::of_call(&answer).and_then(|paths| path_forms::paths(&paths, net.core.links().len(), Some(net)));
-        let paths = paths.map_err(|error| {
+        let paths = path_forms::of_call(&answer).and_then(|given| {
+            let is_grouped = given.cast::<crate::paths::Paths>().is_ok_and(|paths| paths.get().is_grouped());
+            Ok((path_forms::paths(&given, net.core.links().len(), Some(net))?, is_grouped))
+        });
+        let (paths, is_grouped) = paths.map_err(|error| {
             let ours = wrong(format!("returned paths that are none: {}", error.value(py)));
             ours.set_cause(py, Some(error));
             ours
         })?;
         if paths.len() != expected {
             return Err(wrong(format!("returned {} paths, expected {expected}, one per pair", paths.len())));
+        }
+        if is_grouped {
+            return Err(wrong("returned paths with a group, expected path n to be that of pair n".into()));
+        }
+        if paths.coefficients().is_some() {
+            return Err(wrong("returned paths with coefficients, expected plain links".into()));
         }
         Ok(paths)
     }

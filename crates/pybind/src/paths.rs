@@ -108,6 +108,11 @@ impl Paths {
         )))
     }
 
+    /// Whether there is a path that is not of the flow of its number.
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.group.is_some()
+    }
+
     fn flows(&self) -> usize {
         self.group.as_ref().map_or(self.core.len(), |group| group.iter().max().map_or(0, |&last| last as usize + 1))
     }

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
 use super::missing::{used, with_paths};
+use super::rounds::in_time;
 use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow, min_utilization};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::solve::Status;
-use crate::tolerances::ROUNDING;
-use crate::work::{Ranks, StopToken, Workers};
+use crate::tolerances::{NONE, ROUNDING};
+use crate::work::{Ranks, Workers};
 
 /// Demands carried over all paths that flows may use.
 #[derive(Debug, Clone)]
@@ -32,8 +33,8 @@ pub struct CarriedOverAllPaths {
 
 /// The largest fraction of all demands that fits at once, over all paths that `all` has for the flows of a problem,
 /// whose own paths are those to begin with. A time limit ends it with the best that was found, of the status
-/// [`Status::TimeLimit`], and the best bound over all paths; one that is over before anything was, with what fits over
-/// the paths to begin with.
+/// [`Status::TimeLimit`] where this is not proven, and the best bound over all paths; one that is over before anything
+/// was, with what fits over one path per flow and the bound of these prices, which takes one search.
 ///
 /// # Errors
 /// Those of [`concurrent_flow`], [`Error::CheapestPath`](crate::Error::CheapestPath), and those of the oracle.
@@ -137,33 +138,44 @@ fn carried(
     let mut problem = problem.clone().with_path_costs(vec![0.0; problem.paths().len()])?;
     // The last flow, which is the best, with its problem, and the one that proves most.
     let (mut best, mut proof) = (None, None::<MulticommodityFlow>);
-    let round = |problem: &Problem| {
-        let mut flow = most.solve(problem)?;
-        let (found, paid) = priced(problem, all, &flow, &workers)?;
+    // Proves what a flow is over all paths, and says whether it is the last.
+    let prove = |flow: &mut MulticommodityFlow, found: &Cheaper, paid: f64| {
         let is_over = found.flows.is_empty() || !flow.gap.is_finite();
         if flow.gap.is_finite() {
-            most.prove(&mut flow, paid);
+            most.prove(flow, paid);
         }
-        Ok((flow, found, is_over))
+        is_over || flow.gap <= PROVEN
     };
+    let left = || time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+    let (mut rounds, mut is_late, mut is_over) = (0, false, false);
     if time_limit.is_some() {
-        // Over one path each nothing is searched for.
-        let (flow, ..) = round(&problem)?;
-        (best, proof) = (Some((flow.clone(), problem.clone())), Some(flow));
+        // Over one path each this takes no more than a search.
+        let first = over_one_path_each(&problem, &workers)?;
+        let mut flow = most.solve(&first)?;
+        let (found, paid) = priced(&first, all, &flow, &workers)?;
+        is_over = prove(&mut flow, &found, paid);
+        rounds = usize::from(is_over);
+        (best, proof) = (Some((flow.clone(), first)), Some(flow));
     }
-    let (mut rounds, mut is_late) = (0, false);
-    match in_time(time_limit, began, || first_paths::spread(problem.clone(), all, &[], &workers))? {
-        Some(spread) => problem = spread,
-        None => is_late = true,
+    if !is_over {
+        match in_time(left(), || first_paths::spread(problem.clone(), all, &[], &workers))? {
+            Some(spread) => problem = spread,
+            None => is_late = true,
+        }
     }
-    while !is_late {
+    while !is_over && !is_late {
         interrupt::check()?;
-        let Some((flow, found, is_over)) = in_time(time_limit, began, || round(&problem))? else {
+        let Some(mut flow) = in_time(left(), || most.solve(&problem))? else {
             is_late = true;
             break;
         };
+        let Some((found, paid)) = in_time(left(), || priced(&problem, all, &flow, &workers))? else {
+            // It carries more than the one before, whose bound holds.
+            (best, is_late) = (Some((flow, problem)), true);
+            break;
+        };
         rounds += 1;
-        let is_over = is_over || flow.gap <= PROVEN;
+        is_over = prove(&mut flow, &found, paid);
         if proof.as_ref().is_none_or(|proof| most.is_tighter(&flow, proof)) {
             proof = Some(flow.clone());
         }
@@ -177,7 +189,9 @@ fn carried(
     if let Some(proof) = proof.filter(|_| is_late) {
         (flow.bound, flow.prices, flow.flow_prices, flow.cut) =
             (proof.bound, proof.prices, proof.flow_prices, proof.cut);
-        (flow.gap, flow.status) = (most.gap(&flow), Status::TimeLimit);
+        flow.cut.fair_share = flow.fraction.min(f64::MAX);
+        flow.gap = most.gap(&flow);
+        flow.status = if flow.gap <= OPTIMAL { Status::Optimal } else { Status::TimeLimit };
     } else if flow.gap.is_finite() && flow.gap > OPTIMAL {
         flow.status = Status::Stalled;
     }
@@ -186,13 +200,16 @@ fn carried(
     Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds })
 }
 
-/// Does some work in the time that is left; none where that is up before.
-fn in_time<T>(limit: Option<Duration>, began: Instant, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-    let Some(limit) = limit else { return work().map(Some) };
-    match StopToken::with_timeout(limit.saturating_sub(began.elapsed())).scope(work) {
-        Err(Error::Stopped) => interrupt::check().map(|()| None),
-        result => result.map(Some),
+/// The problem over one path of every flow, an open one where it has one.
+fn over_one_path_each(problem: &Problem, workers: &dyn Workers) -> Result<Problem> {
+    let mut first = vec![NONE; problem.flows()];
+    for (path, &flow) in (0u32..).zip(problem.group()) {
+        let first = &mut first[flow as usize];
+        if *first == NONE || problem.is_closed(*first as usize) && !problem.is_closed(path as usize) {
+            *first = path;
+        }
     }
+    problem.with_paths_of(&first, workers)
 }
 
 /// What is found of floors over the paths of a problem.

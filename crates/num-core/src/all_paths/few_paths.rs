@@ -117,12 +117,14 @@ impl Few {
             let expected = "more: over so few paths per flow the floors do not fit";
             return Err(Error::setting("max_paths", most.unwrap_or_default(), expected));
         }
+        if let Some(again) = &again {
+            solution.status = if again.status == Status::Optimal { many.status } else { again.status };
+        }
         match again.filter(|again| !again.objective.is_nan()) {
             Some(again) => {
                 let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
                 let iterations = many.iterations + again.iterations;
-                let status = if again.status == Status::Optimal { many.status } else { again.status };
-                let rest = Solution { status, iterations, ..solution };
+                let rest = Solution { iterations, ..solution };
                 solution = Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, ..rest };
             }
             None => {
@@ -148,9 +150,15 @@ impl Few {
         }
         let Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
         let is_met = Goal::new(&ask.settings).is_met(relative_gap, kkt_residual);
-        if many.status == Status::Optimal && solution.status == Status::Optimal && !is_met {
-            // Its own solve is optimal over the fewer paths.
-            solution.status = if are_fewer { Status::FewerPaths } else { Status::Stalled };
+        if many.status == Status::Optimal {
+            solution.status = match solution.status {
+                _ if is_met => Status::Optimal,
+                // Its own solve is optimal over the fewer paths.
+                Status::Optimal if are_fewer => Status::FewerPaths,
+                Status::Optimal => Status::Stalled,
+                // A limit ended its own solve: nothing is proven over the fewer paths either.
+                status => status,
+            };
         }
         Ok(Self { problem, are_best: solution.status == many.status, solution, are_fewer })
     }

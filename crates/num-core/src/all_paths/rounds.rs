@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
@@ -9,12 +10,15 @@ use super::cuts;
 use super::demands::{Floors, floors};
 use super::first_paths;
 use super::missing::{self, Missing, at_paths, reaches, used};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result, check_length};
 use crate::interrupt;
 use crate::max_min::Witness;
+use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::solve::{Ask, Cadence, Goal, MethodInfo, Observer, Progress, Settings, Solution, Solver, Status, Stop};
+use crate::solve::{
+    Ask, Cadence, Goal, MethodInfo, Observer, Progress, Settings, Solution, Solver, Status, Stop, limits,
+};
 use crate::tolerances::GRACE;
 use crate::utility::Curvature;
 use crate::work::{StopToken, Workers};
@@ -221,11 +225,7 @@ impl Rounds<'_> {
 
     /// Does some work in the time that is left; none where that is up before.
     fn in_time<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        let Some(left) = self.left() else { return work().map(Some) };
-        match StopToken::with_timeout(left + GRACE).scope(work) {
-            Err(Error::Stopped) => interrupt::check().map(|()| None),
-            result => result.map(Some),
-        }
+        in_time(self.left(), work)
     }
 
     /// The time that is left, if it is limited.
@@ -266,24 +266,32 @@ impl Rounds<'_> {
             let is_stuck = nothing || since > PATIENCE;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck {
-                let mut proven =
+                solution.certificate =
                     missing::certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
-                if is_over && let Some((_, prices)) = best.take_if(|(before, _)| *before < estimate) {
-                    let other = self.proven_at(&problem, &solution, prices)?;
-                    if other.1.relative_gap < proven.relative_gap {
-                        (solution.prices, proven) = other;
+                let numbers = |of: &Solution| (of.certificate.relative_gap, of.certificate.kkt_residual);
+                let (gap, residual) = numbers(&solution);
+                if is_over
+                    && !goal.is_met(gap, residual)
+                    && let Some((_, prices)) = best.take_if(|(before, _)| *before < estimate)
+                {
+                    // Nothing follows that time is kept for.
+                    self.finishing = Duration::ZERO;
+                    let other = self.in_time(|| self.at_prices(&problem, &solution, prices))?;
+                    let rank = |(gap, residual)| goal.rank(gap, residual);
+                    if let Some(other) = other.filter(|other| rank(numbers(other)) < rank((gap, residual))) {
+                        solution = other;
                     }
                 }
-                let Certificate { relative_gap, kkt_residual, .. } = proven;
-                self.gap = relative_gap;
-                let is_met = goal.is_met(relative_gap, kkt_residual) && solution.status != Status::Stalled;
+                let (gap, residual) = numbers(&solution);
+                self.gap = gap;
+                let is_met = goal.is_met(gap, residual) && solution.status != Status::Stalled;
                 if is_met || is_over || is_stuck {
-                    solution.certificate = proven;
                     solution.status = status(is_met, is_over, &solution);
                     return self.ended(problem, solution);
                 }
             }
-            self.finishing = finishing.elapsed();
+            // The next may be priced and certified twice: at its own prices and at the best.
+            self.finishing = 2 * finishing.elapsed();
             if best.as_ref().is_none_or(|(before, _)| estimate < *before) {
                 best = Some((estimate, solution.prices.clone()));
             }
@@ -298,13 +306,17 @@ impl Rounds<'_> {
         }
     }
 
-    /// What other prices prove of the rates of a solution, with them.
-    fn proven_at(&self, problem: &Problem, solution: &Solution, prices: Vec<f64>) -> Result<(Vec<f64>, Certificate)> {
+    /// A solution at other prices: what they prove of its rates, and the bottlenecks under them.
+    fn at_prices(&self, problem: &Problem, solution: &Solution, prices: Vec<f64>) -> Result<Solution> {
         let rates = &solution.flow_rates;
         let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
-        let other = Solution { prices, ..solution.clone() };
-        let proven = missing::certificate(problem, &missing, &other, self.link_costs, &self.reaches, self.ask)?;
-        Ok((other.prices, proven))
+        let mut other = Solution { prices, ..solution.clone() };
+        other.certificate = missing::certificate(problem, &missing, &other, self.link_costs, &self.reaches, self.ask)?;
+        let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
+        let (rates, prices) = (presolved.natural_rates(&other.rates), presolved.natural_prices(&other.prices));
+        let point = FeasiblePoint::new(&presolved, &rates, &prices)?;
+        other.bottlenecks = limits(problem, &presolved, &point, &[])?.bottlenecks;
+        Ok(other)
     }
 
     /// Max-min: paths are missing under the cuts that hold flows back.
@@ -392,6 +404,15 @@ impl Rounds<'_> {
             rounds: self.rounds,
             paths: self.all.name(),
         })
+    }
+}
+
+/// Does some work in the time that is left, if it is limited; none where that is up before.
+pub(super) fn in_time<T>(left: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    let Some(left) = left else { return work().map(Some) };
+    match StopToken::with_timeout(left + GRACE).scope(work) {
+        Err(Error::Stopped) => interrupt::check().map(|()| None),
+        result => result.map(Some),
     }
 }
 

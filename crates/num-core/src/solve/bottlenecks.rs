@@ -36,7 +36,7 @@ const IDLE_SHARE: f64 = 1e-6;
 ///
 /// # Errors
 /// Those of the certificate.
-pub(super) fn limits(
+pub(crate) fn limits(
     problem: &Problem,
     presolved: &Presolved,
     point: &FeasiblePoint,

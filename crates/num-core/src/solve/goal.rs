@@ -77,7 +77,7 @@ impl Goal {
     /// Smaller for the better of two answers: one that is good enough before any other; of the others, with `rates` and
     /// `gap`, first the gap until that is good enough, and with `kkt` whichever of gap and residual is larger, because
     /// a residual of nearly 1 says little; of two with the same, the gap.
-    pub(super) fn rank(&self, gap: f64, kkt_residual: f64) -> [f64; 3] {
+    pub(crate) fn rank(&self, gap: f64, kkt_residual: f64) -> [f64; 3] {
         let number = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
         let (met, gap, rates) = (self.is_met(gap, kkt_residual), number(gap), number(kkt_residual));
         match self.stop {

@@ -29,6 +29,7 @@ mod xwi;
 use std::time::{Duration, Instant};
 
 pub use ask::Ask;
+pub(crate) use bottlenecks::limits;
 use deadline::Deadline;
 pub(crate) use goal::Goal;
 pub use method::{Method, State};
