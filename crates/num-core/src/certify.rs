@@ -42,8 +42,8 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     certify_presolved(problem, &Presolved::with_rates(problem, rates)?, rates, prices, &witness)
 }
 
-/// Certifies rates and prices in the caller's units, which are checked. No flow that is left out has a rate. The witness bounds max-min rates of flows with
-/// several paths; a wrong one can only make the residual larger.
+/// Certifies rates and prices in the caller's units, which are checked. No flow that is left out has a rate. The
+/// witness bounds max-min rates of flows with several paths; a wrong one can only make the residual larger.
 ///
 /// # Errors
 /// Those of [`certify`], but for bad input.
