@@ -118,7 +118,10 @@ impl Stages<'_> {
         if found.status == Status::Stalled && self.last.is_some() && !is_exact {
             found = self.by_cuts(problem, &stage, &is_in, found)?;
         }
-        found.failed_flows.retain(|&flow| is_in(flow as usize));
+        // Floors that do not fit end the stages: there is no later one that names the failed flows of its class.
+        if found.infeasibility.is_none() {
+            found.failed_flows.retain(|&flow| is_in(flow as usize));
+        }
         let others = (0..problem.flows() as u32).filter(|&flow| !is_in(flow as usize));
         let mut left_out: Vec<u32> = others.chain(found.failed_flows.iter().copied()).collect();
         left_out.sort_unstable();
