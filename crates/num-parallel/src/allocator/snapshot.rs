@@ -25,7 +25,7 @@ use super::flow_table::{FlowId, LAST_GENERATION, Slot};
 use super::path::Path;
 use super::several::{PathSet, SplitFlow};
 use super::{Allocator, AllocatorSettings};
-use crate::flow_blocks::{OfPath, Sample};
+use crate::flow_blocks::{OfPath, SMALLEST_SHARE, Sample};
 
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
@@ -404,7 +404,8 @@ impl SavedSplit {
             let sums = 0.0..=LARGEST_SUM;
             let numbers = [
                 ("cap", given(saved.cap), 0.0..=f64::INFINITY),
-                ("share", saved.share, f64::MIN_POSITIVE..=1.0),
+                // Shares are at least the smallest one before they are divided by their sum.
+                ("share", saved.share, 0.5 * SMALLEST_SHARE..=1.0),
                 ("rate", saved.rate, sums.clone()),
                 ("feasible", saved.feasible, sums.clone()),
                 ("sent", saved.sent.unwrap_or(0.0), sums),

@@ -16,6 +16,8 @@ pub(crate) const SMALLEST_SHARE: f64 = 1e-6;
 const LARGEST_EXPONENT: f64 = 600.0;
 /// exp of this is still a number, also after ten million of them are added.
 const LARGEST_POWER: f64 = 690.0;
+/// A larger demand is as good as this, in either precision.
+const LARGEST_DEMAND: f64 = 1e38;
 /// Stands for 0 in a division, and for no price at all.
 const TINY: f64 = 1e-30;
 
@@ -138,7 +140,8 @@ pub(super) fn split<R: Real>(
                 let (mut rate, mut falls, mut moved) = ([R::ZERO; LANES], [R::ZERO; LANES], [R::ZERO; LANES]);
                 for lane in 0..LANES {
                     let part = parts[lane] * sums[lane];
-                    rate[lane] = part * demands[lane];
+                    // A demand beyond all numbers, of a part of 0, is 0.
+                    rate[lane] = (part * demands[lane].at_most(R::of(LARGEST_DEMAND))).at_least(R::ZERO);
                     most_over[lane] = most_over[lane].at_least(rate[lane] - ceilings[lane]);
                     falls[lane] = part * slopes[lane];
                     moved[lane] = of_moves(rate[lane], inverses[lane], part);
@@ -211,8 +214,9 @@ impl<R: Real> Cut<'_, R> {
             let below = self.scale * R::of(ln((sum / shares).wide()));
             let demand;
             [demand, slope] = law.respond(lane, (self.common + least - below).at_least(law.floors[lane]));
-            let rest = (demand - cut).at_least(R::ZERO);
-            let rate = |path: usize| if has_room[path] { rest * (weight(path) / sum) } else { self.ceilings[path] };
+            let rest = (demand.at_most(R::of(LARGEST_DEMAND)) - cut).at_least(R::ZERO);
+            let free_rate = |path: usize| (rest * (weight(path) / sum)).at_least(R::ZERO);
+            let rate = |path: usize| if has_room[path] { free_rate(path) } else { self.ceilings[path] };
             let rates: Vec<R> = (0..self.prices.len()).map(rate).collect();
             let full: Vec<usize> = free().filter(|&path| rates[path] > self.ceilings[path]).collect();
             if full.is_empty() {
