@@ -140,10 +140,9 @@ pub(super) fn split<R: Real>(
                 let (mut rate, mut falls, mut moved) = ([R::ZERO; LANES], [R::ZERO; LANES], [R::ZERO; LANES]);
                 for lane in 0..LANES {
                     let part = parts[lane] * sums[lane];
-                    // A demand beyond all numbers, of a part of 0, is 0.
-                    rate[lane] = (part * demands[lane].at_most(R::of(LARGEST_DEMAND))).at_least(R::ZERO);
+                    rate[lane] = number(part * demands[lane].at_most(R::of(LARGEST_DEMAND)));
                     most_over[lane] = most_over[lane].at_least(rate[lane] - ceilings[lane]);
-                    falls[lane] = part * slopes[lane];
+                    falls[lane] = number(part * slopes[lane]);
                     moved[lane] = of_moves(rate[lane], inverses[lane], part);
                 }
                 (*rates, *whole, *moves) = (rate, falls, moved);
@@ -166,7 +165,7 @@ pub(super) fn split<R: Real>(
         for (path, rate) in found.into_iter().enumerate() {
             let part = if sum > R::ZERO { rate / sum } else { R::ZERO };
             rates[path][lane] = rate;
-            whole[path][lane] = part * slope;
+            whole[path][lane] = number(part * slope);
             moves[path][lane] = of_moves(rate, R::ONE / scales[lane], part);
         }
     }
@@ -176,7 +175,13 @@ pub(super) fn split<R: Real>(
 #[inline(always)]
 fn of_moves<R: Real>(rate: R, inverse_scale: R, part: R) -> R {
     let others = R::of(2.0) * (R::ONE - part);
-    rate * inverse_scale * others.at_least(R::ZERO).at_most(R::ONE)
+    number(rate * inverse_scale * others.at_least(R::ZERO).at_most(R::ONE))
+}
+
+/// A number that is not below 0; what comes of prices or demands beyond all numbers is none, and counts as 0.
+#[inline(always)]
+fn number<R: Real>(value: R) -> R {
+    if value >= R::ZERO { value } else { R::ZERO }
 }
 
 /// A flow, some of whose paths would carry more than their ceilings.
@@ -215,7 +220,7 @@ impl<R: Real> Cut<'_, R> {
             let demand;
             [demand, slope] = law.respond(lane, (self.common + least - below).at_least(law.floors[lane]));
             let rest = (demand.at_most(R::of(LARGEST_DEMAND)) - cut).at_least(R::ZERO);
-            let free_rate = |path: usize| (rest * (weight(path) / sum)).at_least(R::ZERO);
+            let free_rate = |path: usize| number(rest * (weight(path) / sum));
             let rate = |path: usize| if has_room[path] { free_rate(path) } else { self.ceilings[path] };
             let rates: Vec<R> = (0..self.prices.len()).map(rate).collect();
             let full: Vec<usize> = free().filter(|&path| rates[path] > self.ceilings[path]).collect();
