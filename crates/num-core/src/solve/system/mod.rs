@@ -273,13 +273,18 @@ impl System {
         self.dense = true;
     }
 
-    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
-    pub(crate) fn update(&mut self) {
+    /// Recomputes the preconditioner.
+    fn invert_diagonal(&mut self) {
         let mut preconditioner = std::mem::take(&mut self.preconditioner);
         preconditioner.copy_from_slice(&self.diagonal);
         self.add_diagonal(&mut preconditioner);
         self.preconditioner = preconditioner;
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
+    }
+
+    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
+    pub(crate) fn update(&mut self) {
+        self.invert_diagonal();
         (self.factor, self.fine_factor) = (None, None);
         if self.dense {
             self.factorize();
@@ -504,11 +509,9 @@ impl System {
     /// slack to the last digit. Returns whether there is a factor.
     pub(crate) fn update_finely(&mut self) -> bool {
         self.fine_factor = None;
-        let mut preconditioner = self.diagonal.clone();
-        self.add_diagonal(&mut preconditioner);
-        preconditioner.iter_mut().for_each(|value| *value = value.recip());
+        self.invert_diagonal();
         let by_number: Vec<u32> = (0..self.diagonal.len() as u32).collect();
-        let rows = Rows::new(&self.diagonal, &preconditioner, &by_number, &ALL);
+        let rows = Rows::new(&self.diagonal, &self.preconditioner, &by_number, &ALL);
         let size = rows.links.len();
         let Self { routing, weights, multipath, diagonal, .. } = self;
         multipath.find_unions(routing, diagonal.len());
