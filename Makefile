@@ -46,8 +46,8 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test torch service testbed fuzz random-problems valgrind lint packages bench peers wide-area derivatives \
-        reproductions docs clean need-cargo
+.PHONY: help demo test torch service testbed fuzz random-problems valgrind lint packages bench peers wide-area \
+        derivatives reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:

@@ -187,12 +187,6 @@ impl Namespaces {
             run(&format!("ip -n {SWITCH} link set port{number} master bridge up"));
             run(&format!("ip -n {name} link set eth up"));
             run(&format!("ip -n {name} address add 10.77.0.{number}/24 dev eth"));
-            // Segments as they are on a wire.
-            let _ = Command::new("ip")
-                .args(["netns", "exec", &name, "ethtool", "-K", "eth", "tso", "off", "gso", "off", "gro", "off"])
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
         }
         run(&format!(
             "ip netns exec {SWITCH} tc qdisc add dev port9 root tbf rate {CAPACITY} burst 32000 latency 20ms"
@@ -226,14 +220,15 @@ impl Drop for Stopped {
 /// Certificates and configurations. Returns the allocator's, and the folder of the senders'.
 fn write_configs(folder: &Path) -> PathBuf {
     let authority = Authority::new(folder, "authority");
-    let mut hosts = format!("10.77.0.9 receiver.test r\n");
+    let mut hosts = String::from("10.77.0.9 receiver.test r\n");
     let mut net = format!("r s {CAPACITY}\n");
     for number in 1..=SENDERS {
         hosts += &format!("10.77.0.{number} sender-{number}.test {number}\n");
         net += &format!("{number} s 10e9\n");
         let own = authority.sign(&format!("sender-{number}.test"));
         let text = format!(
-            "allocator = '{ALLOCATOR}'\nname = 'allocator.test'\n[tls]\nauthority = {:?}\ncertificate = {:?}\nkey = {:?}\n",
+            "allocator = '{ALLOCATOR}'\nname = 'allocator.test'\n\
+             [tls]\nauthority = {:?}\ncertificate = {:?}\nkey = {:?}\n",
             own.authority, own.certificate, own.key
         );
         fs::write(folder.join(format!("sender-{number}.toml")), text).unwrap();
@@ -262,9 +257,10 @@ fn all(folder: &Path, page: Option<&Path>) {
         let control = if scheme == "netnum" { "cubic" } else { scheme };
         for number in 1..=SENDERS {
             let name = sender(number);
-            run(&format!("ip netns exec {name} sysctl -qw net.ipv4.tcp_congestion_control={control}"));
+            let route = format!("10.77.0.0/24 dev eth scope link src 10.77.0.{number}");
+            run(&format!("ip -n {name} route replace {route} congctl {control}"));
             // Windows of one run are none of the next.
-            run(&format!("ip netns exec {name} sysctl -qw net.ipv4.tcp_no_metrics_save=1"));
+            run(&format!("ip -n {name} tcp_metrics flush all"));
         }
         let is_netnum = scheme == "netnum";
         let _allocator =
@@ -390,13 +386,15 @@ fn coflows(folder: &Path, is_netnum: bool) -> Value {
 fn write_page(page: &Path, results: &Value) {
     let number = |path: &str, digits: usize| format!("{:.digits$}", results.pointer(path).unwrap().as_f64().unwrap());
     let mut text = String::from(
-        "# The testbed\n\n`make testbed` has written this page: eight senders in network namespaces share a link of \
-         200 Mbit/s\n(`tbf`, 20 ms of queue) to one receiver. \
-         `netnum` is CUBIC whose sockets are paced at the allocator's rates\n(headroom 1 %, threshold 1 %, a tick of \
-         1 ms).\n\n## Eight to one\n\nOne flow more every 3 s until there are eight, then one fewer. Jain's index over \
-         20 ms (mean), payload received,\nand the mean time after a change until every flow stays within 10 % of its \
-         share (windows of 50 ms; never counts as 3 s).\n\n| scheme | Jain's index | goodput, Mbit/s | settles after, s |\n\
-         |---|---|---|---|\n",
+        "# The testbed\n\n\
+         `make testbed` has written this page: eight senders in network namespaces share a link of 200 Mbit/s\n\
+         (`tbf`, 20 ms of queue) to one receiver. `netnum` is CUBIC whose sockets are paced at the allocator's rates\n\
+         (headroom 1 %, threshold 1 %, a tick of 1 ms).\n\n\
+         ## Eight to one\n\n\
+         One flow more every 3 s until there are eight, then one fewer. Jain's index over 20 ms (mean), payload\n\
+         received, and the mean time after a change until every flow stays within 10 % of its share (windows of\n\
+         50 ms; never counts as 3 s).\n\n\
+         | scheme | Jain's index | goodput, Mbit/s | settles after, s |\n|---|---|---|---|\n",
     );
     for scheme in SCHEMES {
         let of = |what: &str, digits| number(&format!("/eight_to_one/{scheme}/{what}"), digits);
@@ -404,8 +402,10 @@ fn write_page(page: &Path, results: &Value) {
         text += &format!("| {scheme} | {} | {goodput:.1} | {} |\n", of("jain", 3), of("settle", 2));
     }
     text += &format!(
-        "\n## Coflows\n\nEight senders make {TRANSFERS} transfers each of {} kB to one receiver at once, {COFLOWS} times. \
-         Seconds until the last\nbyte has arrived; in the fluid model {} s.\n\n| scheme | p50 | p90 | p95 |\n|---|---|---|---|\n",
+        "\n## Coflows\n\n\
+         Eight senders make {TRANSFERS} transfers each of {} kB to one receiver at once, {COFLOWS} times. Seconds\n\
+         until the last byte has arrived; in the fluid model {} s.\n\n\
+         | scheme | p50 | p90 | p95 |\n|---|---|---|---|\n",
         TRANSFER / 1000,
         number("/coflows/netnum/fluid", 2)
     );

@@ -94,7 +94,8 @@ impl Flow {
         } else if time < SAMPLE {
             return None;
         } else {
-            let measured = 8.0 * (look.written - self.written) as f64 / time.as_secs_f64();
+            // A look is several system calls: bytes acknowledged between two of them were counted twice then.
+            let measured = 8.0 * look.written.saturating_sub(self.written) as f64 / time.as_secs_f64();
             let rate = self.rate.map_or(measured, |rate| rate + SMOOTHING * (measured - rate));
             self.slow = if self.waited { 0 } else { self.slow + 1 };
             (self.rate, self.written, self.sampled_at, self.waited) = (Some(rate), look.written, now, false);
@@ -156,6 +157,14 @@ mod tests {
         slow_source(&mut detector, 1, 500, 125);
         let full = Look { unsent: 9000, unacknowledged: 9000, written: 500 * 125, segment: 1448 };
         assert_eq!(detector.look(full, ms(500)), Some(Change::Capped(f64::INFINITY)));
+    }
+
+    #[test]
+    fn a_count_of_bytes_that_goes_back_is_a_rate_of_0() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { unsent: 1, unacknowledged: 1, written: 9000, segment: 1448 }, ms(0));
+        let back = Look { unsent: 1, unacknowledged: 1, written: 8000, segment: 1448 };
+        assert_eq!(detector.look(back, ms(20)), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! States that the other side has not acknowledged yet.
 //!
 //! One state per flowlet, in the order in which it first had something to say. A datagram carries the front of the
-//! queue, as much as fits, and a state in the front stays there until it is acknowledged: every datagram from `since` on
-//! has carried it. So an acknowledgement of datagram n settles every state with since ≤ n, whichever datagrams before n
-//! were lost. A newer state takes the place of the older one and begins anew.
+//! queue, as much as fits, and a state in the front stays there until it is acknowledged: every datagram from `since`
+//! on has carried it. So an acknowledgement of datagram n settles every state with since ≤ n, whichever datagrams
+//! before n were lost. A newer state takes the place of the older one and begins anew.
 
 use std::collections::BTreeMap;
 
