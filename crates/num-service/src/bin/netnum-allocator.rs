@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Parser;
 use netnum_service::daemon::{Config, Daemon};
@@ -35,8 +36,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut reload = signal(SignalKind::hangup())?;
         let mut stops = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
         let [terminate, interrupt] = &mut stops;
+        let mut looks = tokio::time::interval(Duration::from_secs(1));
         loop {
             tokio::select! {
+                _ = looks.tick() => if !daemon.is_running() {
+                    return Err(std::io::Error::other("the allocator has ended"));
+                },
                 _ = reload.recv() => match daemon.reload(&config) {
                     Ok(()) => tracing::info!("the network was read again"),
                     Err(error) => tracing::error!(%error, "the network stays as it was"),

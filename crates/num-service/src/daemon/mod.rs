@@ -102,6 +102,11 @@ impl Daemon {
         }
     }
 
+    /// Whether the allocator still ticks. It does until it is stopped, or an error has ended it, which is logged.
+    pub fn is_running(&self) -> bool {
+        self.threads.iter().all(|thread| !thread.is_finished())
+    }
+
     /// Stops: writes the snapshot where one is wanted, and closes all connections.
     pub fn stop(mut self) {
         self.end();

@@ -88,8 +88,13 @@ struct Pair {
 impl Pair {
     /// An endpoint with a session.
     fn new() -> Self {
+        Self::with_limit(100)
+    }
+
+    fn with_limit(limit: usize) -> Self {
         let endpoint = EndpointProtocol::new(seeded(1));
-        let mut pair = Self { endpoint, session: EndpointSession::new(LIFETIME, 100, seeded(2)), now: Duration::ZERO };
+        let mut pair =
+            Self { endpoint, session: EndpointSession::new(LIFETIME, limit, seeded(2)), now: Duration::ZERO };
         let hello = pair.from_endpoint().expect("a hello");
         let (_, welcome) = pair.to_session(&hello).unwrap();
         pair.to_endpoint(&welcome).unwrap();
@@ -98,6 +103,17 @@ impl Pair {
         let answer = pair.from_session().expect("its answer");
         pair.to_endpoint(&answer).unwrap();
         pair
+    }
+
+    /// What both sides have to say at a moment, in a millisecond.
+    fn exchange(&mut self) {
+        self.now += Duration::from_millis(1);
+        if let Some(report) = self.from_endpoint() {
+            self.to_session(&report).unwrap();
+        }
+        if let Some(rates) = self.from_session() {
+            self.to_endpoint(&rates).unwrap();
+        }
     }
 
     fn from_endpoint(&mut self) -> Option<Vec<u8>> {
@@ -178,6 +194,34 @@ fn a_delayed_datagram_renews_nothing() {
 }
 
 #[test]
+fn rates_that_leave_others_out_renew_nothing() {
+    let mut pair = Pair::with_limit(300);
+    let ids: Vec<u32> = (0..300).map(|_| pair.endpoint.start(flowlet())).collect();
+    for _ in 0..20 {
+        pair.exchange();
+    }
+    ids.iter().for_each(|&id| pair.session.tell(id, Short::floor(1e6)));
+    for _ in 0..4 {
+        pair.exchange();
+    }
+    let lease = pair.endpoint.lease();
+    assert_eq!(pair.session.pending(), 0);
+    // A report that wants its rates renewed; 181 of the 300 new ones fit into the answer.
+    pair.now = lease - Duration::from_micros(1);
+    let report = pair.from_endpoint().expect("it asks");
+    pair.to_session(&report).unwrap();
+    ids.iter().for_each(|&id| pair.session.tell(id, Short::floor(2e6)));
+    let some = pair.from_session().unwrap();
+    assert_eq!(pair.to_endpoint(&some).unwrap().len(), 181);
+    assert_eq!(pair.endpoint.lease(), lease);
+    let report = pair.from_endpoint().unwrap();
+    pair.to_session(&report).unwrap();
+    let others = pair.from_session().unwrap();
+    assert_eq!(pair.to_endpoint(&others).unwrap().len(), 119);
+    assert_eq!(pair.endpoint.lease(), pair.now + LIFETIME);
+}
+
+#[test]
 fn refused_datagrams_say_why() {
     let mut pair = Pair::new();
     let messages = |pair: &mut Pair, bytes: &[u8]| {
@@ -205,13 +249,7 @@ fn an_endpoint_has_no_more_flowlets_than_its_limit() {
         pair.endpoint.start(flowlet());
     }
     for _ in 0..100 {
-        pair.now += Duration::from_millis(1);
-        if let Some(report) = pair.from_endpoint() {
-            pair.to_session(&report).unwrap();
-        }
-        if let Some(rates) = pair.from_session() {
-            pair.to_endpoint(&rates).unwrap();
-        }
+        pair.exchange();
     }
     assert_eq!((pair.endpoint.pending(), pair.session.flowlets().count()), (0, 100));
 }
