@@ -273,6 +273,10 @@ fn all(folder: &Path, page: Option<&Path>) {
         }
     }
     drop(namespaces);
+    // Programs share the cores with whatever else runs: of the last quarter of an hour.
+    let load = fs::read_to_string("/proc/loadavg").unwrap();
+    results["load"] = load.split(' ').nth(2).unwrap().parse::<f64>().unwrap().into();
+    results["cores"] = thread::available_parallelism().unwrap().get().into();
     fs::write(folder.with_file_name("testbed.json"), format!("{results:#}\n")).unwrap();
     if let Some(page) = page {
         write_page(page, &results);
@@ -389,13 +393,14 @@ fn write_page(page: &Path, results: &Value) {
         "# The testbed\n\n\
          `make testbed` has written this page: eight senders in network namespaces share a link of 200 Mbit/s\n\
          (`tbf`, 20 ms of queue) to one receiver. `netnum` is CUBIC whose sockets are paced at the allocator's rates\n\
-         (headroom 1 %, threshold 1 %, a tick of 1 ms).\n\n\
-         ## Eight to one\n\n\
+         (headroom 1 %, threshold 1 %, a tick of 1 ms). ",
+    );
+    text += &format!("The machine had {} cores, and a load of {}.\n\n", results["cores"], number("/load", 1));
+    text += "## Eight to one\n\n\
          One flow more every 3 s until there are eight, then one fewer. Jain's index over 20 ms (mean), payload\n\
          received, and the mean time after a change until every flow stays within 10 % of its share (windows of\n\
          50 ms; never counts as 3 s).\n\n\
-         | scheme | Jain's index | goodput, Mbit/s | settles after, s |\n|---|---|---|---|\n",
-    );
+         | scheme | Jain's index | goodput, Mbit/s | settles after, s |\n|---|---|---|---|\n";
     for scheme in SCHEMES {
         let of = |what: &str, digits| number(&format!("/eight_to_one/{scheme}/{what}"), digits);
         let goodput = results["eight_to_one"][scheme]["goodput"].as_f64().unwrap() / 1e6;

@@ -93,12 +93,11 @@ impl Config {
     /// [`BadConfig`] names the file.
     pub fn network(&self) -> Result<Topology, BadConfig> {
         let text = read(&self.network)?;
-        let net = if text.trim_start().starts_with('{') {
+        if text.trim_start().starts_with('{') {
             serde_json::from_str(&text).map_err(|error| BadConfig::file(&self.network, error))
         } else {
             Topology::from_edges(&text).map_err(|error| BadConfig::file(&self.network, error))
-        };
-        net
+        }
     }
 
     /// Reads all files that it names, without listening. Returns a line that says what network it is.

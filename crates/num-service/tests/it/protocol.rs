@@ -95,44 +95,44 @@ impl Pair {
         let endpoint = EndpointProtocol::new(seeded(1));
         let mut pair =
             Self { endpoint, session: EndpointSession::new(LIFETIME, limit, seeded(2)), now: Duration::ZERO };
-        let hello = pair.from_endpoint().expect("a hello");
-        let (_, welcome) = pair.to_session(&hello).unwrap();
-        pair.to_endpoint(&welcome).unwrap();
-        let report = pair.from_endpoint().expect("a first report");
-        pair.to_session(&report).unwrap();
-        let answer = pair.from_session().expect("its answer");
-        pair.to_endpoint(&answer).unwrap();
+        let hello = pair.endpoint_says().expect("a hello");
+        let (_, welcome) = pair.session_hears(&hello).unwrap();
+        pair.endpoint_hears(&welcome).unwrap();
+        let report = pair.endpoint_says().expect("a first report");
+        pair.session_hears(&report).unwrap();
+        let answer = pair.session_says().expect("its answer");
+        pair.endpoint_hears(&answer).unwrap();
         pair
     }
 
     /// What both sides have to say at a moment, in a millisecond.
     fn exchange(&mut self) {
         self.now += Duration::from_millis(1);
-        if let Some(report) = self.from_endpoint() {
-            self.to_session(&report).unwrap();
+        if let Some(report) = self.endpoint_says() {
+            self.session_hears(&report).unwrap();
         }
-        if let Some(rates) = self.from_session() {
-            self.to_endpoint(&rates).unwrap();
+        if let Some(rates) = self.session_says() {
+            self.endpoint_hears(&rates).unwrap();
         }
     }
 
-    fn from_endpoint(&mut self) -> Option<Vec<u8>> {
+    fn endpoint_says(&mut self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.endpoint.poll(self.now, &mut out).then_some(out)
     }
 
-    fn from_session(&mut self) -> Option<Vec<u8>> {
+    fn session_says(&mut self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.session.poll(self.now, &mut out).then_some(out)
     }
 
-    fn to_session(&mut self, bytes: &[u8]) -> Result<(Vec<Event>, Vec<u8>), Damaged> {
+    fn session_hears(&mut self, bytes: &[u8]) -> Result<(Vec<Event>, Vec<u8>), Damaged> {
         let (mut events, mut answer) = (Vec::new(), Vec::new());
         self.session.receive(bytes, self.now, &mut events, &mut answer)?;
         Ok((events, answer))
     }
 
-    fn to_endpoint(&mut self, bytes: &[u8]) -> Result<Vec<u32>, Damaged> {
+    fn endpoint_hears(&mut self, bytes: &[u8]) -> Result<Vec<u32>, Damaged> {
         let mut news = Vec::new();
         self.endpoint.receive(bytes, self.now, &mut news)?;
         Ok(news)
@@ -143,51 +143,51 @@ impl Pair {
 fn a_start_takes_16_bytes_an_end_4_and_a_rate_6() {
     let mut pair = Pair::new();
     let id = pair.endpoint.start(flowlet());
-    let report = pair.from_endpoint().unwrap();
+    let report = pair.endpoint_says().unwrap();
     assert_eq!(report.len(), 32 + 16);
-    assert_eq!(pair.to_session(&report).unwrap().0, [Event::Start(id, flowlet())]);
+    assert_eq!(pair.session_hears(&report).unwrap().0, [Event::Start(id, flowlet())]);
     pair.session.tell(id, Short::floor(5e6));
-    let rates = pair.from_session().unwrap();
+    let rates = pair.session_says().unwrap();
     assert_eq!(rates.len(), 32 + 6);
-    assert_eq!(pair.to_endpoint(&rates).unwrap(), [id]);
+    assert_eq!(pair.endpoint_hears(&rates).unwrap(), [id]);
     assert_eq!(pair.endpoint.rate(id, pair.now), Some(Short::floor(5e6).value()));
     pair.endpoint.end(id);
-    let report = pair.from_endpoint().unwrap();
+    let report = pair.endpoint_says().unwrap();
     assert_eq!(report.len(), 32 + 4);
-    assert_eq!(pair.to_session(&report).unwrap().0, [Event::End(id)]);
+    assert_eq!(pair.session_hears(&report).unwrap().0, [Event::End(id)]);
 }
 
 #[test]
 fn a_lost_rate_is_never_repeated_the_newest_is_told_instead() {
     let mut pair = Pair::new();
     let id = pair.endpoint.start(flowlet());
-    let report = pair.from_endpoint().unwrap();
-    pair.to_session(&report).unwrap();
+    let report = pair.endpoint_says().unwrap();
+    pair.session_hears(&report).unwrap();
     pair.session.tell(id, Short::floor(1e6));
-    let lost = pair.from_session().unwrap();
+    let lost = pair.session_says().unwrap();
     pair.session.tell(id, Short::floor(2e6));
-    let newest = pair.from_session().unwrap();
-    pair.to_endpoint(&newest).unwrap();
+    let newest = pair.session_says().unwrap();
+    pair.endpoint_hears(&newest).unwrap();
     // What comes late, or twice, changes nothing.
-    pair.to_endpoint(&lost).unwrap();
-    pair.to_endpoint(&newest).unwrap();
+    pair.endpoint_hears(&lost).unwrap();
+    pair.endpoint_hears(&newest).unwrap();
     assert_eq!(pair.endpoint.rate(id, pair.now), Some(Short::floor(2e6).value()));
-    let acknowledged = pair.from_endpoint().unwrap();
-    pair.to_session(&acknowledged).unwrap();
+    let acknowledged = pair.endpoint_says().unwrap();
+    pair.session_hears(&acknowledged).unwrap();
     assert_eq!(pair.session.pending(), 0);
-    assert_eq!((pair.from_session(), pair.from_endpoint()), (None, None), "both are silent when all is told");
+    assert_eq!((pair.session_says(), pair.endpoint_says()), (None, None), "both are silent when all is told");
 }
 
 #[test]
 fn a_delayed_datagram_renews_nothing() {
     let mut pair = Pair::new();
     let id = pair.endpoint.start(flowlet());
-    let report = pair.from_endpoint().unwrap();
-    pair.to_session(&report).unwrap();
+    let report = pair.endpoint_says().unwrap();
+    pair.session_hears(&report).unwrap();
     pair.session.tell(id, Short::floor(1e6));
-    let rates = pair.from_session().unwrap();
+    let rates = pair.session_says().unwrap();
     pair.now += LIFETIME - Duration::from_micros(1);
-    pair.to_endpoint(&rates).unwrap();
+    pair.endpoint_hears(&rates).unwrap();
     assert!(pair.endpoint.rate(id, pair.now).is_some());
     pair.now += Duration::from_micros(1);
     assert_eq!(pair.endpoint.rate(id, pair.now), None, "a lifetime after the report that it answers");
@@ -208,16 +208,16 @@ fn rates_that_leave_others_out_renew_nothing() {
     assert_eq!(pair.session.pending(), 0);
     // A report that wants its rates renewed; 181 of the 300 new ones fit into the answer.
     pair.now = lease - Duration::from_micros(1);
-    let report = pair.from_endpoint().expect("it asks");
-    pair.to_session(&report).unwrap();
+    let report = pair.endpoint_says().expect("it asks");
+    pair.session_hears(&report).unwrap();
     ids.iter().for_each(|&id| pair.session.tell(id, Short::floor(2e6)));
-    let some = pair.from_session().unwrap();
-    assert_eq!(pair.to_endpoint(&some).unwrap().len(), 181);
+    let some = pair.session_says().unwrap();
+    assert_eq!(pair.endpoint_hears(&some).unwrap().len(), 181);
     assert_eq!(pair.endpoint.lease(), lease);
-    let report = pair.from_endpoint().unwrap();
-    pair.to_session(&report).unwrap();
-    let others = pair.from_session().unwrap();
-    assert_eq!(pair.to_endpoint(&others).unwrap().len(), 119);
+    let report = pair.endpoint_says().unwrap();
+    pair.session_hears(&report).unwrap();
+    let others = pair.session_says().unwrap();
+    assert_eq!(pair.endpoint_hears(&others).unwrap().len(), 119);
     assert_eq!(pair.endpoint.lease(), pair.now + LIFETIME);
 }
 
@@ -225,20 +225,20 @@ fn rates_that_leave_others_out_renew_nothing() {
 fn refused_datagrams_say_why() {
     let mut pair = Pair::new();
     let messages = |pair: &mut Pair, bytes: &[u8]| {
-        (pair.to_session(bytes).unwrap_err().to_string(), pair.to_endpoint(bytes).unwrap_err().to_string())
+        (pair.session_hears(bytes).unwrap_err().to_string(), pair.endpoint_hears(bytes).unwrap_err().to_string())
     };
     let short = "a datagram of 3 bytes, expected 16".to_string();
     assert_eq!(messages(&mut pair, &[1, 4, 0]), (short.clone(), short));
     let version = "protocol version 9, expected 1".to_string();
     assert_eq!(messages(&mut pair, &[9; 16]), (version.clone(), version));
     pair.endpoint.start(flowlet());
-    let mut report = pair.from_endpoint().unwrap();
-    let of_other_side = pair.to_endpoint(&report).unwrap_err().to_string();
+    let mut report = pair.endpoint_says().unwrap();
+    let of_other_side = pair.endpoint_hears(&report).unwrap_err().to_string();
     assert_eq!(of_other_side, "a datagram of kind 4, which is not one for this side");
-    let cut = pair.to_session(&report[..47]).unwrap_err().to_string();
+    let cut = pair.session_hears(&report[..47]).unwrap_err().to_string();
     assert_eq!(cut, "a datagram of 47 bytes, expected 48");
     report[24..32].copy_from_slice(&77u64.to_be_bytes());
-    let early = pair.to_session(&report).unwrap_err().to_string();
+    let early = pair.session_hears(&report).unwrap_err().to_string();
     assert_eq!(early, "datagram 77 is acknowledged, the last one sent is 1");
 }
 
@@ -267,7 +267,7 @@ fn fuzz(seed: u64, count: usize) {
         if rng.random_range(0..4) == 0 {
             pair.endpoint.start(flowlet());
         }
-        for datagram in [pair.from_endpoint(), pair.from_session()].into_iter().flatten() {
+        for datagram in [pair.endpoint_says(), pair.session_says()].into_iter().flatten() {
             assert!(datagram.len() <= MAX_DATAGRAM);
             kept.push(datagram);
         }
@@ -294,8 +294,8 @@ fn fuzz(seed: u64, count: usize) {
                 bytes[place] = rng.random();
             }
         }
-        let _ = pair.to_session(&bytes);
-        let _ = pair.to_endpoint(&bytes);
+        let _ = pair.session_hears(&bytes);
+        let _ = pair.endpoint_hears(&bytes);
         let known: Vec<u32> = pair.session.flowlets().map(|(id, ..)| id).collect();
         assert!(known.len() <= 100, "more flowlets than the limit");
         assert!(pair.session.pending() <= 100);
