@@ -73,10 +73,13 @@ fn sleep_until(time: f64) {
     }
 }
 
+/// Bytes of a flow, and when its last one came.
+type Received = (Arc<AtomicU64>, Arc<Mutex<f64>>);
+
 /// Writes the bins of every flow, and when each flow had its last byte.
 fn receive(until: f64, out: &Path) {
     let listener = TcpListener::bind(RECEIVER).unwrap();
-    let counts: Arc<Mutex<BTreeMap<u64, (Arc<AtomicU64>, Arc<Mutex<f64>>)>>> = Arc::default();
+    let counts: Arc<Mutex<BTreeMap<u64, Received>>> = Arc::default();
     let shared = counts.clone();
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -86,7 +89,7 @@ fn receive(until: f64, out: &Path) {
                 if stream.read_exact(&mut flow).is_err() {
                     return;
                 }
-                let (count, last) = <(Arc<AtomicU64>, Arc<Mutex<f64>>)>::default();
+                let (count, last) = Received::default();
                 shared.lock().unwrap().insert(u64::from_be_bytes(flow), (count.clone(), last.clone()));
                 let mut buffer = vec![0; 1 << 16];
                 while let Ok(read @ 1..) = stream.read(&mut buffer) {
