@@ -17,8 +17,8 @@ COUNT   ?= 100000
 SEED    ?= 1
 JOBS    ?= 2
 # Tests and examples are built with the features of the whole workspace: with those of one crate all dependencies are
-# compiled again.
-ALL := --workspace --features netnum-parallel/loom
+# compiled again. The service, whose QUIC and TLS nobody else needs, has a command of its own.
+ALL := --workspace --exclude netnum-service --features netnum-parallel/loom
 # Cargo runs test programs under memcheck. Undefined values are not reported: optimized Rust reads both variants of an
 # `Option` before it tests which one is present, which memcheck reports for safe code.
 memcheck := 'valgrind', '-q', '--error-exitcode=9', '--undef-value-errors=no'
@@ -46,14 +46,16 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test torch fuzz random-problems valgrind lint packages bench peers wide-area derivatives \
-        reproductions docs clean need-cargo
+.PHONY: help demo test torch service testbed fuzz random-problems valgrind lint packages bench peers wide-area \
+        derivatives reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
 	@echo 'make test    all tests: Rust, Python, stubs, pages, examples (SLOW=1: the slow ones too)'
 	@echo 'make torch   PyTorch into .venv (5 GB with its libraries), and the tests of its layer'
+	@echo 'make service tests and lints of the allocator as a daemon, crates/num-service (SLOW=1: the slow tests too)'
+	@echo 'make testbed its experiments in network namespaces, into docs/testbed.md (Linux, as root, 5 minutes)'
 	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; failures are kept in target/fuzz'
 	@echo 'make random-problems  COUNT=100000 problems, with SEED=1, judged by a second implementation;' \
 		'failures are kept in target/random-problems'
@@ -90,6 +92,16 @@ torch: $(BUILT) $(TESTS)
 	@$(PY) -m pip install --quiet torch
 	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_torch.py
 
+# Apart from the other tests, as QUIC and TLS take minutes to build.
+service: | need-cargo
+	$(call say,The service: tests$(,) clippy$(,) rustdoc)
+	cargo test -p netnum-service $(if $(slow),-- --include-ignored)
+	cargo clippy -p netnum-service --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc -p netnum-service --no-deps
+
+testbed: | need-cargo
+	cargo run -p netnum-service --example testbed -- all target/testbed docs/testbed.md
+
 # Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)
 	$(call say,Fuzzing: Rust)
@@ -110,8 +122,8 @@ valgrind: | need-cargo
 lint: $(TESTS)
 	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	cargo clippy --workspace --exclude netnum-service --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude netnum-service --no-deps
 	$(call say,Python: ruff)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
@@ -155,7 +167,7 @@ reproductions: $(BUILT)
 # Every notebook runs, every warning is an error, and links between pages are checked.
 docs: $(BUILT) $(DOCS)
 	$(call say,Rust reference)
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude netnum-service --no-deps
 	$(call say,Site: notebooks run$(,) links are checked)
 	rm -rf target/site target/doctrees
 	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \

@@ -44,7 +44,7 @@ def test_relative_links_lead_somewhere(page):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
-@pytest.mark.parametrize("crate", ["num-core", "num-parallel", "num-sim"])
+@pytest.mark.parametrize("crate", ["num-core", "num-parallel", "num-sim", "num-service"])
 def test_a_published_crate_has_its_readme_and_licences_and_no_link_out_of_it(crate):
     folder = ROOT / "crates" / crate
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):

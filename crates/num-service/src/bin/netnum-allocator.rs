@@ -1,0 +1,57 @@
+//! The allocator of a network, as a daemon: `netnum-allocator FILE`.
+//!
+//! SIGHUP reads the network again; SIGTERM and SIGINT write the snapshot and stop.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use netnum_service::daemon::{Config, Daemon};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Computes the rates of the flowlets that endpoints report, and sends them.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Configuration, in TOML.
+    config: PathBuf,
+    /// Reads the configuration and all files that it names, and says what is wrong.
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let arguments = Arguments::parse();
+    let config = Config::read(&arguments.config)?;
+    if arguments.check {
+        println!("{}", config.check()?);
+        return Ok(());
+    }
+    let daemon = Daemon::start(&config)?;
+    tracing::info!(address = %daemon.address(), "listens");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut reload = signal(SignalKind::hangup())?;
+        let mut stops = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+        let [terminate, interrupt] = &mut stops;
+        let mut looks = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            tokio::select! {
+                _ = looks.tick() => if !daemon.is_running() {
+                    return Err(std::io::Error::other("the allocator has ended"));
+                },
+                _ = reload.recv() => match daemon.reload(&config) {
+                    Ok(()) => tracing::info!("the network was read again"),
+                    Err(error) => tracing::error!(%error, "the network stays as it was"),
+                },
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+            }
+        }
+        Ok::<_, std::io::Error>(())
+    })?;
+    daemon.stop();
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Connections of endpoints: who they are, and what they send.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+use tokio::sync::oneshot;
+
+use super::ticker::Message;
+use crate::tls;
+
+pub(super) struct Listener {
+    endpoint: quinn::Endpoint,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// The number of an endpoint by the name in its certificate.
+    numbers: FxHashMap<String, usize>,
+    messages: SyncSender<Message>,
+    refused: Arc<AtomicU64>,
+    refusals: Mutex<Refusals>,
+}
+
+/// Handshakes that were refused: all are counted, and one a minute is logged.
+#[derive(Default)]
+struct Refusals {
+    logged: Option<Instant>,
+}
+
+const BETWEEN_REFUSALS: Duration = Duration::from_secs(60);
+
+impl Listener {
+    pub(super) fn bind(
+        config: quinn::ServerConfig,
+        address: SocketAddr,
+        names: Vec<String>,
+        messages: SyncSender<Message>,
+    ) -> std::io::Result<Self> {
+        let endpoint = quinn::Endpoint::server(config, address)?;
+        let numbers = names.into_iter().zip(0..).collect();
+        let (refused, refusals) = (Arc::default(), Mutex::new(Refusals::default()));
+        Ok(Self { endpoint, shared: Arc::new(Shared { numbers, messages, refused, refusals }) })
+    }
+
+    /// How many handshakes it has refused.
+    pub(super) fn refused(&self) -> Arc<AtomicU64> {
+        self.shared.refused.clone()
+    }
+
+    pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.endpoint.local_addr()
+    }
+
+    /// Until it is told to stop.
+    pub(super) async fn serve(self, mut stop: oneshot::Receiver<()>) {
+        loop {
+            tokio::select! {
+                _ = &mut stop => break,
+                incoming = self.endpoint.accept() => match incoming {
+                    Some(incoming) => drop(tokio::spawn(self.shared.clone().welcome(incoming))),
+                    None => break,
+                },
+            }
+        }
+        self.endpoint.close(0_u8.into(), b"the allocator stops");
+        // So that endpoints hear of it; those that do not find out after a lifetime.
+        let _ = tokio::time::timeout(Duration::from_millis(200), self.endpoint.wait_idle()).await;
+    }
+}
+
+impl Shared {
+    async fn welcome(self: Arc<Self>, incoming: quinn::Incoming) {
+        let from = incoming.remote_address();
+        let connection = match incoming.await {
+            Ok(connection) => connection,
+            Err(error) => return self.refuse(from, &error.to_string()),
+        };
+        let names = tls::names(&connection);
+        let Some(&number) = names.iter().find_map(|name| self.numbers.get(name)) else {
+            self.refuse(from, &format!("its certificate names {names:?}, and none of the hosts"));
+            return connection.close(1_u8.into(), b"no host has the name of this certificate");
+        };
+        if self.messages.send(Message::Connected(number, connection.clone())).is_err() {
+            return;
+        }
+        tracing::info!(name = names.join(" "), %from, "connected");
+        while let Ok(bytes) = connection.read_datagram().await {
+            match self.messages.try_send(Message::Datagram(number, bytes)) {
+                // A datagram that finds no room is lost.
+                Ok(()) | Err(TrySendError::Full(_)) => {}
+                Err(TrySendError::Disconnected(_)) => return,
+            }
+        }
+    }
+
+    fn refuse(&self, from: SocketAddr, why: &str) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        if refusals.logged.is_none_or(|logged| logged.elapsed() >= BETWEEN_REFUSALS) {
+            tracing::warn!(%from, why, count, "refused");
+            refusals.logged = Some(Instant::now());
+        }
+    }
+}

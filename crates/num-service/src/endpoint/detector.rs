@@ -1,0 +1,180 @@
+//! When a flowlet of a socket starts and ends, and how fast its source is.
+//!
+//! ```text
+//! starts   bytes wait that TCP could not send at once
+//! ends     nothing was unacknowledged for the idle time
+//! source   r ← (1 − a) r + a Δwritten/Δt,  a = 0.25
+//! cap      2 r       where nothing waited since the last looks: the source is what limits the flowlet
+//!          none      elsewhere
+//! ```
+//!
+//! Measuring the rate at which an application fills its buffer is RAX's (Li et al., *Rate-aware flow scheduling for
+//! commodity data center networks*, INFOCOM 2017, §III), with its factor a. A cap of twice the rate lets a source that
+//! becomes faster be seen to.
+
+use std::time::Duration;
+
+use super::socket::Look;
+
+/// RAX's smoothing.
+const SMOOTHING: f64 = 0.25;
+/// Rates are measured over so long.
+const SAMPLE: Duration = Duration::from_millis(10);
+/// The source limits a flowlet when nothing waited in so many samples.
+const SLOW_SAMPLES: u32 = 5;
+/// A cap is this many times the rate of the source.
+const ROOM: f64 = 2.0;
+/// A cap is told again when it is another by this factor.
+const MOVES: f64 = 1.25;
+
+/// What a look has shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Change {
+    Started,
+    /// Another cap, in bits per second; ∞ for none.
+    Capped(f64),
+    Ended,
+}
+
+#[derive(Debug)]
+pub(super) struct Detector {
+    idle: Duration,
+    rate_aware: bool,
+    flowlet: Option<Flow>,
+}
+
+#[derive(Debug)]
+struct Flow {
+    busy_at: Duration,
+    sampled_at: Duration,
+    written: u64,
+    rate: Option<f64>,
+    /// Samples in a row in which nothing waited.
+    slow: u32,
+    waited: bool,
+    cap: f64,
+}
+
+impl Detector {
+    pub(super) fn new(idle: Duration, rate_aware: bool) -> Self {
+        Self { idle, rate_aware, flowlet: None }
+    }
+
+    pub(super) fn look(&mut self, look: Look, now: Duration) -> Option<Change> {
+        let Some(flow) = &mut self.flowlet else {
+            if look.unsent == 0 {
+                return None;
+            }
+            self.flowlet = Some(Flow::new(look, now));
+            return Some(Change::Started);
+        };
+        if look.unacknowledged > 0 {
+            flow.busy_at = now;
+        } else if now - flow.busy_at >= self.idle {
+            self.flowlet = None;
+            return Some(Change::Ended);
+        }
+        if self.rate_aware { flow.sample(look, now).map(Change::Capped) } else { None }
+    }
+}
+
+impl Flow {
+    fn new(look: Look, now: Duration) -> Self {
+        let (busy_at, sampled_at, written, cap) = (now, now, look.written, f64::INFINITY);
+        Self { busy_at, sampled_at, written, rate: None, slow: 0, waited: true, cap }
+    }
+
+    /// The cap, where it is another one.
+    fn sample(&mut self, look: Look, now: Duration) -> Option<f64> {
+        self.waited |= look.unsent > 0;
+        let time = now - self.sampled_at;
+        // A buffer that fills is not limited by its source, which is known at once.
+        let cap = if look.unsent > 0 && self.cap.is_finite() {
+            f64::INFINITY
+        } else if time < SAMPLE {
+            return None;
+        } else {
+            // A look is several system calls: bytes acknowledged between two of them were counted twice then.
+            let measured = 8.0 * look.written.saturating_sub(self.written) as f64 / time.as_secs_f64();
+            let rate = self.rate.map_or(measured, |rate| rate + SMOOTHING * (measured - rate));
+            self.slow = if self.waited { 0 } else { self.slow + 1 };
+            (self.rate, self.written, self.sampled_at, self.waited) = (Some(rate), look.written, now, false);
+            if self.slow < SLOW_SAMPLES || rate <= 0.0 { f64::INFINITY } else { ROOM * rate }
+        };
+        let is_near = cap < self.cap * MOVES && self.cap < cap * MOVES;
+        let is_news = cap != self.cap && !is_near;
+        if is_news {
+            self.cap = cap;
+        }
+        is_news.then_some(cap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(number: u64) -> Duration {
+        Duration::from_millis(number)
+    }
+
+    #[test]
+    fn a_flowlet_starts_when_bytes_wait_and_ends_when_all_are_acknowledged_for_the_idle_time() {
+        let mut detector = Detector::new(ms(5), false);
+        let mut look = |now, unsent, unacknowledged| {
+            detector.look(Look { unsent, unacknowledged, written: 1_000_000, segment: 1448 }, ms(now))
+        };
+        // What TCP sends at once is no flowlet.
+        assert_eq!(look(0, 0, 1000), None);
+        assert_eq!(look(1, 500, 1000), Some(Change::Started));
+        assert_eq!(look(2, 0, 300), None);
+        assert_eq!(look(5, 0, 0), None);
+        assert_eq!(look(6, 0, 10), None);
+        assert_eq!(look(9, 0, 0), None);
+        assert_eq!(look(11, 0, 0), Some(Change::Ended));
+        assert_eq!(look(12, 0, 0), None);
+        assert_eq!(look(13, 1, 1), Some(Change::Started));
+    }
+
+    /// A source of so many bytes per millisecond, none of which wait.
+    fn slow_source(detector: &mut Detector, from: u64, to: u64, per_ms: u64) -> Vec<Change> {
+        let look = |now| Look { unsent: 0, unacknowledged: 100, written: now * per_ms, segment: 1448 };
+        (from..to).filter_map(|now| detector.look(look(now), ms(now))).collect()
+    }
+
+    #[test]
+    fn a_slow_source_is_capped_at_twice_its_rate() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        // 125 bytes per ms are 1 Mbit/s.
+        assert_eq!(slow_source(&mut detector, 1, 500, 125), [Change::Capped(2e6)]);
+    }
+
+    #[test]
+    fn a_buffer_that_fills_lifts_the_cap_at_once() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        slow_source(&mut detector, 1, 500, 125);
+        let full = Look { unsent: 9000, unacknowledged: 9000, written: 500 * 125, segment: 1448 };
+        assert_eq!(detector.look(full, ms(500)), Some(Change::Capped(f64::INFINITY)));
+    }
+
+    #[test]
+    fn a_count_of_bytes_that_goes_back_is_a_rate_of_0() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { unsent: 1, unacknowledged: 1, written: 9000, segment: 1448 }, ms(0));
+        let back = Look { unsent: 1, unacknowledged: 1, written: 8000, segment: 1448 };
+        assert_eq!(detector.look(back, ms(20)), None);
+    }
+
+    #[test]
+    fn a_source_that_is_not_the_limit_has_no_cap() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        let looks = (1..500).filter_map(|now| {
+            let unsent = u64::from(now % 10 == 0);
+            detector.look(Look { unsent, unacknowledged: 100, written: now * 1000, segment: 1448 }, ms(now))
+        });
+        assert_eq!(looks.count(), 0);
+    }
+}

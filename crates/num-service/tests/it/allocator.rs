@@ -1,0 +1,286 @@
+//! The allocator without I/O: its network, its flowlets, its state.
+
+use std::time::Duration;
+
+use netnum_core::Topology;
+use netnum_service::allocator::{FlowletAllocator, Hosts, RateSettings};
+use netnum_service::protocol::{EndpointProtocol, Flowlet, Random, Short};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const TICK: Duration = Duration::from_millis(1);
+const HOSTS: &str = "# addresses of a star\n10.0.0.1 a.test a\n10.0.0.2 b.test b\n10.0.0.3 c.test c\n";
+
+/// Three hosts around a switch, and a second switch between a and c.
+fn net(capacity_of_c: f64) -> Topology {
+    let text = format!("a s 100e6\nb s 100e6\nc s {capacity_of_c}\na t 40e6\nt c 40e6");
+    Topology::from_edges(&text).unwrap()
+}
+
+fn seeded(seed: u64) -> Random {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Box::new(move || rng.random())
+}
+
+fn exact() -> RateSettings {
+    let mut settings = RateSettings::default();
+    (settings.update_threshold, settings.iterations) = (0.0, 20);
+    settings
+}
+
+struct Hub {
+    allocator: FlowletAllocator,
+    endpoints: Vec<EndpointProtocol>,
+    now: Duration,
+    loss: f64,
+    rng: ChaCha8Rng,
+}
+
+impl Hub {
+    fn new(net: Topology, settings: RateSettings) -> Self {
+        let hosts = Hosts::read(HOSTS, &net).unwrap();
+        let endpoints = (0..3).map(|seed| EndpointProtocol::new(seeded(seed))).collect();
+        let allocator = FlowletAllocator::new(net, hosts, settings, || seeded(9)).unwrap();
+        Self { allocator, endpoints, now: Duration::ZERO, loss: 0.0, rng: ChaCha8Rng::seed_from_u64(7) }
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.rng.random::<f64>() < self.loss
+    }
+
+    fn run(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            self.now += TICK;
+            for endpoint in 0..self.endpoints.len() {
+                // A handshake, and what follows from it.
+                for _ in 0..3 {
+                    let (mut out, mut answer) = (Vec::new(), Vec::new());
+                    if self.endpoints[endpoint].poll(self.now, &mut out) && !self.is_lost() {
+                        self.allocator.receive(endpoint, &out, self.now, &mut answer).unwrap();
+                    }
+                    if !answer.is_empty() && !self.is_lost() {
+                        self.endpoints[endpoint].receive(&answer, self.now, &mut Vec::new()).unwrap();
+                    }
+                }
+            }
+            let mut sent = Vec::new();
+            self.allocator.tick(self.now, |endpoint, bytes| sent.push((endpoint, bytes.to_vec()))).unwrap();
+            for (endpoint, bytes) in sent {
+                if !self.is_lost() {
+                    self.endpoints[endpoint].receive(&bytes, self.now, &mut Vec::new()).unwrap();
+                }
+            }
+        }
+    }
+
+    fn rate(&self, endpoint: usize, id: u32) -> f64 {
+        self.endpoints[endpoint].rate(id, self.now).expect("the flowlet has a rate")
+    }
+}
+
+fn to(destination: u8, source_port: u16) -> Flowlet {
+    Flowlet {
+        destination: [10, 0, 0, destination].into(),
+        destination_port: 80,
+        source_port,
+        weight: Short::floor(1024.0),
+        cap: Short::INFINITE,
+    }
+}
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 2e-3 * expected, "{found} instead of {expected}");
+}
+
+#[test]
+fn flowlets_to_one_host_share_its_link_by_weight_and_cap() {
+    let mut hub = Hub::new(net(80e6), exact());
+    let one = hub.endpoints[1].start(to(3, 1));
+    let other = hub.endpoints[1].start(Flowlet { weight: Short::floor(3.0 * 1024.0), ..to(3, 2) });
+    hub.run(100);
+    assert_near(hub.rate(1, one), 20e6);
+    assert_near(hub.rate(1, other), 60e6);
+    hub.endpoints[1].change(other, Flowlet { cap: Short::floor(30e6), ..to(3, 2) });
+    hub.run(100);
+    assert_near(hub.rate(1, one), 50e6);
+    assert_near(hub.rate(1, other), 30e6);
+    hub.endpoints[1].end(other);
+    hub.run(100);
+    assert_near(hub.rate(1, one), 80e6);
+    assert_eq!(hub.allocator.flowlets(), 1);
+}
+
+#[test]
+fn the_five_tuple_chooses_among_shortest_paths() {
+    let mut hub = Hub::new(net(100e6), exact());
+    let ids: Vec<u32> = (0..20).map(|port| hub.endpoints[0].start(to(3, port))).collect();
+    hub.run(200);
+    let total: f64 = ids.iter().map(|&id| hub.rate(0, id)).sum();
+    assert_near(total, 140e6);
+}
+
+#[test]
+fn flowlets_of_a_failed_link_take_another_path_and_come_back() {
+    let mut hub = Hub::new(net(100e6), exact());
+    let ids: Vec<u32> = (0..8).map(|port| hub.endpoints[0].start(to(3, port))).collect();
+    hub.run(200);
+    hub.allocator.set_network(net(0.0)).unwrap();
+    hub.run(200);
+    ids.iter().for_each(|&id| assert_near(hub.rate(0, id), 5e6));
+    hub.allocator.set_network(net(100e6)).unwrap();
+    hub.run(200);
+    assert_near(ids.iter().map(|&id| hub.rate(0, id)).sum(), 140e6);
+}
+
+#[test]
+fn a_flowlet_without_a_path_keeps_the_rate_0_until_its_link_returns() {
+    let mut hub = Hub::new(net(100e6), exact());
+    let id = hub.endpoints[1].start(to(3, 1));
+    hub.run(50);
+    hub.allocator.set_network(net(0.0)).unwrap();
+    // b reaches c through a and the other switch.
+    hub.run(100);
+    assert_near(hub.rate(1, id), 40e6);
+    let cut = Topology::from_edges("a s 100e6\nb s 0\nc s 0\na t 40e6\nt c 40e6").unwrap();
+    hub.allocator.set_network(cut).unwrap();
+    hub.run(100);
+    assert_eq!(hub.rate(1, id), 0.0);
+    hub.allocator.set_network(net(100e6)).unwrap();
+    hub.run(100);
+    assert_near(hub.rate(1, id), 100e6);
+}
+
+#[test]
+fn what_is_no_host_has_no_rate_and_is_counted() {
+    let mut hub = Hub::new(net(100e6), exact());
+    let id = hub.endpoints[0].start(to(77, 1));
+    let itself = hub.endpoints[0].start(to(1, 1));
+    hub.run(20);
+    assert_eq!(hub.endpoints[0].rate(id, hub.now), None);
+    assert_eq!(hub.endpoints[0].rate(itself, hub.now), None);
+    assert_eq!(hub.allocator.counts().unrouted, 2);
+    hub.endpoints[0].end(id);
+    hub.run(20);
+    assert_eq!(hub.allocator.counts().ended, 1);
+}
+
+#[test]
+fn with_a_fifth_of_datagrams_lost_rates_are_the_same_in_the_end() {
+    let rates_with = |loss: f64| {
+        let mut hub = Hub::new(net(90e6), RateSettings::default());
+        hub.loss = loss;
+        let ids: Vec<(usize, u32)> = (0..30).map(|n| (n % 2, hub.endpoints[n % 2].start(to(3, n as u16)))).collect();
+        hub.run(400);
+        for &(endpoint, id) in &ids[..10] {
+            hub.endpoints[endpoint].end(id);
+        }
+        hub.run(600);
+        // Thresholds let rates stay within a hundredth of what they become.
+        ids[10..].iter().map(|&(endpoint, id)| hub.rate(endpoint, id)).collect::<Vec<_>>()
+    };
+    for (lossy, whole) in rates_with(0.2).into_iter().zip(rates_with(0.0)) {
+        assert!((lossy / whole - 1.0).abs() < 0.03, "{lossy} instead of {whole}");
+    }
+}
+
+#[test]
+fn rates_that_endpoints_have_never_overload_a_link() {
+    let mut hub = Hub::new(net(90e6), RateSettings::default());
+    let mut ids = Vec::new();
+    for round in 0..300_u16 {
+        let endpoint = usize::from(round % 2);
+        ids.push((endpoint, hub.endpoints[endpoint].start(to(3, round))));
+        if ids.len() > 12 {
+            let (endpoint, id) = ids.remove(usize::from(round * 7 % 12));
+            hub.endpoints[endpoint].end(id);
+        }
+        hub.run(3);
+        let rates = ids.iter().filter_map(|&(endpoint, id)| hub.endpoints[endpoint].rate(id, hub.now));
+        // The links into c: 90 from the switch and 40 from the other.
+        assert!(rates.sum::<f64>() <= 130e6, "more than the links into c");
+    }
+    assert!(hub.allocator.utilization().iter().all(|&part| part <= 1.0));
+}
+
+#[test]
+fn an_allocator_goes_on_from_its_snapshot_with_the_rates_it_had() {
+    let mut hub = Hub::new(net(90e6), exact());
+    let ids: Vec<u32> = (0..5).map(|port| hub.endpoints[1].start(to(3, port))).collect();
+    hub.run(100);
+    let before: Vec<f64> = ids.iter().map(|&id| hub.rate(1, id)).collect();
+    let text = hub.allocator.to_json().unwrap();
+    let hosts = hub.allocator.hosts().clone();
+    let restore = |net| FlowletAllocator::from_json(&text, net, hosts.clone(), exact(), || seeded(77), hub.now);
+    let restored = restore(net(90e6)).unwrap();
+    assert_eq!(restored.flowlets(), 5);
+    let error = |net| restore(net).err().expect("another network").to_string();
+    let other = Topology::from_edges("a s 1\nb s 1\nc s 1").unwrap();
+    assert_eq!(error(other), "snapshot: it is of a network of 10 links, this one has 6");
+    hub.allocator = restored;
+    // A flowlet ends while the allocator is away.
+    hub.endpoints[1].end(ids[4]);
+    hub.run(1);
+    for (&id, before) in ids[..4].iter().zip(&before) {
+        let rate = hub.rate(1, id);
+        assert!(rate >= *before * 0.999, "{rate} after {before}");
+    }
+    hub.run(100);
+    assert_near(hub.rate(1, ids[0]), 90e6 / 4.0);
+    assert_eq!(hub.allocator.flowlets(), 4);
+}
+
+#[test]
+fn endpoints_that_do_not_return_are_forgotten_after_a_lifetime() {
+    let mut hub = Hub::new(net(90e6), exact());
+    let gone = hub.endpoints[0].start(to(2, 1));
+    let id = hub.endpoints[2].start(to(2, 1));
+    hub.run(100);
+    assert_near(hub.rate(2, id), 50e6);
+    assert_near(hub.rate(0, gone), 50e6);
+    hub.endpoints.remove(0);
+    // The others keep their numbers.
+    hub.endpoints.insert(0, EndpointProtocol::new(seeded(50)));
+    hub.run(100);
+    assert_near(hub.rate(2, id), 90e6);
+}
+
+#[test]
+fn wrong_files_are_named_by_line() {
+    let net = net(1e6);
+    let error = |text: &str| Hosts::read(text, &net).unwrap_err().to_string();
+    assert_eq!(
+        error("10.0.0.1 a.test"),
+        "hosts, line 1: found \"10.0.0.1 a.test\", expected an address, a name and a node"
+    );
+    assert_eq!(error("\n::1 a.test a"), "hosts, line 2: \"::1\" is not an IPv4 address");
+    assert_eq!(error("10.0.0.1 a.test z"), "hosts, line 1: the network has no node \"z\"");
+    assert_eq!(error("10.0.0.1 a.test a\n10.0.0.1 b.test b"), "hosts, line 2: 10.0.0.1 is named twice");
+    assert_eq!(error("10.0.0.1 a.test a\n10.0.0.2 a.test b"), "hosts, line 2: a.test is at another node above");
+}
+
+#[test]
+fn a_network_of_other_links_is_refused_and_the_old_one_stays() {
+    let mut hub = Hub::new(net(90e6), exact());
+    let other = Topology::from_edges("a s 1\nb s 1\nc s 1").unwrap();
+    let error = hub.allocator.set_network(other).unwrap_err().to_string();
+    assert!(error.contains("only capacities may differ"), "{error}");
+    assert_eq!(hub.allocator.network().links().len(), 10);
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let error = |change: fn(&mut RateSettings)| {
+        let mut settings = RateSettings::default();
+        change(&mut settings);
+        settings.check().unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(|settings| settings.tick = Duration::from_micros(99)),
+        "tick_us is 99, expected 100 to 100000 microseconds"
+    );
+    assert_eq!(
+        error(|settings| settings.lifetime = settings.tick * 31),
+        "lifetime_us is 31000, expected at least 32 ticks and at most an hour"
+    );
+    assert_eq!(error(|settings| settings.iterations = 0), "iterations is 0, expected at least 1");
+}

@@ -1,0 +1,259 @@
+//! A daemon and endpoints over sockets of this machine. Tests wait for conditions, never for times.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use netnum_service::Certificates;
+use netnum_service::daemon::{Config, Daemon};
+use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointError, EndpointStatus};
+
+use crate::certificates::Authority;
+
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(120), "{what} never came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A folder with a configuration: two hosts of this machine behind a switch, 80 Mbit/s each.
+struct Setup {
+    folder: PathBuf,
+    authority: Authority,
+}
+
+impl Setup {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let authority = Authority::new(&folder, "authority");
+        fs::write(folder.join("hosts"), "127.0.0.1 a.test a\n127.0.0.2 b.test b\n").unwrap();
+        let this = Self { folder, authority };
+        this.write_network("80e6");
+        this
+    }
+
+    fn write_network(&self, capacity: &str) {
+        fs::write(self.folder.join("network"), format!("a s {capacity}\nb s 80e6")).unwrap();
+    }
+
+    fn config(&self, listen: SocketAddr) -> Config {
+        let Certificates { authority, certificate, key } = self.authority.sign("allocator.test");
+        let text = format!(
+            "listen = '{listen}'\nstatus = '127.0.0.1:0'\nnetwork = 'network'\nhosts = 'hosts'\nsnapshot = 'state'\n\
+             [tls]\nauthority = {authority:?}\ncertificate = {certificate:?}\nkey = {key:?}\n\
+             [rates]\nlifetime_us = 500000\n"
+        );
+        let file = self.folder.join("allocator.toml");
+        fs::write(&file, text).unwrap();
+        Config::read(&file).unwrap()
+    }
+
+    fn start(&self) -> Daemon {
+        Daemon::start(&self.config("127.0.0.1:0".parse().unwrap())).unwrap()
+    }
+
+    fn endpoint(&self, allocator: SocketAddr) -> Endpoint {
+        Endpoint::connect(EndpointConfig::new(allocator, "allocator.test", self.authority.sign("a.test"))).unwrap()
+    }
+}
+
+/// A sender that never stops writing, and a receiver that reads all.
+struct Stream {
+    sender: Arc<TcpStream>,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+const TO_B: &str = "127.0.0.2:80";
+
+impl Stream {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let sender = Arc::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        let mut receiver = listener.accept().unwrap().0;
+        let stop = Arc::new(AtomicBool::new(false));
+        let (to_stop, writer) = (stop.clone(), sender.try_clone().unwrap());
+        let write = move || {
+            let mut writer = writer;
+            while !to_stop.load(Ordering::Relaxed) && writer.write_all(&[1; 16_384]).is_ok() {}
+        };
+        let read = move || {
+            let mut all = vec![0; 1 << 16];
+            while receiver.read(&mut all).is_ok_and(|count| count > 0) {}
+        };
+        Self { sender, stop, threads: vec![std::thread::spawn(write), std::thread::spawn(read)] }
+    }
+
+    fn attach(&self, endpoint: &Endpoint) {
+        endpoint.attach(&self.sender, TO_B.parse().unwrap(), 1.0).unwrap();
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = self.sender.shutdown(std::net::Shutdown::Both);
+        self.threads.drain(..).for_each(|thread| thread.join().unwrap());
+    }
+}
+
+fn get(address: SocketAddr, page: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {page} HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+fn metric(daemon: &Daemon, name: &str) -> f64 {
+    let text = get(daemon.status_address().unwrap(), "/metrics");
+    let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("it has the metric");
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+fn is(endpoint: &Endpoint, what: fn(&EndpointStatus) -> bool) -> bool {
+    what(&endpoint.status())
+}
+
+#[test]
+fn a_socket_that_fills_is_paced_and_one_that_empties_is_not() {
+    let setup = Setup::new("paced");
+    let daemon = setup.start();
+    let endpoint = setup.endpoint(daemon.address());
+    let stream = Stream::new();
+    stream.attach(&endpoint);
+    wait_for("a rate", || is(&endpoint, |status| status.paced == 1 && status.is_led));
+    assert_eq!(metric(&daemon, "netnum_endpoints_connected"), 1.0);
+    let page = get(daemon.status_address().unwrap(), "/");
+    assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("a -> s"), "{page}");
+    assert!(get(daemon.status_address().unwrap(), "/other").starts_with("HTTP/1.1 404"));
+    stream.stop();
+    wait_for("the flowlet's end", || is(&endpoint, |status| status.flowlets == 0 && status.paced == 0));
+    wait_for("its end at the allocator", || metric(&daemon, "netnum_flowlets") == 0.0);
+    drop(stream);
+    wait_for("the socket's end", || is(&endpoint, |status| status.sockets == 0));
+}
+
+#[test]
+fn when_the_allocator_is_gone_pacing_is_lifted_and_comes_back_with_it() {
+    let setup = Setup::new("gone");
+    let daemon = setup.start();
+    let address = daemon.address();
+    let endpoint = setup.endpoint(address);
+    let stream = Stream::new();
+    stream.attach(&endpoint);
+    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    daemon.stop();
+    assert!(setup.folder.join("state").exists(), "it has written its snapshot");
+    wait_for("the lapse", || is(&endpoint, |status| status.paced == 0 && status.lapses == 1 && !status.is_led));
+    assert_eq!(endpoint.status().flowlets, 1, "the flowlet goes on");
+    let daemon = Daemon::start(&setup.config(address)).unwrap();
+    wait_for("a rate again", || is(&endpoint, |status| status.paced == 1 && status.is_led));
+    assert_eq!(metric(&daemon, "netnum_flowlets"), 1.0);
+}
+
+#[test]
+fn a_network_that_is_read_again_changes_rates() {
+    let setup = Setup::new("reload");
+    let daemon = setup.start();
+    let endpoint = setup.endpoint(daemon.address());
+    let stream = Stream::new();
+    stream.attach(&endpoint);
+    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    let config = setup.config(daemon.address());
+    let updates = metric(&daemon, "netnum_updates_total");
+    setup.write_network("20e6");
+    daemon.reload(&config).unwrap();
+    wait_for("another rate", || metric(&daemon, "netnum_updates_total") > updates);
+    fs::write(setup.folder.join("network"), "a s fast").unwrap();
+    let error = daemon.reload(&config).unwrap_err().to_string();
+    assert!(error.ends_with("network: line 1: capacity \"fast\" is not a number"), "{error}");
+}
+
+/// Nobody is connected after so many refusals.
+fn assert_refused(daemon: &Daemon, stranger: &Endpoint) {
+    let before = metric(daemon, "netnum_handshakes_refused_total");
+    wait_for("a refusal", || metric(daemon, "netnum_handshakes_refused_total") >= before + 2.0);
+    assert_eq!(metric(daemon, "netnum_endpoints_connected"), 0.0);
+    assert_eq!(metric(daemon, "netnum_datagrams_received_total"), 0.0);
+    assert!(!stranger.status().is_led);
+}
+
+#[test]
+fn strangers_are_refused() {
+    let setup = Setup::new("strangers");
+    let daemon = setup.start();
+    let connect = |tls| Endpoint::connect(EndpointConfig::new(daemon.address(), "allocator.test", tls)).unwrap();
+    let known = setup.authority.sign("a.test");
+    // Of another authority, though it trusts the allocator's.
+    let other = Authority::new(&setup.folder.join("other"), "other").sign("a.test");
+    assert_refused(&daemon, &connect(Certificates { authority: known.authority.clone(), ..other }));
+    // Expired.
+    assert_refused(&daemon, &connect(setup.authority.sign_until("a.test", 2021)));
+    // Of no host.
+    assert_refused(&daemon, &connect(setup.authority.sign("c.test")));
+}
+
+#[test]
+fn an_endpoint_refuses_an_allocator_of_another_name_or_authority() {
+    let setup = Setup::new("impostors");
+    let daemon = setup.start();
+    let own = setup.authority.sign("a.test");
+    let renamed = Endpoint::connect(EndpointConfig::new(daemon.address(), "another.test", own.clone())).unwrap();
+    let other = Authority::new(&setup.folder.join("other"), "other").sign("a.test");
+    let trusting = Certificates { authority: other.authority, ..own };
+    let misled = Endpoint::connect(EndpointConfig::new(daemon.address(), "allocator.test", trusting)).unwrap();
+    wait_for("refusals", || metric(&daemon, "netnum_handshakes_refused_total") >= 4.0);
+    assert!(!renamed.status().is_led && !misled.status().is_led);
+}
+
+#[test]
+fn what_cannot_be_attached_is_named() {
+    let setup = Setup::new("attached");
+    let endpoint = setup.endpoint("127.0.0.1:9".parse().unwrap());
+    let to: SocketAddrV4 = TO_B.parse().unwrap();
+    let stream = Stream::new();
+    for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = endpoint.attach(&stream.sender, to, weight).unwrap_err().to_string();
+        assert_eq!(error, format!("weight is {weight}, expected a number > 0"));
+    }
+    let udp = Arc::new(std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+    assert!(matches!(endpoint.attach(&udp, to, 1.0), Err(EndpointError::System(_))));
+    if let Ok(listener) = TcpListener::bind("[::1]:0") {
+        let six = Arc::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        assert!(matches!(endpoint.attach(&six, to, 1.0), Err(EndpointError::Address(_))));
+    }
+}
+
+#[test]
+fn a_wrong_configuration_names_its_file_and_line() {
+    let setup = Setup::new("config");
+    let config = setup.config("127.0.0.1:0".parse().unwrap());
+    assert_eq!(config.check().unwrap(), "graph, 3 nodes, 4 links; 2 endpoints");
+    let file = setup.folder.join("allocator.toml");
+    let error = |text: String| {
+        fs::write(&file, text).unwrap();
+        Config::read(&file).unwrap_err().to_string()
+    };
+    let good = fs::read_to_string(&file).unwrap();
+    let misspelled = error(good.replace("lifetime_us", "lifetime"));
+    assert!(misspelled.contains("allocator.toml") && misspelled.contains("unknown field `lifetime`"), "{misspelled}");
+    let short = error(good.replace("500000", "500"));
+    assert!(short.ends_with("lifetime_us is 500, expected at least 32 ticks and at most an hour"), "{short}");
+    fs::remove_file(&config.tls.key).unwrap();
+    let missing = config.check().unwrap_err().to_string();
+    assert!(missing.starts_with(&config.tls.key.display().to_string()), "{missing}");
+    assert!(Config::read(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere: "));
+}
