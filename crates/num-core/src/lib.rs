@@ -56,7 +56,7 @@ mod paths;
 mod power_law;
 mod presolve;
 mod problem;
-pub mod registry;
+mod registry;
 pub mod sensitivity;
 mod solve;
 mod tolerances;
@@ -76,6 +76,7 @@ pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use presolve::{Infeasibility, Presolved};
 pub use problem::{Problem, Starving};
+pub use registry::{OptionValue, Options};
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, PriorityClass, Progress, Settings, Solution, Solver, State, Status, Stop,
     solve,
@@ -120,6 +121,9 @@ pub mod internal {
     }
     pub mod options {
         pub use crate::registry::options::{Given, defaults, json, options_of, read_form};
+    }
+    pub mod registry {
+        pub use crate::registry::{Entry, OptionInfo, OptionRange, Registry};
     }
 }
 

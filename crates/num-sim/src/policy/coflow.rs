@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use netnum_core::Topology;
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::{Event, MaxMinFair, Policy, PolicyEntry, Rates};

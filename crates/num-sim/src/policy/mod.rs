@@ -28,7 +28,7 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
-use netnum_core::registry::Registry;
+use netnum_core::internal::registry::Registry;
 
 use crate::error::Result;
 use crate::network::Flows;
@@ -51,6 +51,7 @@ pub use strict::{Levels, Strict};
 pub use xwi::{Xwi, XwiOptions};
 
 /// The policies that [`policy`] builds.
+#[doc(hidden)]
 pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
     "policy",
     &[

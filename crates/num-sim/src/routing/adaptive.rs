@@ -28,7 +28,7 @@
 
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::{ByWeight, PathSets};

@@ -14,7 +14,7 @@ mod tiers;
 mod weighted;
 
 use netnum_core::Topology;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 
 use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
