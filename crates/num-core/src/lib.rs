@@ -122,6 +122,9 @@ pub mod internal {
     pub mod options {
         pub use crate::registry::options::{Given, defaults, json, options_of, read_form};
     }
+    pub mod path_split {
+        pub use crate::solve::price::path_split::{AVOIDABLE, FOLLOW, LARGEST_EXPONENT, SMALLEST_SHARE, WHOLE};
+    }
     pub mod registry {
         pub use crate::registry::{Entry, OptionInfo, OptionRange, Registry};
     }

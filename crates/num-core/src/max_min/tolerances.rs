@@ -2,9 +2,10 @@
 //!
 //! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
 
-/// Part of its terms below which a sum is rounding: rates, their derivatives and entries of W⁻¹; also the part by which
-/// a fair share is rounded, and that of its range by which a variable may go below 0 in the ratio test.
-pub(super) const ROUNDING: f64 = 1e-12;
+/// Also of derivatives and entries of W⁻¹, the part by which a fair share is rounded, and that of its range by which a
+/// variable may go below 0 in the ratio test.
+pub(super) use crate::tolerances::ROUNDING;
+
 /// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
 /// is 0 when given rates are routed.
 pub(super) const ZERO: f64 = 1e-11;
