@@ -11,13 +11,12 @@ use crate::certificate::Certificate;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solve::{Ask, Goal, Observer, Solution, Status, solve_on};
+use crate::tolerances::SUMMED;
 use crate::utility::Curvature;
 
 /// Where the split over few paths is not proven, prices are found to this part of the tolerance, so many times.
 const FINER: f64 = 0.03;
 const TRIES: usize = 3;
-/// A link that is loaded above its capacity by more than this part is not left to rounding.
-const ROUNDING: f64 = 1e-11;
 
 impl OverAllPaths {
     /// The same rates of flows over few paths: at most one for every flow and one for every full link. Of several such
@@ -101,7 +100,7 @@ impl Few {
         observer: &mut dyn Observer,
     ) -> Result<Self> {
         let mut rates = vertex(whole, &many.rates)?;
-        let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + ROUNDING);
+        let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + SUMMED);
         if !whole.loads(&rates)?.iter().zip(whole.capacities()).all(fits) {
             rates.clone_from(&many.rates);
         }

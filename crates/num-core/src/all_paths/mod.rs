@@ -35,7 +35,7 @@
 //! generation technique*, EJOR 2013.
 
 mod again;
-mod cheapest_paths;
+pub(crate) mod cheapest_paths;
 mod cuts;
 mod demands;
 mod few_paths;
