@@ -29,8 +29,7 @@ use std::time::{Duration, Instant};
 
 use common::Plan;
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::registry::Options;
-use netnum_core::{Link, Paths, Topology};
+use netnum_core::{Link, Options, Paths, Topology};
 use netnum_sim::{
     AllReduce, Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Pairs, Poisson, Production, Report, Routing,
     RunSettings, Sizes, Spray, Workload, policy, simulate,

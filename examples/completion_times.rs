@@ -6,8 +6,7 @@
 //!
 //! Run it with `cargo run -p netnum-examples --example completion_times`.
 
-use netnum_core::Topology;
-use netnum_core::registry::Options;
+use netnum_core::{Options, Topology};
 use netnum_sim::{Ecmp, Pairs, Poisson, Result, RunSettings, Sizes, Workload, policy, simulate};
 
 /// Seconds in which flows arrive, and after which they count.

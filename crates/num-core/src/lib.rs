@@ -56,7 +56,7 @@ mod paths;
 mod power_law;
 mod presolve;
 mod problem;
-pub mod registry;
+mod registry;
 pub mod sensitivity;
 mod solve;
 mod tolerances;
@@ -65,27 +65,25 @@ mod utility;
 mod water_fill;
 mod work;
 
-pub use all_paths::{
-    CarriedOverAllPaths, Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, concurrent_flow_over_all_paths,
-    min_utilization_over_all_paths, over_few_paths, solve_over_all_paths,
-};
+pub use all_paths::{Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, solve_over_all_paths};
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
 pub use error::{Cause, Error, Result};
-pub use max_min::{Cut, MaxMin, MaxMinBasis, max_min};
+pub use max_min::{Cut, MaxMin, max_min};
 pub use normalize::*;
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use presolve::{Infeasibility, Presolved};
 pub use problem::{Problem, Starving};
+pub use registry::{OptionValue, Options};
 pub use solve::{
     Ask, Cadence, METHODS, Method, Observer, PriorityClass, Progress, Settings, Solution, Solver, State, Status, Stop,
     solve,
 };
 pub use topology::{EcmpSplit, KShortest, Link, LinkAttribute, Node, Topology};
 pub use utility::families::*;
-pub use utility::{Curvature, FairShare, Parameter, ParameterName, Spec, Units, Utilities, Utility, utility_laws};
+pub use utility::{Curvature, FairShare, Parameter, ParameterName, Utilities, Utility, utility_laws};
 #[cfg(feature = "mpi")]
 pub use work::MpiWorld;
 pub use work::{AllReduce, Ranks, StopToken, Workers};
@@ -100,17 +98,24 @@ pub mod price {
 /// Items that the other crates of netnum and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::all_paths::{check_over_all_paths, over_first_paths, solve_with_link_costs};
+    pub use crate::all_paths::{
+        CarriedOverAllPaths, check_over_all_paths, concurrent_flow_over_all_paths, min_utilization_over_all_paths,
+        over_first_paths, solve_with_link_costs,
+    };
     pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
     pub use crate::link_ends::{LinkEnds, spread};
+    pub use crate::max_min::MaxMinBasis;
     pub use crate::solve::price::{
         LARGEST_PRICE, LARGEST_SUM, LinkPrices, Links, PowerDemand, PowerDemands, PricesSnapshot, Reduced, Respond,
         UNLIMITED,
     };
     pub use crate::solve::solve_on;
-    pub use crate::utility::{cancels, inverse};
+    pub use crate::utility::{Spec, Units, cancels, inverse};
     pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
+    pub mod cheapest_paths {
+        pub use crate::all_paths::cheapest_paths::ROUNDING;
+    }
     pub mod interrupt {
         pub use crate::work::interrupt::{Pacer, Tokens, check};
     }
@@ -119,6 +124,12 @@ pub mod internal {
     }
     pub mod options {
         pub use crate::registry::options::{Given, defaults, json, options_of, read_form};
+    }
+    pub mod path_split {
+        pub use crate::solve::price::path_split::{AVOIDABLE, FOLLOW, LARGEST_EXPONENT, SMALLEST_SHARE, WHOLE};
+    }
+    pub mod registry {
+        pub use crate::registry::{Entry, OptionInfo, OptionRange, Registry};
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use netnum_core::{MaxMin, MaxMinBasis};
+use netnum_core::MaxMin;
+use netnum_core::internal::MaxMinBasis;
 use netnum_parallel::Threads;
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;

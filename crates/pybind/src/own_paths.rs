@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use netnum_core::internal::cheapest_paths::ROUNDING;
 use netnum_core::{Cheaper, CheapestPaths, Error, NetworkPaths, Paths, Result, Workers};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -13,9 +14,6 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::error::ProblemError;
 use crate::topology::Topology;
 use crate::{detach, path_forms};
-
-/// What rounding of a sum of prices may add.
-const ROUNDING: f64 = 1e-9;
 
 /// A function of the prices of links that returns the cheapest path of every pair.
 ///

@@ -1,6 +1,6 @@
 //! Plain data: options as Python objects, and back.
 
-use netnum_core::registry::{OptionValue, Options};
+use netnum_core::{OptionValue, Options};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 

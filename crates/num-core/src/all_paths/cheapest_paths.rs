@@ -55,7 +55,7 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
 }
 
 /// What rounding of a sum of prices may add.
-const ROUNDING: f64 = 1e-9;
+pub const ROUNDING: f64 = 1e-9;
 
 /// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, cheaper
 /// than asked for.

@@ -11,71 +11,72 @@ use crate::certificate::Certificate;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solve::{Ask, Goal, Observer, Solution, Status, solve_on};
+use crate::tolerances::SUMMED;
 use crate::utility::Curvature;
 
 /// Where the split over few paths is not proven, prices are found to this part of the tolerance, so many times.
 const FINER: f64 = 0.03;
 const TRIES: usize = 3;
-/// A link that is loaded above its capacity by more than this part is not left to rounding.
-const ROUNDING: f64 = 1e-11;
 
-/// The same rates of flows over few paths: at most one for every flow and one for every full link. Of several such
-/// splits it is one of paths with few links. Links have the costs that the solution was found with; the certificate is
-/// over all paths again.
-///
-/// With `most` a flow has at most so many paths: those that carry most of it, over which the problem is solved again.
-/// The certificate then has the distance of these rates to the optimum over all paths, by the prices of that; of
-/// max-min, whose proof is none of other rates, it proves nothing. Where that is above the tolerance, the status is
-/// [`Status::FewerPaths`].
-///
-/// # Errors
-/// Those of the oracle and of [`solve`](crate::solve()), and [`Error::Setting`] for 0 paths and for floors that do not
-/// fit over so few.
-pub fn over_few_paths(
-    found: OverAllPaths,
-    all: &dyn CheapestPaths,
-    link_costs: &[f64],
-    most: Option<usize>,
-    ask: &Ask,
-    observer: &mut dyn Observer,
-) -> Result<OverAllPaths> {
-    if most == Some(0) {
-        return Err(Error::setting("max_paths", 0, "an integer >= 1"));
-    }
-    let OverAllPaths { problem: whole, solution: mut many, .. } = found;
-    if many.infeasibility.is_some() || many.objective.is_nan() {
-        return Ok(OverAllPaths { problem: whole, solution: many, ..found });
-    }
-    let (began, seconds) = (Instant::now(), many.seconds);
-    // What the rounds have left of the limits.
-    let left = |done: usize| {
-        let mut settings = ask.settings.clone();
-        settings.max_iterations = settings.max_iterations.saturating_sub(done);
-        let took = Duration::from_secs_f64(seconds) + began.elapsed();
-        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(took));
-        settings
-    };
-    let rest = ask.cold().with_settings(left(many.iterations));
-    let mut few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
-    let mut tol = ask.settings.tol;
-    for _ in 0..TRIES {
-        if few.are_best || few.are_fewer || many.status != Status::Optimal {
-            break;
+impl OverAllPaths {
+    /// The same rates of flows over few paths: at most one for every flow and one for every full link. Of several such
+    /// splits it is one of paths with few links. Links have the costs that the solution was found with; the certificate
+    /// is over all paths again.
+    ///
+    /// With `most` a flow has at most so many paths: those that carry most of it, over which the problem is solved
+    /// again. The certificate then has the distance of these rates to the optimum over all paths, by the prices of
+    /// that; of max-min, whose proof is none of other rates, it proves nothing. Where that is above the tolerance, the
+    /// status is [`Status::FewerPaths`].
+    ///
+    /// # Errors
+    /// Those of the oracle and of [`solve`](crate::solve()), and [`Error::Setting`] for 0 paths and for floors that do
+    /// not fit over so few.
+    pub fn over_few_paths(
+        self,
+        all: &dyn CheapestPaths,
+        link_costs: &[f64],
+        most: Option<usize>,
+        ask: &Ask,
+        observer: &mut dyn Observer,
+    ) -> Result<OverAllPaths> {
+        if most == Some(0) {
+            return Err(Error::setting("max_paths", 0, "an integer >= 1"));
         }
-        // A path that is a little dearer than others carries little in a split over all, and may carry much here.
-        tol *= FINER;
-        let finer = rest.clone().with_method("interior-point").with_settings(left(many.iterations).with_tol(tol));
-        let finer = finer.with_point(many.prices.clone(), many.rates.clone());
-        let (next, _) = solve_on(&whole, &finer, observer, None)?;
-        if next.objective.is_nan() || !matches!(next.status, Status::Optimal | Status::Stalled) {
-            break;
+        let OverAllPaths { problem: whole, solution: mut many, .. } = self;
+        if many.infeasibility.is_some() || many.objective.is_nan() {
+            return Ok(OverAllPaths { problem: whole, solution: many, ..self });
         }
-        many = Solution { status: many.status, iterations: many.iterations + next.iterations, ..next };
-        few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
+        let (began, seconds) = (Instant::now(), many.seconds);
+        // What the rounds have left of the limits.
+        let left = |done: usize| {
+            let mut settings = ask.settings.clone();
+            settings.max_iterations = settings.max_iterations.saturating_sub(done);
+            let took = Duration::from_secs_f64(seconds) + began.elapsed();
+            settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(took));
+            settings
+        };
+        let rest = ask.cold().with_settings(left(many.iterations));
+        let mut few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
+        let mut tol = ask.settings.tol;
+        for _ in 0..TRIES {
+            if few.are_best || few.are_fewer || many.status != Status::Optimal {
+                break;
+            }
+            // A path that is a little dearer than others carries little in a split over all, and may carry much here.
+            tol *= FINER;
+            let finer = rest.clone().with_method("interior-point").with_settings(left(many.iterations).with_tol(tol));
+            let finer = finer.with_point(many.prices.clone(), many.rates.clone());
+            let (next, _) = solve_on(&whole, &finer, observer, None)?;
+            if next.objective.is_nan() || !matches!(next.status, Status::Optimal | Status::Stalled) {
+                break;
+            }
+            many = Solution { status: many.status, iterations: many.iterations + next.iterations, ..next };
+            few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
+        }
+        let Few { problem, mut solution, .. } = few;
+        solution.seconds = seconds + began.elapsed().as_secs_f64();
+        Ok(OverAllPaths { problem, solution, ..self })
     }
-    let Few { problem, mut solution, .. } = few;
-    solution.seconds = seconds + began.elapsed().as_secs_f64();
-    Ok(OverAllPaths { problem, solution, ..found })
 }
 
 /// The problem over few paths, and its solution.
@@ -99,7 +100,7 @@ impl Few {
         observer: &mut dyn Observer,
     ) -> Result<Self> {
         let mut rates = vertex(whole, &many.rates)?;
-        let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + ROUNDING);
+        let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + SUMMED);
         if !whole.loads(&rates)?.iter().zip(whole.capacities()).all(fits) {
             rates.clone_from(&many.rates);
         }

@@ -35,7 +35,7 @@
 //! generation technique*, EJOR 2013.
 
 mod again;
-mod cheapest_paths;
+pub(crate) mod cheapest_paths;
 mod cuts;
 mod demands;
 mod few_paths;
@@ -49,6 +49,5 @@ mod vertex;
 
 pub use cheapest_paths::{Cheaper, CheapestPaths};
 pub use demands::{CarriedOverAllPaths, concurrent_flow_over_all_paths, min_utilization_over_all_paths};
-pub use few_paths::over_few_paths;
 pub use network_paths::{NetworkPaths, over_first_paths};
 pub use rounds::{OverAllPaths, check_over_all_paths, solve_over_all_paths, solve_with_link_costs};

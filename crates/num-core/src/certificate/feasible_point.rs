@@ -11,13 +11,11 @@ use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
 use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
+use crate::tolerances::SUMMED;
 use crate::work::Workers;
 
 /// The part of a floor that rounding of sums may miss.
 const MISSED: f64 = 1e-9;
-
-/// The part of a capacity by which the sum of the rates over a link may be off.
-const SUMMED: f64 = 1e-11;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {

@@ -4,13 +4,14 @@ use std::mem::take;
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::ties::Ties;
-use super::tolerances::{FLAT, MANY_PATHS, SUMMED, TINY};
+use super::tolerances::{FLAT, MANY_PATHS, TINY};
 use super::{FeasiblePoint, larger};
 use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::parts::pieces;
 use crate::paths::passes::smaller;
+use crate::tolerances::ROUNDING;
 use crate::work::for_each;
 
 /// How flows are split over their paths.
@@ -92,10 +93,10 @@ impl<'a> PathSplits<'a> {
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
-            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
+            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + ROUNDING);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (mut excess, mut least_paid, mut smallest) = self.compare(path, other, adjacent, differences);
-                let is_near = excess.abs() <= SUMMED * own;
+                let is_near = excess.abs() <= ROUNDING * own;
                 if let Some(ties) = self.ties.as_ref().filter(|_| is_near) {
                     excess = 0.0;
                     for (link, used, price) in ties.difference(self.point, path, other) {
@@ -127,7 +128,7 @@ impl<'a> PathSplits<'a> {
             smallest = smaller(adjacent[link] / used, smallest);
         });
         let excess = sums[0] - sums[1] + problem.costs[one] - problem.costs[other];
-        let is_near = excess.abs() <= SUMMED * larger(sums[0], sums[1]);
+        let is_near = excess.abs() <= ROUNDING * larger(sums[0], sums[1]);
         (if is_near { self.exact_excess(one, other, differences) } else { excess }, least, smallest)
     }
 

@@ -19,11 +19,10 @@ use std::collections::BTreeMap;
 use super::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::tolerances::ROUNDING;
 
-/// Two sums of prices may be the same when they differ by no more than this part of the largest price in them.
-pub(super) const SAME: f64 = 1e-12;
 /// The part by which a price may differ from the given one: little more than sums that may be the same.
-const MOVED: f64 = 4.0 * SAME;
+const MOVED: f64 = 4.0 * ROUNDING;
 /// A coefficient below this is rounding.
 const NO_COEFFICIENT: f64 = 1e-9;
 
@@ -60,7 +59,7 @@ impl Ties {
             let own = problem.paths_of(flow);
             let Some(main) = own.clone().max_by(|&one, &other| rates[one].total_cmp(&rates[other])) else { continue };
             let is_same = |path: usize| {
-                (path_prices[path] - path_prices[main]).abs() <= SAME * path_prices[path].max(path_prices[main])
+                (path_prices[path] - path_prices[main]).abs() <= ROUNDING * path_prices[path].max(path_prices[main])
             };
             let used = own.filter(|&path| path != main && rates[path] > 0.0 && is_same(path));
             pairs.extend(used.map(|path| (rates[path] / rates[main], path, main)));
@@ -119,7 +118,7 @@ impl Ties {
     /// Has a reduced row be 0, if it may be.
     fn add(&mut self, row: Row) {
         let Some((&place, &lead)) = row.first_key_value() else { return };
-        if self.value(&row).abs() > SAME * lead.abs() * self.prices[place as usize] {
+        if self.value(&row).abs() > ROUNDING * lead.abs() * self.prices[place as usize] {
             return;
         }
         let sum = row.iter().skip(1).map(|(&other, coefficient)| (other, -coefficient / lead)).collect();

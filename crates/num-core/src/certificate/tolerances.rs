@@ -22,8 +22,6 @@ pub(super) const LEAST_PART: f64 = 1e-30;
 pub(super) const INSTEAD_OF_0: f64 = 1e-12;
 /// A demand is a best response where U' there is the price, to this part.
 pub(super) const AT_DEMAND: f64 = 1e-3;
-/// A price that is larger by this part may be the same: rounding of a sum.
-pub(super) const SUMMED: f64 = 1e-12;
 
 /// A path is compared with at most this many of the cheapest others of its flow.
 pub(super) const MANY_PATHS: usize = 64;

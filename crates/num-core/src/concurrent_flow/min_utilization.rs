@@ -11,12 +11,12 @@
 
 use std::time::Instant;
 
+use super::MulticommodityFlow;
 use super::caps::Caps;
 use super::demands::Demands;
 use super::prices::Prices;
-use super::{MulticommodityFlow, PROVEN, RUNS};
 use crate::error::Result;
-use crate::max_min::FirstLevels;
+use crate::max_min::{FirstLevels, PROVEN, RUNS};
 use crate::problem::Problem;
 
 #[cfg(doc)]

@@ -28,7 +28,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::max_min::{Cut, FirstLevels};
+pub(crate) use crate::max_min::PROVEN;
+use crate::max_min::{Cut, FirstLevels, RUNS};
 use crate::non_finite;
 use crate::problem::Problem;
 use crate::solve::Status;
@@ -38,13 +39,9 @@ pub use min_utilization::min_utilization;
 use prices::Prices;
 pub(crate) use prices::{rent, worth};
 
-/// A gap that ends the search: rounding is far below it.
-pub(crate) const PROVEN: f64 = 1e-8;
 /// A gap up to which rates are optimal. The simplex method may leave more than rounding where the coefficients of paths
 /// are decades apart.
 pub(crate) const OPTIMAL: f64 = 1e-6;
-/// Runs of the simplex method with other pivots before the best one stands.
-const RUNS: u64 = 4;
 
 /// Rates that carry the same fraction of every demand, and the prices of links that prove that no others carry more, or
 /// load links less: what [`concurrent_flow`] and [`min_utilization`] return.

@@ -18,6 +18,7 @@ use super::witness::{Inequality, nearest_inequalities};
 use crate::error::Result;
 use crate::paths::Row;
 use crate::problem::Problem;
+use crate::tolerances::{AT_LIMIT, IDLE_SHARE};
 use crate::utility::FairShare;
 
 /// Links that together have held back flows of max-min rates with several paths per flow, at one fair share.
@@ -42,11 +43,6 @@ pub(crate) struct Limits {
     /// In order of fair shares; none with one path per flow.
     pub(crate) cuts: Vec<Cut>,
 }
-
-/// A rate within this of its limit is at it.
-const AT_LIMIT: f64 = 1e-9;
-/// A path with no more than this part of its flow's rate carries nothing.
-const IDLE_SHARE: f64 = 1e-6;
 
 /// A level: the links of its cut with their π, those that stand for caps among them, and the flows that it fixes.
 struct Level {

@@ -80,6 +80,7 @@ pub use levels::Cut;
 pub(crate) use levels::Limits;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
+pub(crate) use tolerances::{PROVEN, RUNS};
 pub(crate) use witness::Inequality;
 pub(crate) use witness::Witness;
 

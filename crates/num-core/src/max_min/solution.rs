@@ -119,6 +119,7 @@ impl MaxMin {
     }
 
     /// The start of the next search.
+    #[doc(hidden)]
     pub fn basis(&self) -> &MaxMinBasis {
         &self.basis
     }

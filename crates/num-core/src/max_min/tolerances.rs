@@ -2,9 +2,10 @@
 //!
 //! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
 
-/// Part of its terms below which a sum is rounding: rates, their derivatives and entries of W⁻¹; also the part by which
-/// a fair share is rounded, and that of its range by which a variable may go below 0 in the ratio test.
-pub(super) const ROUNDING: f64 = 1e-12;
+/// Also of derivatives and entries of W⁻¹, the part by which a fair share is rounded, and that of its range by which a
+/// variable may go below 0 in the ratio test.
+pub(super) use crate::tolerances::ROUNDING;
+
 /// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
 /// is 0 when given rates are routed.
 pub(super) const ZERO: f64 = 1e-11;
@@ -29,13 +30,13 @@ pub(super) const NEGLIGIBLE: f64 = 1e-6;
 /// Part of a full inequality that a flow must have in it to be held by it: where it has less, what is left of the
 /// inequality by rounding (`FULL`) is more than a millionth of the flow.
 pub(super) const SMALL: f64 = 4e-9;
-/// Residual of rates that ends a search over several paths.
-pub(super) const PROVEN: f64 = 1e-8;
+/// Residual of rates, or gap, that ends a search over several paths: rounding is far below it.
+pub(crate) const PROVEN: f64 = 1e-8;
 /// Residual up to which the best rates of such a search are an answer.
 pub(super) const ACCEPTABLE: f64 = 1e-5;
 
-/// Runs with other costs before the best one stands; and where its rates are an answer.
-pub(super) const RUNS: u64 = 4;
+/// Runs with other costs or pivots before the best one stands; and where its rates are an answer.
+pub(crate) const RUNS: u64 = 4;
 pub(super) const RUNS_WHERE_NEAR: u64 = 2;
 /// Iterations per path, link, flow and breakpoint before a run has broken off.
 pub(super) const ITERATIONS: usize = 20;

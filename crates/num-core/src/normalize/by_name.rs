@@ -18,6 +18,7 @@ macro_rules! normalizers {
         }
 
         /// The normalizers of the library by name, the one to use first first.
+        #[doc(hidden)]
         pub static NORMALIZERS: &crate::registry::Registry<Normalization> = &crate::registry::Registry::new(
             "normalizer",
             &[$(crate::registry::Entry {

@@ -75,7 +75,7 @@ impl From<Settings> for Ask {
 }
 
 impl Ask {
-    /// By a method of [`METHODS`](crate::METHODS), or `auto`.
+    /// By the name of a method, or `auto`. A solve by another name is an error that lists those that there are.
     pub fn by(method: &str) -> Self {
         Self::of(By::Name(method.into(), BTreeMap::new()))
     }

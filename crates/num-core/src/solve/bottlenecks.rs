@@ -21,15 +21,13 @@ use crate::error::Result;
 use crate::max_min::{self, Inequality, Limits};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::tolerances::NEGLIGIBLE;
+use crate::tolerances::{IDLE_SHARE, NEGLIGIBLE};
 use crate::utility::Curvature;
 
 /// A link that idles by no more than this is full.
 const IDLE: f64 = 1e-2;
 /// A rate within this of its cap or saturation is at it.
 const AT_LIMIT: f64 = 1e-3;
-/// A path with no more than this part of its flow's rate carries nothing.
-const IDLE_SHARE: f64 = 1e-6;
 
 /// The bottleneck of every path of the problem at a feasible point, the prices of links, and the cuts of max-min over
 /// several paths, which its witness has.

@@ -49,6 +49,7 @@ const fn by_rule(rule: &RuleInfo) -> MethodInfo {
 }
 
 /// Every method by name: those that move prices by a rule, then the others. Options are numbers.
+#[doc(hidden)]
 pub static METHODS: &Registry<Make> = &Registry::new("method", &ALL);
 
 static ALL: [MethodInfo; BUILT_IN.len() + OTHERS.len()] = {
@@ -161,8 +162,8 @@ impl MethodInfo {
 }
 
 impl Rule {
-    /// The rule of a method of [`METHODS`], with the method's options by name, for flows of this α in the caller's
-    /// units. Rules that suit every α take no notice of it.
+    /// The rule of a method, by name as its options are, for flows of this α in the caller's units. Rules that suit
+    /// every α take no notice of it.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,

@@ -21,8 +21,8 @@ pub enum Status {
     /// The observer stopped it; the solution is the best one certified, and what it left idle is filled.
     Stopped,
     /// The best over fewer paths than its certificate is over, those that a limit per flow allows
-    /// ([`over_few_paths`](crate::over_few_paths)): over these paths the rates are proven optimal, and the certificate
-    /// has their distance to the optimum over all.
+    /// ([`over_few_paths`](crate::OverAllPaths::over_few_paths)): over these paths the rates are proven optimal, and
+    /// the certificate has their distance to the optimum over all.
     FewerPaths,
     /// The floors do not fit: the solution has the proof, and rates that carry the largest part of all floors.
     Infeasible,

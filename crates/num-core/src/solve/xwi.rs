@@ -32,6 +32,7 @@ use crate::interrupt::{self, StopToken};
 use crate::normalize::flow_caps_as_links;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
+use crate::tolerances::AT_LIMIT;
 use crate::water_fill::WaterFill;
 
 /// xWI. Vectors are per link, path or flow, in natural units.
@@ -58,8 +59,6 @@ pub(super) struct Xwi {
 
 /// The least share that a path has of its flow's throughput, when weights are computed.
 const LEAST_SHARE: f64 = 1e-4;
-/// A rate this near to its limit is at it.
-const NEAR: f64 = 1e-9;
 
 impl Xwi {
     /// Weights are cut at `heaviest` times the path's smallest capacity: a free path would have an infinite one.
@@ -174,8 +173,9 @@ impl Xwi {
                     revenue += rate * marginal;
                 }
                 let limit = self.limits.get(path).copied().unwrap_or(f64::INFINITY);
-                let full = rate >= limit * (1.0 - NEAR) || total >= problem.bounds.saturations[flow] * (1.0 - NEAR);
-                let least = rate <= idle || total <= problem.bounds.floors[flow] * (1.0 + NEAR);
+                let full =
+                    rate >= limit * (1.0 - AT_LIMIT) || total >= problem.bounds.saturations[flow] * (1.0 - AT_LIMIT);
+                let least = rate <= idle || total <= problem.bounds.floors[flow] * (1.0 + AT_LIMIT);
                 if (full && residual >= 0.0) || (least && residual <= 0.0) {
                     continue;
                 }

@@ -128,17 +128,6 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// One flow's utility as plain data, for files; `None` for utilities that only exist as code.
-    fn spec(&self, _flow: usize) -> Option<Spec> {
-        None
-    }
-
-    /// The utilities of some flows in other [units](Units), when the family can do better than converting every
-    /// argument and answer; that is what happens to utilities that answer `None`.
-    fn in_units(&self, _flows: &[u32], _units: Units) -> Option<Box<dyn Utility>> {
-        None
-    }
-
     /// The rates between 0 and saturation at which U' falls at once, each with by how much: demands that stay the same
     /// while the price changes. In increasing order.
     fn jumps(&self, _flow: usize) -> Vec<(f64, f64)> {
@@ -180,7 +169,21 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
-    // What follows makes the families of the library faster, and is not meant to be written for another.
+    // What follows puts the families of the library into files and makes them faster. It is not meant to be written for
+    // another.
+
+    /// One flow's utility as plain data, for files; `None` for utilities that only exist as code.
+    #[doc(hidden)]
+    fn spec(&self, _flow: usize) -> Option<Spec> {
+        None
+    }
+
+    /// The utilities of some flows in other [units](Units), when the family can do better than converting every
+    /// argument and answer; that is what happens to utilities that answer `None`.
+    #[doc(hidden)]
+    fn in_units(&self, _flows: &[u32], _units: Units) -> Option<Box<dyn Utility>> {
+        None
+    }
 
     /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then
     /// respond and add up in one pass over the flows.

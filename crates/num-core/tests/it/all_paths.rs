@@ -1,9 +1,9 @@
 //! The optimum over all paths of a network, and the cheapest paths that it rests on.
 
+use netnum_core::internal::{concurrent_flow_over_all_paths, min_utilization_over_all_paths};
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
-    Status, Topology, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, over_few_paths, solve,
-    solve_over_all_paths,
+    Status, Topology, Workers, solve, solve_over_all_paths,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -283,7 +283,7 @@ fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
         let problem = paths.problem(&net, AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
         let ask = Ask::default();
         let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
-        let few = over_few_paths(many.clone(), &paths, &[], None, &ask, &mut ()).unwrap();
+        let few = many.clone().over_few_paths(&paths, &[], None, &ask, &mut ()).unwrap();
         assert_eq!((many.solution.status, few.solution.status), (Status::Optimal, Status::Optimal));
         assert!(few.problem.paths().len() <= 12 + net.links().len());
         assert!(few.problem.paths().len() <= many.problem.paths().len());
@@ -294,10 +294,10 @@ fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
         for (load, capacity) in few.solution.loads.iter().zip(net.capacities()) {
             assert!(*load <= capacity * (1.0 + 1e-12));
         }
-        let one = over_few_paths(many.clone(), &paths, &[], Some(1), &ask, &mut ()).unwrap();
+        let one = many.clone().over_few_paths(&paths, &[], Some(1), &ask, &mut ()).unwrap();
         assert_eq!(one.problem.paths().len(), 12);
         let missing = many.solution.objective - one.solution.objective;
         assert!(one.solution.status != Status::Optimal || missing <= 1e-5 * many.solution.objective.abs());
-        assert!(over_few_paths(many, &paths, &[], Some(0), &ask, &mut ()).is_err());
+        assert!(many.over_few_paths(&paths, &[], Some(0), &ask, &mut ()).is_err());
     }
 }

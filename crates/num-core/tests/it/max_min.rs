@@ -4,7 +4,7 @@ use crate::common;
 use std::sync::Arc;
 
 use crate::common::{bandwidth_function, decades};
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use netnum_core::*;
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::common::{Logarithmic, bandwidth_function, decades};
 use netnum_core::FAMILIES;
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use netnum_core::*;
 use proptest::prelude::*;
 

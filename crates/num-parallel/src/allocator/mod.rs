@@ -134,9 +134,8 @@ impl Allocator {
         Ok(Self { engine, settings, capacities, fresh, sent, agreed, certificate: None })
     }
 
-    /// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule; `options`
-    /// are those of the method. "rcp" takes proportionally fair flows; for flows of another common α, make its
-    /// [`Rule`].
+    /// An allocator that moves prices by the price rule of a method, given by name; `options` are those of the method.
+    /// "rcp" takes proportionally fair flows; for flows of another common α, make its [`Rule`].
     ///
     /// # Errors
     /// Those of [`new`](Self::new) and of [`Rule::by_name`], with the nearest setting for an unknown option.

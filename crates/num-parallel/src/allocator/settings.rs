@@ -1,6 +1,6 @@
 //! Settings of an allocator.
 
-use netnum_core::registry::OptionRange;
+use netnum_core::internal::registry::OptionRange;
 use netnum_core::{Error, Normalization, Result};
 use serde::{Deserialize, Serialize};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use netnum_core::internal::PowerDemand;
 use rustc_hash::FxHashMap;
 
+use super::Place;
 use super::bucket::{Bucket, Kind};
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
@@ -29,13 +30,6 @@ pub(crate) struct FlowBlock<R> {
     windows: Windows,
     /// Those with several paths.
     splits: Splits<R>,
-}
-
-/// Where a flow is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) bucket: u32,
-    pub(crate) place: u32,
 }
 
 impl<R: Real> FlowBlock<R> {

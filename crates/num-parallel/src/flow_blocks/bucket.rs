@@ -16,12 +16,9 @@ use std::cell::Cell;
 use netnum_core::internal::PowerDemand;
 use netnum_core::internal::numerics::{exp, ln, vectorized};
 
-use super::real::Real;
+use super::real::{LARGEST_POWER, Real};
 use super::sizes::{ABREAST, POWERS};
 use super::windows::{Abreast, View, WindowView, add_to, window};
-
-/// exp of this is still a number, also after ten million of them are added, and that of its negative still normal.
-const LARGEST_EXPONENT: f64 = 690.0;
 
 /// Numbers of some flows that a response reads and writes, side by side in memory: a rate is stored in a line that was
 /// just read. A store to a line of its own waits for that line, and all later stores wait with it.
@@ -511,5 +508,5 @@ fn abreast<R>(column: &mut [R; POWERS]) -> impl Iterator<Item = &mut [R; ABREAST
 #[inline(always)]
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     let exponent = scale.wide() - ln(price.wide()) * exponent.wide();
-    R::of(exp(exponent.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT)))
+    R::of(exp(exponent.clamp(-LARGEST_POWER, LARGEST_POWER)))
 }

@@ -45,7 +45,7 @@ use netnum_core::internal::numerics::vectorized;
 use netnum_core::internal::{PowerDemand, Respond};
 
 use crate::team::{Job, Team, Worker};
-use block::{FlowBlock, Place};
+use block::FlowBlock;
 use bucket::Bucket;
 pub(crate) use live::LiveFlows;
 pub use live::Precision;
@@ -62,6 +62,13 @@ use tables::Tables;
 pub(crate) struct Spot {
     block: u32,
     place: Place,
+}
+
+/// Where a flow is in its block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
+    bucket: u32,
+    place: u32,
 }
 
 /// Flows with one path each, or several.

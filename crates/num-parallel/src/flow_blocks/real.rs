@@ -3,6 +3,9 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+/// exp of this is still a number, also after ten million of them are added, and that of its negative still normal.
+pub(crate) const LARGEST_POWER: f64 = 690.0;
+
 /// f64 or f32.
 pub(crate) trait Real:
     Copy

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use netnum_core::price::{Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule};
+use netnum_core::price::{FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, PriceRule, Rcp, Rule};
 use netnum_core::*;
 use netnum_parallel::internal::Engine;
 use netnum_parallel::{FlowId, Precision};
@@ -96,12 +96,12 @@ fn every_rule_takes_the_steps_of_the_solver() {
             Instance::new(&leaf_spine(), 21_000, alphas, 3),
         ] {
             takes_the_steps_of("ned", &instance, Ned::new(0.4));
-            takes_the_steps_of("gradient", &instance, Delayed::new(Gradient::new(1.0, 0.0), false));
+            takes_the_steps_of("gradient", &instance, Gradient::new(1.0, 0.0));
             takes_the_steps_of("fgm", &instance, Fgm::new());
             takes_the_steps_of("newton-like", &instance, NewtonLike::new(0.5, 0.5));
             takes_the_steps_of("fast-ned", &instance, FastNed::new(1.0));
             if alphas == [1.0] {
-                takes_the_steps_of("rcp", &instance, Delayed::new(Rcp::new(1.0, 1.0), false));
+                takes_the_steps_of("rcp", &instance, Rcp::new(1.0, 1.0));
             }
         }
     }

@@ -295,7 +295,7 @@ fn what_is_wrong_is_named() {
 /// Gives up nothing to a rule that cannot be.
 #[test]
 fn a_rule_with_parameters_out_of_range_is_refused() {
-    use netnum_core::price::{Delayed, FastNed, Gradient, Ned, NewtonLike, Rcp, Rule};
+    use netnum_core::price::{FastNed, Gradient, Ned, NewtonLike, Rcp, Rule};
     fn refusal(rule: impl Into<Rule>) -> String {
         let refused = Allocator::new(vec![1.0], rule, Default::default(), one());
         refused.map(|_| ()).unwrap_err().to_string()
@@ -305,11 +305,10 @@ fn a_rule_with_parameters_out_of_range_is_refused() {
         assert_eq!(refusal(Ned::new(gamma)), expected);
         assert_eq!(refusal(FastNed::new(gamma)), expected);
         assert_eq!(refusal(NewtonLike::new(gamma, 0.5)), expected);
-        assert_eq!(refusal(Delayed::new(Gradient::new(gamma, 0.0), false)), expected);
-        assert_eq!(refusal(Delayed::new(Rcp::new(gamma, 1.0), true)), expected.replace("gamma", "a"));
+        assert_eq!(refusal(Gradient::new(gamma, 0.0)), expected);
+        assert_eq!(refusal(Rcp::new(gamma, 1.0)), expected.replace("gamma", "a"));
     }
     assert_eq!(refusal(NewtonLike::new(0.5, f64::NAN)), "smoothing is NaN, expected a number >= 0 and < 1");
-    let gradient = Delayed::new(Gradient::new(1.0, f64::NAN), false);
-    assert_eq!(refusal(gradient), "queue is NaN, expected a finite number >= 0");
-    assert!(refusal(Delayed::new(Gradient::new(1.0, 0.0).with_step(f64::NAN), false)).starts_with("step is NaN"));
+    assert_eq!(refusal(Gradient::new(1.0, f64::NAN)), "queue is NaN, expected a finite number >= 0");
+    assert!(refusal(Gradient::new(1.0, 0.0).with_step(f64::NAN)).starts_with("step is NaN"));
 }

@@ -3,8 +3,8 @@
 //! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized
 //! windows mark √(2n/W) of their packets.
 
+use netnum_core::OptionValue;
 use netnum_core::internal::options;
-use netnum_core::registry::OptionValue;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};

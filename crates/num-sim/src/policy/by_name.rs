@@ -1,7 +1,8 @@
 //! Policies by name, from the list in `mod.rs`.
 
+use netnum_core::Options;
 use netnum_core::internal::options::Given;
-use netnum_core::registry::{Entry, Options};
+use netnum_core::internal::registry::Entry;
 
 use super::{POLICIES, Policy};
 #[cfg(doc)]

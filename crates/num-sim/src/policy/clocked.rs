@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::OptionValue;
 use netnum_core::internal::options::options_of;
+use netnum_core::internal::registry::{Entry, OptionInfo};
 use netnum_core::price::Rule;
-use netnum_core::registry::{Entry, OptionInfo, OptionValue};
 use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
 use serde::{Deserialize, Serialize};

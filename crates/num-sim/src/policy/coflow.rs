@@ -19,11 +19,10 @@ use std::collections::HashMap;
 use netnum_core::Topology;
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
-use super::max_min::fair_rates;
-use super::{Event, Policy, PolicyEntry, Rates};
+use super::{Event, MaxMinFair, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::{Flow, Flows};
 use crate::numbers::{FLOW, ROUNDING};
@@ -33,13 +32,13 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     name: "coflow",
     summary: "coflows one after the other, the smallest bottleneck first, and what remains fairly",
     options: options::defaults::<CoflowOptions>,
-    make: |given| Ok(Box::new(Coflow::new(given.read::<CoflowOptions>()?.order))),
+    make: |given| Ok(Box::new(Coflow::by(given.read::<CoflowOptions>()?.order))),
 };
 
 /// The order in which coflows are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CoflowOrder {
+enum Order {
     /// That which would end first if it were alone: Varys.
     #[default]
     SmallestBottleneck,
@@ -50,13 +49,13 @@ pub enum CoflowOrder {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CoflowOptions {
-    order: CoflowOrder,
+    order: Order,
 }
 
 /// Serves coflows one after the other.
 #[derive(Debug, Default)]
 pub struct Coflow {
-    order: CoflowOrder,
+    order: Order,
     capacities: Vec<f64>,
     workload: Workload,
     /// When the first flow of every coflow has started; ∞ before.
@@ -86,8 +85,17 @@ impl Group {
 }
 
 impl Coflow {
-    /// In some order.
-    pub fn new(order: CoflowOrder) -> Self {
+    /// First that which would end first if it were alone: Varys.
+    pub fn smallest_bottleneck() -> Self {
+        Self::by(Order::SmallestBottleneck)
+    }
+
+    /// First that whose first flow has started first.
+    pub fn fifo() -> Self {
+        Self::by(Order::Fifo)
+    }
+
+    fn by(order: Order) -> Self {
         Self { order, ..Self::default() }
     }
 
@@ -109,10 +117,10 @@ impl Coflow {
                 group.flows.iter_mut().for_each(|(_, left)| *left = if *left < f64::INFINITY { 0.0 } else { 1.0 });
             }
             group.key = match (self.order, coflow) {
-                (CoflowOrder::Fifo, Some(coflow)) => self.started[coflow as usize],
-                (CoflowOrder::Fifo, None) => flows.flow(slot).arrival,
-                (CoflowOrder::SmallestBottleneck, _) if is_endless => f64::INFINITY,
-                (CoflowOrder::SmallestBottleneck, _) => group.seconds(&self.capacities, flows),
+                (Order::Fifo, Some(coflow)) => self.started[coflow as usize],
+                (Order::Fifo, None) => flows.flow(slot).arrival,
+                (Order::SmallestBottleneck, _) if is_endless => f64::INFINITY,
+                (Order::SmallestBottleneck, _) => group.seconds(&self.capacities, flows),
             };
             pacer.did(FLOW * together.len())?;
             groups.push(group);
@@ -125,8 +133,8 @@ impl Coflow {
 impl Policy for Coflow {
     fn name(&self) -> &str {
         match self.order {
-            CoflowOrder::SmallestBottleneck => "coflow",
-            CoflowOrder::Fifo => "coflow(fifo)",
+            Order::SmallestBottleneck => "coflow",
+            Order::Fifo => "coflow(fifo)",
         }
     }
 
@@ -173,7 +181,7 @@ impl Policy for Coflow {
             }
         }
         let room = |&(slot, rate): &(u32, f64)| flows.flow(slot).cap - rate;
-        let more = fair_rates(&free, given.iter().map(|flow| (flows.route(flow.0).clone(), room(flow))))?;
+        let more = MaxMinFair::rates(&free, given.iter().map(|flow| (flows.route(flow.0).clone(), room(flow))))?;
         for (flow, more) in given.iter().zip(more) {
             let Flow { cap, rate: before, .. } = *flows.flow(flow.0);
             let rate = if more >= room(flow) { cap } else { f64::min(flow.1 + more, cap) };

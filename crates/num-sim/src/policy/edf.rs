@@ -7,7 +7,7 @@
 //! Large flows have more time than small ones, and no flow waits for ever. The order of two flows never changes.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;

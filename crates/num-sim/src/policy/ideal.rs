@@ -7,7 +7,7 @@ use std::fmt;
 
 use netnum_core::internal::interrupt;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{Ask, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 

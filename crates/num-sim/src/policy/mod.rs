@@ -28,7 +28,7 @@ mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
-use netnum_core::registry::Registry;
+use netnum_core::internal::registry::Registry;
 
 use crate::error::Result;
 use crate::network::Flows;
@@ -37,11 +37,11 @@ use crate::workload::Workload;
 pub use by_name::policy;
 use by_name::{MakePolicy, PolicyEntry};
 pub use clocked::{Clocked, ClockedOptions};
-pub use coflow::{Coflow, CoflowOrder};
+pub use coflow::Coflow;
 pub use control_traffic::UpdateTraffic;
 pub use edf::Edf;
 pub use ideal::Ideal;
-pub use max_min::{MaxMinFair, fair_rates};
+pub use max_min::MaxMinFair;
 pub use objective::Objective;
 pub use ordered::{Key, Ordered};
 pub use pias::Pias;
@@ -51,6 +51,7 @@ pub use strict::{Levels, Strict};
 pub use xwi::{Xwi, XwiOptions};
 
 /// The policies that [`policy`] builds.
+#[doc(hidden)]
 pub static POLICIES: &Registry<MakePolicy> = &Registry::new(
     "policy",
     &[

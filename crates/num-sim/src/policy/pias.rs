@@ -7,7 +7,7 @@
 //! Source: Bai et al., *Information-agnostic flow scheduling for commodity data centers*, NSDI 2015.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;

@@ -13,7 +13,7 @@
 //! Source: Li et al., *Rate-aware flow scheduling for commodity data center networks*, §III.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;

@@ -5,7 +5,7 @@
 //! al., *RAX*, §II-B, for the order by remaining time.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;

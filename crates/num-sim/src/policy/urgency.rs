@@ -9,7 +9,7 @@
 //! s → 0 would make U' unbounded. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use netnum_core::internal::LARGEST_PRICE;
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{METHODS, PowerLaw, Topology};
 
 use serde::{Deserialize, Serialize};

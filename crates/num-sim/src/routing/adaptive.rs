@@ -28,7 +28,7 @@
 
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::{ByWeight, PathSets};
@@ -37,7 +37,7 @@ use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{Flows, NetworkState, Route};
 use crate::numbers::{ALIKE, ROUNDING};
-use crate::policy::fair_rates;
+use crate::policy::MaxMinFair;
 use crate::workload::Workload;
 
 const NAME: &str = "adaptive";
@@ -98,7 +98,7 @@ impl Adaptive {
         }
         let cap = |split: &SplitFlow<'_>| flows.flow(split.slot).cap;
         let even = splits.iter().map(|split| (split.even.clone(), cap(split)));
-        let rates = fair_rates(network.capacities, even)?;
+        let rates = MaxMinFair::rates(network.capacities, even)?;
         for (split, rate) in splits.iter_mut().zip(rates) {
             split.rate = rate;
             split.rates = vec![rate / split.paths.len() as f64; split.paths.len()];

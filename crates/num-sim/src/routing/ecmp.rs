@@ -5,7 +5,7 @@
 //! its flows over the paths that are left, at once.
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map;
 
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{EcmpSplit as How, Paths, Topology};
 
 use super::path_sets::{ByWeight, weight_of};

@@ -19,7 +19,7 @@
 
 use netnum_core::Topology;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;

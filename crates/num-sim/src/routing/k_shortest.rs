@@ -5,7 +5,7 @@
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 use netnum_core::{KShortest, Topology};
 use serde::{Deserialize, Serialize};
 

@@ -26,9 +26,9 @@ pub use k_shortest::KShortestPaths;
 pub use split::Split;
 pub use spray::Spray;
 
-use netnum_core::Topology;
 use netnum_core::internal::options::Given;
-use netnum_core::registry::{Entry, Options, Registry};
+use netnum_core::internal::registry::{Entry, Registry};
+use netnum_core::{Options, Topology};
 
 #[cfg(doc)]
 use crate::error::Error;
@@ -37,6 +37,7 @@ use crate::network::{Flows, Marking, Marks, NetworkState, Route};
 use crate::workload::Workload;
 
 /// The routings that [`routing`] builds.
+#[doc(hidden)]
 pub static ROUTINGS: &Registry<MakeRouting> = &Registry::new(
     "routing",
     &[ecmp::ENTRY, ecmp_split::ENTRY, flow_bender::ENTRY, spray::ENTRY, k_shortest::ENTRY, adaptive::ENTRY],

@@ -4,7 +4,7 @@
 
 use netnum_core::Topology;
 use netnum_core::internal::options;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 
 use super::path_sets::{ByWeight, PathSets};
 use super::{Routing, RoutingEntry};

@@ -23,8 +23,8 @@ mod transfers;
 
 use std::time::Instant;
 
+use netnum_core::Options;
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::registry::Options;
 use netnum_core::{StopToken, Topology};
 
 use crate::error::{Error, Result};

@@ -1,8 +1,7 @@
 //! Rates that follow prices at once: xWI, and allocators whose flows do not wait for a tick.
 
 use crate::common::{Plain, largest_difference, random_network, routes};
-use netnum_core::registry::Options;
-use netnum_core::{AlphaFair, Ask, MinFct, Paths, Problem, Solver, Topology, Utilities};
+use netnum_core::{AlphaFair, Ask, MinFct, Options, Paths, Problem, Solver, Topology, Utilities};
 use netnum_sim::{
     Clocked, ClockedOptions, Ecmp, Ideal, Objective, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Workload, Xwi,
     XwiOptions, policy, simulate,

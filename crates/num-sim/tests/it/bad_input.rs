@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use netnum_core::registry::{Entry, OptionInfo, OptionValue, Options};
-use netnum_core::{Paths, Topology};
+use netnum_core::internal::registry::{Entry, OptionInfo};
+use netnum_core::{OptionValue, Options, Paths, Topology};
 use netnum_sim::{
     Ecmp, Error, Event, Flows, GivenPaths, Key, Levels, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs,
     Poisson, Policy, Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress,

@@ -1,7 +1,6 @@
 //! The allocator on a clock: what it converges to, how soon, and never too much.
 
-use netnum_core::registry::Options;
-use netnum_core::{Normalization, Topology};
+use netnum_core::{Normalization, Options, Topology};
 use netnum_sim::{
     CapacityChange, Clocked, ClockedOptions, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus,
     Sizes, Workload, policy, simulate,

@@ -1,7 +1,6 @@
 //! Routes with coefficients: closed forms for every policy, and answers that do not depend on the units of links.
 
-use netnum_core::registry::Options;
-use netnum_core::{Paths, Topology};
+use netnum_core::{Options, Paths, Topology};
 use netnum_sim::{
     CapacityChange, GivenPaths, POLICIES, Pairs, Poisson, Report, RunSettings, Sizes, Workload, policy, simulate,
 };

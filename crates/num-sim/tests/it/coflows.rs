@@ -2,8 +2,8 @@
 
 use netnum_core::Topology;
 use netnum_sim::{
-    AllReduce, Coflow, CoflowOrder, Dependencies, Ecmp, Error, MaxMinFair, Policy, Report, RunSettings, RunStatus,
-    Workload, simulate,
+    AllReduce, Coflow, Dependencies, Ecmp, Error, MaxMinFair, Policy, Report, RunSettings, RunStatus, Workload,
+    simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn Policy) -> Report {
@@ -83,12 +83,12 @@ fn fifo_gives_a_later_coflow_what_remains() {
     let net = Topology::star(6, 1e9).unwrap();
     let workload = Workload::new(vec![0.0; 4], vec![0, 1, 1, 2], vec![3, 3, 4, 5], vec![1e9 / 8.0; 4]).unwrap();
     let workload = workload.with_coflows(vec![Some(0), Some(0), Some(1), Some(1)]).unwrap();
-    let report = run(&net, &workload, &mut Coflow::new(CoflowOrder::Fifo));
+    let report = run(&net, &workload, &mut Coflow::fifo());
     assert_close(&report.completion_times, &[2.0, 2.0, 2.0, 1.0]);
     assert_close(&report.coflow_times(), &[2.0, 2.0]);
     assert!(report.peak_loads.iter().all(|load| *load <= 1e9 * (1.0 + 1e-9)));
     // The second has the smaller bottleneck: its flows take a second, and then the first has all.
-    let report = run(&net, &workload, &mut Coflow::new(CoflowOrder::SmallestBottleneck));
+    let report = run(&net, &workload, &mut Coflow::smallest_bottleneck());
     assert_close(&report.completion_times, &[1.0, 2.0, 1.0, 1.0]);
     assert_close(&report.coflow_times(), &[2.0, 1.0]);
 }

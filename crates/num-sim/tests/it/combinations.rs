@@ -7,10 +7,10 @@ use crate::common::slow::{Outcome, Scheduler, Splits, simulate as slowly};
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, CapacityChange, Coflow, CoflowOrder, Dependencies, Ecmp, EcmpSplit, Edf, Event, FlowBender,
-    FlowBenderOptions, Flows, GivenPaths, KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs,
-    Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes,
-    Split, Spray, Srpt, Strict, Workload, simulate,
+    Adaptive, CapacityChange, Coflow, Dependencies, Ecmp, EcmpSplit, Edf, Event, FlowBender, FlowBenderOptions, Flows,
+    GivenPaths, KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy,
+    Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict,
+    Workload, simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -348,8 +348,8 @@ fn waiting(net: &Topology, source: &str, seed: u64) -> Workload {
 /// Coflows, of which rates change at arrivals, ends and changes of links.
 fn coflow_policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     vec![
-        (Box::new(Coflow::new(CoflowOrder::SmallestBottleneck)), Scheduler::Coflows { fifo: false }),
-        (Box::new(Coflow::new(CoflowOrder::Fifo)), Scheduler::Coflows { fifo: true }),
+        (Box::new(Coflow::smallest_bottleneck()), Scheduler::Coflows { fifo: false }),
+        (Box::new(Coflow::fifo()), Scheduler::Coflows { fifo: true }),
     ]
 }
 

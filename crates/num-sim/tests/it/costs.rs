@@ -1,7 +1,6 @@
 //! Routings over paths that are shortest by an attribute of links.
 
-use netnum_core::registry::{OptionValue, Options};
-use netnum_core::{AlphaFair, LinkAttribute, Paths, Problem, Topology, max_min};
+use netnum_core::{AlphaFair, LinkAttribute, OptionValue, Options, Paths, Problem, Topology, max_min};
 use netnum_sim::{
     Adaptive, CapacityChange, Ecmp, MaxMinFair, Pairs, Poisson, ROUTINGS, Report, Routing, RunSettings, Sizes,
     Workload, routing, simulate,

@@ -1,7 +1,6 @@
 //! Flows that are very large, and flows that never end.
 
-use netnum_core::Topology;
-use netnum_core::registry::Options;
+use netnum_core::{Options, Topology};
 use netnum_sim::{
     CapacityChange, Ecmp, Error, MaxMinFair, POLICIES, Production, Report, RunSettings, RunStatus, Workload,
 };

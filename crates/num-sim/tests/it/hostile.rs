@@ -5,8 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use crate::common::random_network;
-use netnum_core::registry::Options;
-use netnum_core::{Link, Topology};
+use netnum_core::{Link, Options, Topology};
 use netnum_sim::{
     CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Event, Flows, POLICIES, Policy, Production, ROUTINGS, Rates,
     Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing, simulate,

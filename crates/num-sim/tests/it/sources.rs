@@ -2,8 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use netnum_core::Topology;
-use netnum_core::registry::Options;
+use netnum_core::{Options, Topology};
 use netnum_sim::{
     Ecmp, Ideal, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes,
     Srpt, Workload, policy, simulate,

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use netnum_core::registry::Options;
-use netnum_core::{StopToken, Topology};
+use netnum_core::{Options, StopToken, Topology};
 use netnum_sim::{
     Ecmp, MaxMinFair, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunProgress, RunSettings, RunStatus,
     Sizes, Workload, policy, routing, simulate,

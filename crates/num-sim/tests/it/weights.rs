@@ -1,7 +1,6 @@
 //! Weights of flows: what they mean to which policy, and workloads that have some.
 
-use netnum_core::Topology;
-use netnum_core::registry::Options;
+use netnum_core::{Options, Topology};
 use netnum_sim::{Ecmp, Error, MaxMinFair, POLICIES, Pairs, Poisson, Policy, Production, Report, RunSettings, Sizes};
 use netnum_sim::{Spray, Workload, policy, simulate};
 use proptest::prelude::*;

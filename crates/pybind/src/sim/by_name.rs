@@ -1,7 +1,8 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
+use netnum_core::Options;
 use netnum_core::Paths as CorePaths;
-use netnum_core::registry::{Options, Registry};
+use netnum_core::internal::registry::Registry;
 use netnum_sim::{Error, GivenPaths, POLICIES, ROUTINGS};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

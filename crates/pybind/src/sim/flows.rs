@@ -1,7 +1,7 @@
 //! `Flows`: the flows at one time, for a policy written in Python.
 
 use netnum_core::Paths as Core;
-use netnum_sim::{Flows as Live, Route, fair_rates};
+use netnum_sim::{Flows as Live, MaxMinFair, Route};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -175,7 +175,7 @@ impl Flows {
             (route, cap)
         };
         let flows = self.indptr.windows(2).zip(&self.caps).map(flow);
-        let rates = py.enter_rust(|| fair_rates(&capacities, flows))?;
+        let rates = py.enter_rust(|| MaxMinFair::rates(&capacities, flows))?;
         Ok(PyArray1::from_vec(py, rates))
     }
 

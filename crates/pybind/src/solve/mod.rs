@@ -12,7 +12,7 @@ mod solver;
 mod trace;
 
 use netnum_core::internal::{solve_on, solve_with_link_costs};
-use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings, over_few_paths};
+use netnum_core::{Ask, METHODS, Observer, OverAllPaths, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -196,7 +196,7 @@ fn solve_over_all_paths<'py>(
     let (most, few) = (keywords.max_paths, keywords.few_paths || keywords.max_paths.is_some());
     let found = py.enter_rust(|| {
         let found = found(&mut observer)?;
-        if few { over_few_paths(found, all.oracle(), &all.link_costs, most, &ask, &mut observer) } else { Ok(found) }
+        if few { found.over_few_paths(all.oracle(), &all.link_costs, most, &ask, &mut observer) } else { Ok(found) }
     });
     let last = |found: &OverAllPaths| last_state(&found.solution);
     found_over_all_paths(problem, bar.close(py, found, last)?, settings, few)

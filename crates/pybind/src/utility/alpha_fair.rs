@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netnum_core::AlphaFair as Core;
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

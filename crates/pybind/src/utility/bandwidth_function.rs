@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use netnum_core::{BandwidthFunction as Core, Utility as _};
 use numpy::PyArray1;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use netnum_core::{Error, Parameter, Utility as Core};
 use pyo3::PyClass;
 use pyo3::prelude::*;

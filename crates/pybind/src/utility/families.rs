@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use netnum_core::Problem;
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 

@@ -1,7 +1,7 @@
 //! The cold start: well inside all bounds, near the given prices.
 
 use super::chunk::Chunk;
-use super::floors::Given;
+use super::given::Given;
 use super::part::Part;
 use super::variables::{FlowVariables, Variables};
 use super::{InteriorPoint, LEAST};

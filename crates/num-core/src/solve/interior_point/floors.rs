@@ -10,6 +10,7 @@
 //! Rates that are given have no room to move in, so that no barrier can hold them.
 
 use super::chunk::Chunk;
+use super::given::Given;
 use super::part::{Part, Several};
 use super::variables::FlowVariables;
 use super::{InteriorPoint, LEAST};
@@ -19,16 +20,6 @@ use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, System};
 use crate::utility::Curvature;
 
-/// What of a flow's rates is given by its floor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
-    Nothing,
-    Total,
-    Paths,
-}
-
-/// A floor leaves no room that is within this part of the most that its flow can have.
-const NO_ROOM: f64 = 1e-10;
 /// How far above its floor a flow begins, as a part of it, and of the way to the most that it can have.
 const ABOVE: f64 = 0.1;
 const OF_ROOM: f64 = 0.5;
@@ -41,24 +32,6 @@ const FREE_IF_IDLE: f64 = 1e-10;
 const IDLE: f64 = 1e-3;
 /// ℓ − Q of a given rate begins at this part of the least of its paths' own prices.
 const BELOW: f64 = 0.9;
-
-impl Given {
-    pub(super) fn of(problem: &Presolved, flow: usize) -> Self {
-        let (floor, own) = (problem.bounds.floors[flow], problem.paths_of(flow));
-        if floor == 0.0 {
-            return Self::Nothing;
-        }
-        let reaches = |most: f64| floor >= most * (1.0 - NO_ROOM);
-        let carries =
-            |path: usize| problem.paths.row(path).narrowest(&problem.capacities).min(problem.bounds.caps[path]);
-        let is_all_used = reaches(problem.bounds.saturations[flow]);
-        match reaches(own.clone().map(carries).sum()) || is_all_used && own.len() == 1 {
-            true => Self::Paths,
-            false if is_all_used => Self::Total,
-            false => Self::Nothing,
-        }
-    }
-}
 
 /// Whether a linear flow with this λ, which is kept above 0, has a weight of 0.
 pub(super) fn is_worthless(marginal: f64) -> bool {

@@ -45,6 +45,7 @@ mod breakpoints;
 mod chunk;
 mod cold_start;
 mod floors;
+mod given;
 mod newton_step;
 mod over_core;
 mod part;

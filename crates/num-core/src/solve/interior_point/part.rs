@@ -10,7 +10,7 @@ use super::barriers::Barriers;
 use super::bounds::Bounds;
 use super::breakpoints::Breakpoints;
 use super::chunk::Chunk;
-use super::floors::Given;
+use super::given::Given;
 use super::variables::{FlowResiduals, FlowStep, FlowVariables};
 use crate::double_double::DoubleDouble;
 use crate::error::Result;

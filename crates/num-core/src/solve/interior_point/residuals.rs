@@ -3,7 +3,8 @@
 use super::barrier::Barrier;
 use super::barriers::Barriers;
 use super::chunk::{Chunk, largest, total};
-use super::floors::{Given, is_worthless, revenue, set_given_levels};
+use super::floors::{is_worthless, revenue, set_given_levels};
+use super::given::Given;
 use super::part::{Part, Prices};
 use super::variables::Variables;
 use super::{InteriorPoint, LEAST};

@@ -25,7 +25,7 @@ mod flat_directions;
 mod link_prices;
 mod links;
 mod method;
-mod path_split;
+pub(crate) mod path_split;
 mod reduced;
 mod respond;
 mod rows;

@@ -123,15 +123,17 @@ impl Bounds {
     }
 }
 
-/// τ relative to the mean price of the avoidable links, and to that of all.
-const AVOIDABLE: f64 = 0.2;
-const WHOLE: f64 = 0.03;
+/// τ relative to the mean price of the avoidable links.
+pub const AVOIDABLE: f64 = 0.2;
+/// τ relative to the mean price of all links.
+pub const WHOLE: f64 = 0.03;
 /// How far shares move towards the split of the rates. With longer moves shares and prices oscillate.
-const FOLLOW: f64 = 0.25;
+pub const FOLLOW: f64 = 0.25;
 /// No share falls below this, so that a path can come back.
-const SMALLEST_SHARE: f64 = 1e-6;
-/// A cut path may be cheaper than the others by any multiple of τ.
-const LARGEST_EXPONENT: f64 = 600.0;
+pub const SMALLEST_SHARE: f64 = 1e-6;
+/// A cut path may be cheaper than the others by any multiple of τ: exp of the negative of this is still a number, times
+/// the smallest share.
+pub const LARGEST_EXPONENT: f64 = 600.0;
 
 impl PathSplit {
     /// # Errors

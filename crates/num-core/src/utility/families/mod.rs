@@ -14,6 +14,7 @@ pub use linear::Linear;
 pub use min_fct::MinFct;
 
 /// The kinds of utilities that a file may name, with their parameters, which are its columns.
+#[doc(hidden)]
 pub static FAMILIES: &Registry<FromSpecs> = &Registry::new(
     "utility kind",
     &[

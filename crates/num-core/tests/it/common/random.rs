@@ -1,6 +1,6 @@
 //! Random problems of every kind on networks as people have them, one for every seed.
 
-use netnum_core::Spec;
+use netnum_core::internal::Spec;
 use netnum_core::*;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 
 use netnum_core::internal::PowerDemand;
 
-use super::block::Place;
+use super::Place;
 use super::real::Real;
 use super::windows::View;
 use bucket::SplitBucket;

@@ -1,21 +1,12 @@
 //! How a group of flows splits at given prices. The formulas stand in `mod.rs`.
 
 use netnum_core::internal::numerics::{exp, ln, vectorized};
+pub(crate) use netnum_core::internal::path_split::SMALLEST_SHARE;
+use netnum_core::internal::path_split::{AVOIDABLE, FOLLOW, LARGEST_EXPONENT, WHOLE};
 
-use super::super::real::Real;
+use super::super::real::{LARGEST_POWER, Real};
 use super::super::sizes::LANES;
 
-/// τ relative to the mean price of the links that some path avoids, and to that of all.
-const AVOIDABLE: f64 = 0.2;
-const WHOLE: f64 = 0.03;
-/// How far shares move towards the split of the rates.
-const FOLLOW: f64 = 0.25;
-/// No share falls below this, so that a path can come back.
-pub(crate) const SMALLEST_SHARE: f64 = 1e-6;
-/// exp of its negative is still a number, times the smallest share.
-const LARGEST_EXPONENT: f64 = 600.0;
-/// exp of this is still a number, also after ten million of them are added.
-const LARGEST_POWER: f64 = 690.0;
 /// A larger demand is as good as this, in either precision.
 const LARGEST_DEMAND: f64 = 1e38;
 /// Stands for 0 in a division, and for no price at all.

@@ -14,7 +14,7 @@ mod tiers;
 mod weighted;
 
 use netnum_core::Topology;
-use netnum_core::registry::Entry;
+use netnum_core::internal::registry::Entry;
 
 use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
@@ -51,26 +51,26 @@ impl MaxMinFair {
     pub fn full() -> Self {
         Self { levels: LinkLevels::full(), weighted: None }
     }
-}
 
-/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
-/// log(links)).
-///
-/// # Errors
-/// [`netnum_core::Error::Stopped`] only.
-///
-/// # Panics
-/// For a route over a link that does not exist.
-pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Result<Vec<f64>> {
-    let mut levels = LinkLevels::full();
-    levels.reset(capacities);
-    let mut count = 0;
-    for (route, cap) in flows {
-        levels.insert(count, &route, 1.0, cap, 0.0);
-        count += 1;
+    /// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
+    /// log(links)).
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    ///
+    /// # Panics
+    /// For a route over a link that does not exist.
+    pub fn rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Result<Vec<f64>> {
+        let mut levels = LinkLevels::full();
+        levels.reset(capacities);
+        let mut count = 0;
+        for (route, cap) in flows {
+            levels.insert(count, &route, 1.0, cap, 0.0);
+            count += 1;
+        }
+        levels.update()?;
+        Ok((0..count).map(|slot| levels.member(slot).rate).collect())
     }
-    levels.update()?;
-    Ok((0..count).map(|slot| levels.member(slot).rate).collect())
 }
 
 impl Policy for MaxMinFair {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use netnum_core::registry::Options;
-use netnum_core::{Ask, NORMALIZERS, PowerLaw};
-use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
+use netnum_core::{
+    Ask, NORMALIZERS, Options, Paths, PowerLaw, Problem, Settings, Solution, Solver, Status, StopToken, Topology,
+    certify,
+};
 use netnum_parallel::{Allocator, AllocatorSettings, Precision};
 use netnum_sim::{CapacityChange, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate};
 use rand::RngExt;

@@ -11,7 +11,7 @@ mod rcp;
 
 use by_name::rules;
 pub(in crate::solve) use by_name::{DELAY, MakeRule, RuleInfo, RuleOf, RuleSetup, gamma};
-pub use delayed::Delayed;
+pub(in crate::solve) use delayed::Delayed;
 pub use fast_ned::FastNed;
 pub use fgm::Fgm;
 pub use gradient::Gradient;
