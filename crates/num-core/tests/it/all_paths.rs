@@ -313,10 +313,10 @@ fn distances(net: &Topology, prices: &[f64]) -> Vec<Vec<f64>> {
         *cost = cost.min(*price);
     }
     for over in 0..nodes {
-        for from in 0..nodes {
-            for to in 0..nodes {
-                costs[from][to] = costs[from][to].min(costs[from][over] + costs[over][to]);
-            }
+        let onwards = costs[over].clone();
+        for row in &mut costs {
+            let until = row[over];
+            row.iter_mut().zip(&onwards).for_each(|(cost, rest)| *cost = cost.min(until + rest));
         }
     }
     costs
