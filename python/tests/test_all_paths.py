@@ -94,24 +94,31 @@ def test_max_min_rates_are_those_of_a_sequence_of_edge_forms(seed, capped):
     np.testing.assert_allclose(solution.flow_rates, reference, rtol=1e-5)
 
 
-@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("seed", some(20, 3))
-def test_alpha_fair_rates_are_those_of_cvxpy_in_edge_form(alpha, seed):
+@pytest.mark.parametrize("floors", [False, True])
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("seed", some(40, 2))
+def test_alpha_fair_rates_are_those_of_cvxpy_in_edge_form(alpha, seed, floors):
     cvxpy = pytest.importorskip("cvxpy")
     net, sources, destinations, weights, caps = drawn(seed, nodes=6, pairs=5, links=8)
-    problem = netnum.Problem(
-        net, (np.array(sources), np.array(destinations)), netnum.AlphaFair(alpha, weights), flow_cap=2 * caps
-    )
-    solution = netnum.solve(problem, tol=1e-9)
     edges = EdgeForm(net, sources, destinations)
+    least = np.zeros(5)
+    if floors:
+        # Six tenths of what all can have at once, in proportion to their caps.
+        _, fraction = edges.best(np.append(np.zeros(5), 1.0), least=least, shares=caps)
+        least = 0.6 * min(fraction, 1.0) * caps
+    utility = netnum.AlphaFair(alpha, weights)
+    pairs = (np.array(sources), np.array(destinations))
+    problem = netnum.Problem(net, pairs, utility, flow_cap=2 * caps, flow_floor=least if floors else None)
+    solution = netnum.solve(problem, tol=1e-9)
     flows = cvxpy.Variable(edges.loads.shape[1], nonneg=True)
     rates = flows[edges.rates]
     if alpha == 1:
-        utility = cvxpy.sum(cvxpy.multiply(weights, cvxpy.log(rates)))
+        worth = cvxpy.sum(cvxpy.multiply(weights, cvxpy.log(rates)))
     else:
-        utility = cvxpy.sum(cvxpy.multiply(weights**alpha / (1 - alpha), cvxpy.power(rates, 1 - alpha)))
-    limits = [edges.conserve @ flows == 0, edges.loads @ flows <= edges.capacities, rates <= 2 * caps]
-    cvxpy.Problem(cvxpy.Maximize(utility), limits).solve(
+        worth = cvxpy.sum(cvxpy.multiply(weights**alpha / (1 - alpha), cvxpy.power(rates, 1 - alpha)))
+    limits = [edges.conserve @ flows == 0, edges.loads @ flows <= edges.capacities]
+    limits += [rates <= 2 * caps, rates >= least]
+    cvxpy.Problem(cvxpy.Maximize(worth), limits).solve(
         solver="CLARABEL", **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
     )
     assert solution.is_optimal

@@ -250,7 +250,8 @@ def failure_study(
 
     without_rerouting : bool, default True
         Of a problem of pairs: whether to solve every scenario on the paths that carried the traffic before as well, for
-        `FailureStudy.without_rerouting`. It takes as many solves again.
+        `FailureStudy.without_rerouting`. It takes as many solves again, each over these paths alone, which takes a
+        fraction of the time of one over all paths.
 
     Returns
     -------

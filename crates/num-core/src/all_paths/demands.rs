@@ -87,7 +87,9 @@ impl Most {
 
     fn gap(self, flow: &MulticommodityFlow) -> f64 {
         match self {
-            Self::Fraction => flow.bound / flow.fraction - 1.0,
+            Self::Fraction if flow.fraction < f64::INFINITY => flow.bound / flow.fraction - 1.0,
+            // Any part of no demand fits.
+            Self::Fraction => 0.0,
             // Over links without a limit nothing is loaded.
             Self::Utilization if flow.utilization > 0.0 => flow.utilization / flow.bound - 1.0,
             Self::Utilization => 0.0,

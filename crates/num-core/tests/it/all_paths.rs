@@ -1,5 +1,7 @@
 //! The optimum over all paths of a network, and the cheapest paths that it rests on.
 
+use std::time::Duration;
+
 use netnum_core::internal::{concurrent_flow_over_all_paths, min_utilization_over_all_paths};
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
@@ -299,5 +301,168 @@ fn the_same_rates_are_carried_over_at_most_one_path_per_flow_and_link() {
         let missing = many.solution.objective - one.solution.objective;
         assert!(one.solution.status != Status::Optimal || missing <= 1e-5 * many.solution.objective.abs());
         assert!(many.over_few_paths(&paths, &[], Some(0), &ask, &mut ()).is_err());
+    }
+}
+
+/// The cost of the cheapest walk between any two nodes, by Floyd and Warshall.
+fn distances(net: &Topology, prices: &[f64]) -> Vec<Vec<f64>> {
+    let nodes = net.node_names().len();
+    let mut costs = vec![vec![f64::INFINITY; nodes]; nodes];
+    for (link, price) in net.links().iter().zip(prices) {
+        let cost = &mut costs[link.from as usize][link.to as usize];
+        *cost = cost.min(*price);
+    }
+    for over in 0..nodes {
+        let onwards = costs[over].clone();
+        for row in &mut costs {
+            let until = row[over];
+            row.iter_mut().zip(&onwards).for_each(|(cost, rest)| *cost = cost.min(until + rest));
+        }
+    }
+    costs
+}
+
+#[test]
+fn the_gap_is_what_the_cheapest_paths_of_another_search_prove() {
+    for seed in 0..8 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 9);
+        let (sources, destinations) = net.random_pairs(20, seed).unwrap();
+        let weights: Vec<f64> = (0..20).map(|_| rng.random_range(0.3..3.0)).collect();
+        let caps: Vec<f64> = (0..20).map(|_| rng.random_range(0.05..2.0)).collect();
+        let paths = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+        for (alpha, capped) in [(0.5, true), (1.0, true), (1.0, false), (2.0, true), (4.0, false)] {
+            let problem = paths.problem(&net, AlphaFair::new(alpha, weights.clone()).unwrap()).unwrap();
+            let problem = if capped { problem.with_flow_caps(caps.clone()).unwrap() } else { problem };
+            let found = solve_over_all_paths(&problem, &paths, &Ask::default(), &mut ()).unwrap();
+            let what = format!("seed {seed}, alpha {alpha}, capped {capped}: {found}");
+            assert_eq!(found.solution.status, Status::Optimal, "{what}");
+            let utility = |weight: f64, rate: f64| match alpha {
+                1.0 => weight * rate.ln(),
+                _ => weight.powf(alpha) * rate.powf(1.0 - alpha) / (1.0 - alpha),
+            };
+            let costs = distances(&net, &found.solution.prices);
+            let (mut missing, mut worth) = (0.0, 0.0);
+            for (price, capacity) in found.solution.prices.iter().zip(net.capacities()) {
+                missing += price * capacity;
+            }
+            for (flow, (&from, &to)) in sources.iter().zip(&destinations).enumerate() {
+                let (weight, rate) = (weights[flow], found.solution.flow_rates[flow]);
+                let cost = costs[from][to];
+                let best = (weight * cost.powf(-1.0 / alpha)).min(if capped { caps[flow] } else { f64::INFINITY });
+                missing += utility(weight, best) - best * cost - utility(weight, rate);
+                worth += weight.powf(alpha) * rate.powf(1.0 - alpha);
+            }
+            assert!((-1e-9..=1e-6).contains(&(missing / worth)), "{}: {what}", missing / worth);
+            for (link, (load, capacity)) in found.solution.loads.iter().zip(net.capacities()).enumerate() {
+                assert!(*load <= capacity * (1.0 + 1e-9), "link {link}: {what}");
+            }
+        }
+    }
+}
+
+/// Every walk of at most so many links, nodes that come twice included.
+fn walks(net: &Topology, from: u32, to: u32, most: usize) -> Vec<Vec<u32>> {
+    let (mut found, mut walks) = (Vec::new(), vec![(from, Vec::new())]);
+    while let Some((node, path)) = walks.pop() {
+        if node == to {
+            found.push(path.clone());
+        }
+        if path.len() == most {
+            continue;
+        }
+        for (number, link) in (0u32..).zip(net.links()).filter(|(_, link)| link.from == node) {
+            walks.push((link.to, [&*path, &[number]].concat()));
+        }
+    }
+    found
+}
+
+#[test]
+fn under_a_limit_of_links_it_is_the_optimum_over_all_walks_of_so_many() {
+    for seed in 0..6 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 5);
+        let ends: Vec<(usize, usize)> =
+            (0..5).flat_map(|from| [(from, (from + 1) % 5), (from, (from + 2) % 5)]).collect();
+        let (sources, destinations): (Vec<usize>, Vec<usize>) = ends.into_iter().unzip();
+        let weights: Vec<f64> = (0..10).map(|_| rng.random_range(0.3..3.0)).collect();
+        let caps: Vec<f64> = (0..10).map(|_| rng.random_range(0.5..4.0)).collect();
+        for (limit, alpha) in [(2, 1.0), (3, 1.0), (4, 2.0), (2, f64::INFINITY), (3, f64::INFINITY)] {
+            let utility = || AlphaFair::new(alpha, weights.clone()).unwrap();
+            let (mut lists, mut group) = (Vec::new(), Vec::new());
+            for (flow, (&from, &to)) in (0u32..).zip(sources.iter().zip(&destinations)) {
+                // A link that comes twice is used twice by what goes that way.
+                let listed = walks(&net, from as u32, to as u32, limit);
+                let once = listed.into_iter().filter(|walk| {
+                    let mut sorted = walk.clone();
+                    sorted.sort_unstable();
+                    sorted.windows(2).all(|two| two[0] != two[1])
+                });
+                lists.extend(once);
+                group.resize(lists.len(), flow);
+            }
+            let listed = Problem::grouped(net.capacities().to_vec(), Paths::from_lists(&lists), group, utility());
+            let listed = listed.unwrap().with_flow_caps(caps.clone()).unwrap();
+            let paths = NetworkPaths::within(&net, &sources, &destinations, Some(limit as u32), &[], &[]).unwrap();
+            let first = paths.problem(&net, utility()).unwrap().with_flow_caps(caps.clone()).unwrap();
+            let ask = Ask::from(Settings::default().with_tol(1e-8));
+            let found = solve_over_all_paths(&first, &paths, &ask, &mut ()).unwrap();
+            let given = solve(&listed, &ask).unwrap();
+            let what = format!("seed {seed}, at most {limit} links, alpha {alpha}: {found}");
+            assert_eq!((found.solution.status, given.status), (Status::Optimal, Status::Optimal), "{what}");
+            assert!(found.problem.paths().iter().all(|links| links.len() <= limit), "{what}");
+            for (flow, (one, other)) in found.solution.flow_rates.iter().zip(&given.flow_rates).enumerate() {
+                assert!((one - other).abs() <= 1e-3 * other, "flow {flow} has {one} and not {other}: {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flow_that_its_cap_has_fixed_makes_way_for_one_that_still_rises() {
+    // A goes from u over L, which B goes along from x to y, or around it by way of w and z.
+    let link = |from, to, capacity| Link { from, to, capacity };
+    let (u, x, y, w, z) = (0, 1, 2, 3, 4);
+    for seed in 0..30 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        // The first is A with a cap of 1 on L with 3, and room for all of it around.
+        let (of_l, around, cap) = match seed {
+            0 => (3.0, 9.0, 1.0),
+            _ => (rng.random_range(0.5..4.0), rng.random_range(0.1..4.0), rng.random_range(0.1..5.0)),
+        };
+        let links = vec![link(x, y, of_l), link(u, x, 9.0), link(u, w, 9.0), link(w, z, around), link(z, y, 9.0)];
+        let net = named(5, 5, links);
+        let paths = NetworkPaths::new(&net, &[u as usize, x as usize], &[y as usize, y as usize]).unwrap();
+        let problem = paths.problem(&net, AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
+        let problem = problem.with_flow_caps(vec![cap, 9.0]).unwrap();
+        // Both share what there is, but B has L alone and A stops at its cap.
+        let a = f64::min(cap, f64::max(around, 0.5 * (of_l + around)));
+        let b = f64::min(of_l, of_l + around - a);
+        // From its point of a start nothing is known of the way around.
+        let on_l = Ask::default().with_point(vec![0.0; 5], vec![0.0; 2]);
+        for (ask, least_rounds) in [(Ask::default(), 1), (on_l, 2)] {
+            let found = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
+            assert_eq!(found.solution.status, Status::Optimal, "seed {seed}: {found}");
+            assert!(found.rounds >= least_rounds, "seed {seed}: {found}");
+            let rates = &found.solution.flow_rates;
+            let wrong = (rates[0] - a).abs().max((rates[1] - b).abs());
+            assert!(wrong <= 1e-9, "seed {seed}: {rates:?} and not {a}, {b}");
+        }
+    }
+}
+
+#[test]
+fn demands_of_nothing_are_carried_any_number_of_times() {
+    let net = Topology::from_edges("a b 4\nb c 4").unwrap();
+    let paths = NetworkPaths::new(&net, &["a", "b"], &["c", "c"]).unwrap();
+    let problem = paths.problem(&net, AlphaFair::proportional()).unwrap().with_flow_caps(vec![0.0; 2]).unwrap();
+    for time_limit in [None, Some(Duration::from_secs(60))] {
+        let most = concurrent_flow_over_all_paths(&problem, &paths, time_limit).unwrap();
+        assert_eq!((most.flow.fraction, most.flow.bound, most.flow.gap), (f64::INFINITY, f64::INFINITY, 0.0));
+        assert_eq!((most.flow.status, most.rounds), (Status::Optimal, 1));
+        let least = min_utilization_over_all_paths(&problem, &paths, time_limit).unwrap();
+        assert_eq!((least.flow.utilization, least.flow.bound, least.flow.gap), (0.0, 0.0, 0.0));
+        assert_eq!(least.flow.status, Status::Optimal);
     }
 }
