@@ -5,8 +5,8 @@
 //! entry, and a line in [`POLICIES`].
 //!
 //! `by_name.rs` makes them. Several policies share the other files: `objective.rs` (utilities by option),
-//! `active.rs` (the active flows as a `Problem`), `remaining.rs` (remaining size and time), `clock.rs` and
-//! `control_traffic.rs`.
+//! `active.rs` (active flows as a `Problem`), `touched.rs` (those that events concern), `remaining.rs` (remaining size
+//! and time), `clock.rs` and `control_traffic.rs`.
 
 mod active;
 mod by_name;
@@ -24,6 +24,7 @@ mod rax;
 mod remaining;
 mod srpt;
 mod strict;
+mod touched;
 mod urgency;
 mod xwi;
 
@@ -108,6 +109,12 @@ pub trait Policy {
         false
     }
 
+    /// Whether it splits flows over the paths of a [pooled](crate::Route::pooled) route. Otherwise
+    /// [`simulate`](crate::simulate) refuses routings that [pool](crate::Routing::pools) paths.
+    fn splits(&self) -> bool {
+        false
+    }
+
     /// The largest relative gap to an optimum that its rates were proven to have so far; 0 for a policy that proves
     /// none, or is exact.
     fn gap(&self) -> f64 {
@@ -146,6 +153,8 @@ pub enum Event {
 #[derive(Debug, Default)]
 pub struct Rates {
     changes: Vec<(u32, f64)>,
+    /// Slots of pooled flows with the rates of their paths.
+    splits: Vec<(u32, Vec<f64>)>,
 }
 
 impl Rates {
@@ -155,7 +164,16 @@ impl Rates {
         self.changes.push((slot, rate));
     }
 
+    /// From now on the flow in this slot, whose route is [pooled](crate::Route::pooled), has these rates on its paths.
+    pub fn split(&mut self, slot: u32, path_rates: Vec<f64>) {
+        self.splits.push((slot, path_rates));
+    }
+
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {
         self.changes.drain(..)
+    }
+
+    pub(crate) fn drain_splits(&mut self) -> impl Iterator<Item = (u32, Vec<f64>)> {
+        self.splits.drain(..)
     }
 }

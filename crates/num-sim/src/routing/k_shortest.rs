@@ -1,5 +1,5 @@
 //! The k shortest paths of every pair of ends, by the number of their links or by an attribute of these: each flow over
-//! one of them, drawn evenly, or spread evenly over all.
+//! one of them, drawn evenly, spread evenly over all, or over all as the policy splits it.
 //!
 //! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
@@ -20,11 +20,14 @@ const NAME: &str = "k-shortest";
 
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
-    summary: "a random one of the k shortest paths for each flow, or all of them",
+    summary: "a random one of the k shortest paths for each flow, or all of them, evenly or as the policy splits",
     options: options::defaults::<KShortestOptions>,
     make: |given, seed| {
-        let KShortestOptions { k, spread, disjoint, weight } = given.read()?;
-        let routing = KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint);
+        let KShortestOptions { k, spread, pooled, disjoint, weight } = given.read()?;
+        if spread && pooled {
+            return Err(Error::option(&format!("routing {NAME:?}"), "pooled", pooled, "false where spread is true"));
+        }
+        let routing = KShortestPaths::new(seed, k)?.with_spread(spread).with_pooled(pooled).with_disjoint(disjoint);
         Ok(Box::new(routing.with_weight(weight)))
     },
 };
@@ -35,6 +38,7 @@ pub struct KShortestPaths {
     seed: u64,
     k: usize,
     spread: bool,
+    pooled: bool,
     disjoint: bool,
     weight: Option<String>,
     split: Option<Split>,
@@ -45,13 +49,14 @@ pub struct KShortestPaths {
 struct KShortestOptions {
     k: usize,
     spread: bool,
+    pooled: bool,
     disjoint: bool,
     weight: Option<String>,
 }
 
 impl Default for KShortestOptions {
     fn default() -> Self {
-        Self { k: 4, spread: false, disjoint: false, weight: None }
+        Self { k: 4, spread: false, pooled: false, disjoint: false, weight: None }
     }
 }
 
@@ -64,13 +69,19 @@ impl KShortestPaths {
         if k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));
         }
-        Ok(Self { seed, k, spread: false, disjoint: false, weight: None, split: None })
+        Ok(Self { seed, k, spread: false, pooled: false, disjoint: false, weight: None, split: None })
     }
 
     /// With every flow spread over all of the paths.
     #[must_use]
     pub fn with_spread(self, spread: bool) -> Self {
         Self { spread, ..self }
+    }
+
+    /// With all of the paths as the pool of every flow, over which the policy splits it.
+    #[must_use]
+    pub fn with_pooled(self, pooled: bool) -> Self {
+        Self { pooled, ..self }
     }
 
     /// With the paths that are shortest by an attribute of links, such as a delay; by their number of links without.
@@ -106,12 +117,21 @@ impl Routing for KShortestPaths {
         let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
-        let split = self.split.insert(if self.spread { split.spread() } else { split });
+        let split = match (self.pooled, self.spread) {
+            (true, _) => split.pooled(),
+            (false, true) => split.spread(),
+            (false, false) => split,
+        };
+        let split = self.split.insert(split);
         split.begin_run(net, workload)
     }
 
     fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.started().route(flow, network, route)
+    }
+
+    fn pools(&self) -> bool {
+        self.pooled
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {

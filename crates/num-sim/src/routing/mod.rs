@@ -74,6 +74,11 @@ pub trait Routing {
         f64::INFINITY
     }
 
+    /// Whether its routes are [pooled](Route::pool), several paths each, over which the policy splits the flow.
+    fn pools(&self) -> bool {
+        false
+    }
+
     /// How links mark what goes over them, for [reviews](Self::review).
     fn marking(&self) -> Marking {
         Marking::Saturated

@@ -6,7 +6,7 @@
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 
-use netnum_core::Topology;
+use netnum_core::{Paths, Topology};
 
 use super::progress::RunProgress;
 use super::reviews::Reviews;
@@ -214,7 +214,7 @@ impl<'a> Simulation<'a> {
     fn can_send(&self) -> bool {
         let flows = &self.transfers.flows;
         let most = self.stops.most_idle(self.active());
-        let is_open = |&slot: &u32| flows.route(slot).alone(self.transfers.links.capacities()) > 0.0;
+        let is_open = |&slot: &u32| flows.route(slot).is_open(self.transfers.links.capacities());
         self.stops.idle <= most && flows.active().iter().any(is_open)
             || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= most)
     }
@@ -315,6 +315,10 @@ impl<'a> Simulation<'a> {
             return Err(self.policy_error(what));
         }
         let mut rates = std::mem::take(&mut self.rates);
+        for (slot, path_rates) in rates.drain_splits() {
+            self.work(FLOW * path_rates.len())?;
+            self.split(slot, &path_rates)?;
+        }
         for (slot, rate) in rates.drain() {
             self.work(FLOW)?;
             if !self.transfers.flows.is_active(slot) {
@@ -338,6 +342,28 @@ impl<'a> Simulation<'a> {
         }
         self.transfers.sourced = sourced;
         self.transfers.mark(now);
+        Ok(())
+    }
+
+    /// The policy gives the paths of a pooled flow their rates.
+    fn split(&mut self, slot: u32, path_rates: &[f64]) -> Result<()> {
+        if !self.transfers.flows.is_active(slot) {
+            return Err(self.policy_error(format!("split slot {slot}, where no flow is")));
+        }
+        let (number, route) = (self.transfers.flows.flow(slot).number, self.transfers.flows.route(slot));
+        let paths = route.pooled().map_or(0, Paths::len);
+        if path_rates.len() != paths {
+            let what = format!("split flow {number} over {} paths, expected {paths}", path_rates.len());
+            return Err(self.policy_error(what));
+        }
+        if let Some(path) = path_rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+            let what = format!(
+                "gave path {path} of flow {number} the rate {}, expected a finite number >= 0",
+                path_rates[path]
+            );
+            return Err(self.policy_error(what));
+        }
+        self.transfers.split(slot, path_rates, self.now);
         Ok(())
     }
 

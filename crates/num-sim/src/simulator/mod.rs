@@ -54,7 +54,8 @@ use stops::Stops;
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
 /// capacity of the run out of its range, and for a run [until](RunSettings::until) ∞ of flows that never end;
-/// [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link nor its application limits; those of
+/// [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link nor its application limits;
+/// [`Error::Policy`] for weights, or [pooled](Routing::pools) paths, that the policy does not take; those of
 /// the routing for flows that it cannot route, and of the policy for the
 /// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be
 /// used; [`Error::StandsStill`].
@@ -105,6 +106,9 @@ fn prepare(
     if workload.weights().is_some() && !policy.takes_weights() {
         return Err(refused_weights(policy.name()));
     }
+    if routing.pools() && !policy.splits() {
+        return Err(refused_pools(policy.name(), routing.name()));
+    }
     routing.begin_run(planned, workload)?;
     let period = routing.period();
     if period.is_nan() || period <= 0.0 {
@@ -117,11 +121,26 @@ fn prepare(
 
 /// The error for weights under a policy to which they mean nothing.
 fn refused_weights(policy: &str) -> Error {
-    let takes = |name: &str| policy::policy(name, &Options::new()).is_ok_and(|policy| policy.takes_weights());
-    let names: Vec<String> =
-        POLICIES.iter().map(|entry| entry.name).filter(|name| takes(name)).map(|name| format!("{name:?}")).collect();
-    let what = format!("has no use for the weights of flows; policies that have are {}", names.join(", "));
+    let names = policies_that(|policy| policy.takes_weights());
+    let what = format!("has no use for the weights of flows; policies that have are {names}");
     Error::Policy { policy: policy.into(), what }
+}
+
+/// The error for pooled routes under a policy that does not split flows.
+fn refused_pools(policy: &str, routing: &str) -> Error {
+    let names = policies_that(|policy| policy.splits());
+    let what = format!(
+        "sets one rate per flow, and routing {routing:?} pools paths, on each of which a policy sets a rate; policies \
+         that do are {names}"
+    );
+    Error::Policy { policy: policy.into(), what }
+}
+
+/// The names of the policies with some ability, as a list.
+fn policies_that(can: impl Fn(&dyn Policy) -> bool) -> String {
+    let can = |name: &str| policy::policy(name, &Options::new()).is_ok_and(|policy| can(&*policy));
+    let names = POLICIES.iter().map(|entry| entry.name).filter(|name| can(name)).map(|name| format!("{name:?}"));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Whether every flow joins ends of the network.
