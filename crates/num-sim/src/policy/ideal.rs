@@ -201,12 +201,19 @@ impl Policy for Ideal {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         if self.of_times {
-            refuse_endless(&self.name, workload)?;
+            refuse_endless(&self.name, workload, 0)?;
         }
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.touched, self.gap) = (Vec::new(), Touched::default(), 0.0);
         if let Some(clock) = &mut self.clock {
             clock.reset();
+        }
+        Ok(())
+    }
+
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        if self.of_times {
+            refuse_endless(&self.name, workload, first)?;
         }
         Ok(())
     }

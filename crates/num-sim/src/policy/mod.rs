@@ -31,7 +31,7 @@ mod xwi;
 use netnum_core::Topology;
 use netnum_core::registry::Registry;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
 
@@ -82,6 +82,16 @@ pub trait Policy {
     /// # Errors
     /// Of the policy.
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()>;
+
+    /// Called when a [closed loop](crate::ClosedLoop) has added flows to the workload, those from number `first` on,
+    /// before they arrive.
+    ///
+    /// # Errors
+    /// Of the policy; by default it takes none.
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        let what = "takes no flows that a closed loop adds".into();
+        Err(Error::Policy { policy: self.name().into(), what })
+    }
 
     /// Called for every event, in the order of events.
     ///

@@ -14,7 +14,7 @@ use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
-use crate::workload::{FirstOfPair, Workload};
+use crate::workload::{DistinctPairs, FirstOfPair, Workload};
 
 const NAME: &str = "k-shortest";
 
@@ -41,6 +41,7 @@ pub struct KShortestPaths {
     pooled: bool,
     disjoint: bool,
     weight: Option<String>,
+    pairs: DistinctPairs,
     split: Option<Split>,
 }
 
@@ -69,7 +70,16 @@ impl KShortestPaths {
         if k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));
         }
-        Ok(Self { seed, k, spread: false, pooled: false, disjoint: false, weight: None, split: None })
+        Ok(Self {
+            seed,
+            k,
+            spread: false,
+            pooled: false,
+            disjoint: false,
+            weight: None,
+            pairs: DistinctPairs::default(),
+            split: None,
+        })
     }
 
     /// With every flow spread over all of the paths.
@@ -103,7 +113,8 @@ impl Routing for KShortestPaths {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        let (pairs, _) = workload.distinct_pairs()?;
+        self.pairs = DistinctPairs::default();
+        let pairs = self.pairs.add(workload)?;
         let sources: Vec<usize> = pairs.iter().map(|pair| pair.source).collect();
         let destinations: Vec<usize> = pairs.iter().map(|pair| pair.destination).collect();
         if let Some(place) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
@@ -124,6 +135,14 @@ impl Routing for KShortestPaths {
         };
         let split = self.split.insert(split);
         split.begin_run(net, workload)
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
+        // Paths are those of the pairs, and draws those of the flows: what is computed again is the same.
+        match self.pairs.add(workload)?.is_empty() {
+            true => self.started().add_flows(net, workload, first),
+            false => self.begin_run(net, workload),
+        }
     }
 
     fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()> {

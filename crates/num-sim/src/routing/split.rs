@@ -205,8 +205,13 @@ impl Routing for Split {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.of.clear();
+        self.add_flows(net, workload, 0)
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
         let mut pacer = Pacer::new();
-        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
+        for flow in first..workload.len() {
+            let (source, destination) = workload.pair(flow);
             pacer.did(1)?;
             let pair = u32::try_from(source).ok().zip(u32::try_from(destination).ok());
             let wrong = |what: &str| {

@@ -103,6 +103,10 @@ impl Policy for MaxMinFair {
         self.pooled.is_none()
     }
 
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         if let Event::Arrived(slot) = event
             && flows.route(slot).pooled().is_some()
