@@ -146,8 +146,8 @@ impl Topology {
         self.ecmp_from(0, sources, destinations, weight, seed)
     }
 
-    /// [`ecmp_by`](Self::ecmp_by) of pairs that follow on `first_pair` others: their paths are those that they would have in
-    /// a list of all of them.
+    /// [`ecmp_by`](Self::ecmp_by) of pairs that follow on `first_pair` others: their paths are those that they would
+    /// have in a list of all of them.
     ///
     /// # Errors
     /// As [`ecmp_by`](Self::ecmp_by).

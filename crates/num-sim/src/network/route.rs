@@ -68,8 +68,8 @@ impl Route {
         }
     }
 
-    /// Takes all of some paths likewise, for the policy to split the flow over them; evenly at first. Only policies that
-    /// [split](crate::Policy::splits) are given such routes, by a routing that [pools](crate::Routing::pools).
+    /// Takes all of some paths likewise, for the policy to split the flow over them; evenly at first. Only policies
+    /// that [split](crate::Policy::splits) are given such routes, by a routing that [pools](crate::Routing::pools).
     ///
     /// # Panics
     /// Without a path.

@@ -2,8 +2,8 @@
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
 //! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), is spread over
-//! all, or has all of them as a pool, over which the policy splits it. Where a path has failed, its flows are drawn anew
-//! over those that are left, or spread over them; paths without a share are never used.
+//! all, or has all of them as a pool, over which the policy splits it. Where a path has failed, its flows are drawn
+//! anew over those that are left, or spread over them; paths without a share are never used.
 
 use std::collections::HashMap;
 use std::sync::Arc;

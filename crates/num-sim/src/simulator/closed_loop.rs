@@ -1,4 +1,4 @@
-//! Closed loops: flows that depend on how earlier ones went, of a function that is asked for them while the run goes on.
+//! Closed loops: flows that depend on how earlier ones went, of a function that is asked for them during the run.
 //!
 //! It is asked at time 0, at every instant at which flows have ended, once for all of them, and at the times that it
 //! has set. A flow gets its number when it arrives, so that the workload of the report is in order of arrival and

@@ -104,8 +104,8 @@ class_by_name! {
     ///
     /// To all of them a flow over several paths, in fixed parts, is one whose path uses a part of each link.
     /// ``"max-min"``, ``"proportional"``, ``"min-fct"`` and ``"alpha-fair"`` also split flows over paths that a routing
-    /// pools (``Routing("k-shortest", pooled=True)``, ``Split(net, paths, pooled=True)``): rates are then the best over all
-    /// splits. An arrival or an end costs a solve for the flows that links connect with it.
+    /// pools (``Routing("k-shortest", pooled=True)``, ``Split(net, paths, pooled=True)``): rates are then the best over
+    /// all splits. An arrival or an end costs a solve for the flows that links connect with it.
     /// ``"flowtune"``, ``"gradient"`` and ``"rcp"`` do not take slow applications into account: the part of a rate that
     /// an application does not use stays unused.
     ///

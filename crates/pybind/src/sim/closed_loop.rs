@@ -115,8 +115,8 @@ impl UserLoop {
         let workload = flows.cast::<Workload>().map_err(|_| {
             let shown = flows.repr().map_or_else(|_| "an object".into(), |shown| shown.to_string());
             PyTypeError::new_err(format!(
-                "closed_loop returned {shown}, expected None, a Workload, or a tuple of one of them and the time of the \
-                 next call"
+                "closed_loop returned {shown}, expected None, a Workload, or a tuple of one of them and the time of \
+                 the next call"
             ))
         })?;
         let flows = Workload::on(workload, self.net.bind(py))?.get().core.clone();

@@ -124,9 +124,9 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// ProblemError
 ///     Naming the first flow without a route, or with an end that does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist; for a user-defined one, or a closed loop, with a result that cannot
-///     be used; for pooled routes and a policy that does not split flows; and for a simulation whose time does not advance, since a policy, a routing or sources react to each other without
-///     end.
+///     For a policy or a routing that does not exist; for a user-defined one, or a closed loop, with a result that
+///     cannot be used; for pooled routes and a policy that does not split flows; and for a simulation whose time does
+///     not advance, since a policy, a routing or sources react to each other without end.
 /// NumError
 ///     For a time that is negative or NaN, a flow of size inf without `until`, and an invalid change.
 ///

@@ -19,9 +19,9 @@ use crate::{hints, path_forms};
 /// A routing over given paths with shares, such as those of a traffic-engineering solution.
 ///
 /// The paths from one node to another are those of every flow between the two. Each flow takes one of them, drawn with
-/// its share as switches hash, with the seed of `simulate`; or it is spread over all of them; or they are pooled, and the
-/// policy sets a rate on each. Flows of a path that fails take the others, in proportion to their shares unless they are
-/// pooled. Paths without a share are never used, and a flow whose paths have all failed waits.
+/// its share as switches hash, with the seed of `simulate`; or it is spread over all of them; or they are pooled, and
+/// the policy sets a rate on each. Flows of a path that fails take the others, in proportion to their shares unless
+/// they are pooled. Paths without a share are never used, and a flow whose paths have all failed waits.
 ///
 /// Parameters
 /// ----------
