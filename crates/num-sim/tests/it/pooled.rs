@@ -133,7 +133,8 @@ fn rates_are_those_of_full_solves_at_every_event() {
             };
             let slow = by_solves(&net, &workload, rates_of, alpha);
             let difference = largest_difference(&report.completion_times, &slow, report.time);
-            assert!(difference < 1e-6, "alpha {alpha}, seed {seed}: {difference:e}");
+            // Near the optimum a gap of g leaves rates off by √g.
+            assert!(difference < 1e-5, "alpha {alpha}, seed {seed}: {difference:e}");
             assert!(report.gap <= 1e-11, "seed {seed}: {}", report.gap);
         }
     }
