@@ -63,6 +63,11 @@ class _UserPolicy(Protocol):
 
     def allocate(self, now: float, flows: Flows, /) -> ArrayLike | tuple[ArrayLike | None, float | None] | None: ...
 
+class _ClosedLoop(Protocol):
+    """A function that gives flows which depend on how earlier ones went."""
+
+    def __call__(self, now: float, ended: EndedFlows, /) -> Workload | tuple[Workload | None, float | None] | None: ...
+
 class _UserRouting(Protocol):
     """A user-defined routing.
 
@@ -1143,6 +1148,8 @@ class Report:
     @property
     def bytes_sent(self) -> _Floats: ...
     @property
+    def mean_rates(self) -> _Floats: ...
+    @property
     def copy_rates(self) -> _Floats: ...
     @property
     def link_bytes(self) -> _Floats: ...
@@ -1209,7 +1216,13 @@ class Routing:
 @final
 class Split:
     def __new__(
-        cls, net: Topology, paths: _PathsLike, shares: ArrayLike | None = None, *, spread: bool = False
+        cls,
+        net: Topology,
+        paths: _PathsLike,
+        shares: ArrayLike | None = None,
+        *,
+        spread: bool = False,
+        pooled: bool = False,
     ) -> Split: ...
     @property
     def network(self) -> Topology: ...
@@ -1219,6 +1232,24 @@ class Split:
     def shares(self) -> _Floats: ...
     @property
     def spread(self) -> bool: ...
+    @property
+    def pooled(self) -> bool: ...
+
+@final
+class EndedFlows:
+    @property
+    def flows(self) -> _Integers: ...
+    @property
+    def sources(self) -> _Integers: ...
+    @property
+    def destinations(self) -> _Integers: ...
+    @property
+    def sizes(self) -> _Floats: ...
+    @property
+    def starts(self) -> _Floats: ...
+    @property
+    def completion_times(self) -> _Floats: ...
+    def __len__(self) -> int: ...
 
 @final
 class Flows:
@@ -1264,6 +1295,7 @@ def simulate(
     warmup: float = 0.0,
     seed: int = 0,
     changes: Sequence[tuple[float, int | tuple[int | str, int | str], float]] = (),
+    closed_loop: _ClosedLoop | None = None,
     time_limit: float | None = None,
     progress: bool = False,
 ) -> Report: ...

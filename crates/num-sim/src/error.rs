@@ -3,7 +3,8 @@
 use netnum_core::internal::options::Given;
 
 /// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except
-/// for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.
+/// for [`Error::Policy`], [`Error::Routing`], [`Error::ClosedLoop`] and [`Error::StandsStill`], whose causes arise
+/// during the run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -73,6 +74,12 @@ pub enum Error {
         /// Name of the policy.
         policy: String,
         /// The reason, naming the flow.
+        what: String,
+    },
+    /// An answer of a closed loop that cannot be used.
+    #[error("the closed loop {what}")]
+    ClosedLoop {
+        /// The reason.
         what: String,
     },
     /// A clock that stands still: policy, sources and routing lead to events at one moment without end.

@@ -55,6 +55,9 @@ pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use policy::*;
 pub use report::{Report, RunStatus};
 pub use routing::*;
-pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
+pub use simulator::{
+    CapacityChange, ClosedLoop, EndedFlow, NextFlows, RunObserver, RunProgress, RunSettings, simulate,
+    simulate_closed_loop,
+};
 pub use sizes::Sizes;
 pub use workload::{AllReduce, Dependencies, Pairs, Poisson, Production, Workload};

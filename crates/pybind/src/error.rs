@@ -121,7 +121,9 @@ impl Raise for SimError {
         let message = self.to_string();
         match self {
             Self::Core(error) => error.raise(),
-            Self::Policy { .. } | Self::Routing { .. } | Self::StandsStill { .. } => MethodError::new_err(message),
+            Self::Policy { .. } | Self::Routing { .. } | Self::ClosedLoop { .. } | Self::StandsStill { .. } => {
+                MethodError::new_err(message)
+            }
             _ => ProblemError::new_err(message),
         }
     }

@@ -88,7 +88,7 @@ mod _core {
     #[pymodule_export]
     use crate::sensitivity::Sensitivity;
     #[pymodule_export]
-    use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
+    use crate::sim::{EndedFlows, Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
     #[pymodule_export]
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]

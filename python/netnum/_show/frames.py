@@ -235,6 +235,7 @@ def report(report: Report, of: str) -> pandas.DataFrame:
         "completion_time": report.completion_times,
         "slowdown": report.slowdowns,
         "bytes_sent": report.bytes_sent,
+        "mean_rate": report.mean_rates,
     }
     if workload.production is not None:
         columns |= {"production": workload.production, "copy_rate": report.copy_rates}

@@ -16,6 +16,7 @@ rates: a backbone in Mbit/s, such as those of `netnum.topology.backbone`, is sim
 
 from .._calls.sweeps import Sweep, sweep
 from .._core import (
+    EndedFlows,
     Flows,
     Network,
     Policy,
@@ -37,6 +38,7 @@ from .._show.plots import plot_fct
 from . import sizes
 
 __all__ = [
+    "EndedFlows",
     "Flows",
     "Network",
     "Policy",

@@ -143,11 +143,27 @@ impl Topology {
         weight: Option<&[f64]>,
         seed: u64,
     ) -> Result<Paths> {
+        self.ecmp_from(0, sources, destinations, weight, seed)
+    }
+
+    /// [`ecmp_by`](Self::ecmp_by) of pairs that follow on `first_pair` others: their paths are those that they would
+    /// have in a list of all of them.
+    ///
+    /// # Errors
+    /// As [`ecmp_by`](Self::ecmp_by).
+    pub fn ecmp_from(
+        &self,
+        first_pair: usize,
+        sources: &[impl Node],
+        destinations: &[impl Node],
+        weight: Option<&[f64]>,
+        seed: u64,
+    ) -> Result<Paths> {
         let [sources, destinations] = &self.pairs_of(sources, destinations)?;
         let lengths = self.lengths_of(weight)?;
         if let Some(unfolded) = &self.unfolded {
             let weight = weight.map(|weight| unfolded.spread(weight));
-            let paths = unfolded.net.ecmp_by(sources, destinations, weight.as_deref(), seed)?;
+            let paths = unfolded.net.ecmp_from(first_pair, sources, destinations, weight.as_deref(), seed)?;
             return Ok(unfolded.folded(&paths));
         }
         let attachments = &self.routing.attachments;
@@ -171,7 +187,7 @@ impl Topology {
                 let mut node = first.node;
                 if node != target {
                     let mut rng = streams.clone();
-                    rng.set_stream(pair as u64);
+                    rng.set_stream((first_pair + pair) as u64);
                     while node != target {
                         let next = routes.next_links(node);
                         let choice = if next.len() == 1 { 0 } else { rng.random_range(0..next.len() as u32) };

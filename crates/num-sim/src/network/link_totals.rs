@@ -39,9 +39,13 @@ impl LinkTotals {
         Self { capacities: capacities.to_vec(), no_limit, loads, links }
     }
 
-    /// Whether no link of a route has a limit now.
+    /// Whether no link of a route has a limit now, or of a path of a pooled one.
     pub(crate) fn have_no_limit(&self, route: &Route) -> bool {
-        route.links().iter().all(|&link| self.capacities[link as usize] == self.no_limit)
+        let unlimited = |links: &[u32]| links.iter().all(|&link| self.capacities[link as usize] == self.no_limit);
+        match route.pooled() {
+            None => unlimited(route.links()),
+            Some(paths) => paths.iter().any(unlimited),
+        }
     }
 
     pub(crate) fn capacities(&self) -> &[f64] {

@@ -3,8 +3,13 @@
 //! On a single path every coefficient a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
 //! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere. Other coefficients are given:
 //! the parts of a split that is no sum of a few paths, acknowledgements that load the way back by 0.05.
+//!
+//! A *pooled* route has several paths, and the policy sets the rate of each: its links and coefficients are then those
+//! of the split of the moment.
 
-use netnum_core::{Paths, Topology};
+use std::sync::Arc;
+
+use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use crate::numbers::ALIKE;
 
@@ -15,6 +20,15 @@ pub struct Route {
     coefficients: Vec<f64>,
     /// The sum of the weights of its paths; none where coefficients were given.
     weight: Option<f64>,
+    pool: Option<Pool>,
+}
+
+/// Paths among which a policy splits a flow.
+#[derive(Debug, Clone, PartialEq)]
+struct Pool {
+    paths: Arc<Paths>,
+    /// By path, its part of the flow's rate.
+    shares: Vec<f64>,
 }
 
 impl Route {
@@ -24,7 +38,7 @@ impl Route {
         self.links.extend_from_slice(path);
         self.coefficients.clear();
         self.coefficients.resize(path.len(), 1.0);
-        self.weight = Some(1.0);
+        (self.weight, self.pool) = (Some(1.0), None);
     }
 
     /// Spreads over paths likewise, a fraction `weight` of the rate on each. Links in common are merged. Weights must
@@ -36,14 +50,14 @@ impl Route {
             path.iter().map(move |&link| (link, weight))
         });
         self.put(parts);
-        self.weight = Some(total);
+        (self.weight, self.pool) = (Some(total), None);
     }
 
     /// Takes links with coefficients likewise, the links of the sender first: finite numbers > 0, which need not be the
     /// parts of a flow. Those of a link that is there twice are added.
     pub fn take_with_coefficients(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
         self.put(entries);
-        self.weight = None;
+        (self.weight, self.pool) = (None, None);
     }
 
     /// Takes one of some paths likewise, with its coefficients.
@@ -52,6 +66,33 @@ impl Route {
             true => self.take(paths.links(path)),
             false => self.take_with_coefficients(paths.entries(path)),
         }
+    }
+
+    /// Takes all of some paths likewise, for the policy to split the flow over them; evenly at first. Only policies
+    /// that [split](crate::Policy::splits) are given such routes, by a routing that [pools](crate::Routing::pools).
+    ///
+    /// # Panics
+    /// Without a path.
+    pub fn pool(&mut self, paths: &Arc<Paths>) {
+        let even = vec![1.0 / paths.len() as f64; paths.len()];
+        assert!(!even.is_empty(), "a pool has at least one path");
+        self.pool = Some(Pool { paths: Arc::clone(paths), shares: Vec::new() });
+        self.split(&even);
+    }
+
+    /// Splits the flow over the paths of its pool, in proportion to their rates.
+    pub(crate) fn split(&mut self, rates: &[f64]) {
+        let Some(mut pool) = self.pool.take() else { return };
+        let total: f64 = rates.iter().sum();
+        pool.shares.clear();
+        pool.shares.extend(rates.iter().map(|rate| rate / total));
+        let parts = pool.shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
+        let entries = parts.flat_map(|(path, share)| {
+            pool.paths.entries(path).map(move |(link, coefficient)| (link, share * coefficient))
+        });
+        self.put(entries);
+        self.weight = pool.paths.coefficients().is_none().then_some(1.0);
+        self.pool = Some(pool);
     }
 
     fn put(&mut self, entries: impl IntoIterator<Item = (u32, f64)>) {
@@ -78,6 +119,30 @@ impl Route {
         &self.coefficients
     }
 
+    /// The paths over which the policy splits the flow, if it is pooled.
+    pub fn pooled(&self) -> Option<&Paths> {
+        self.pool.as_ref().map(|pool| &*pool.paths)
+    }
+
+    /// By path of a pooled route, its part of the flow's rate; without a pool there are none.
+    pub fn shares(&self) -> &[f64] {
+        self.pool.as_ref().map_or(&[], |pool| &pool.shares)
+    }
+
+    /// The links that the flow may load: of a pooled one, those of all its paths, which may come several times.
+    pub(crate) fn all_links(&self) -> &[u32] {
+        self.pooled().map_or(&self.links, Paths::indices)
+    }
+
+    /// Whether the flow could send: no link of it has failed, or of one of its paths if it is pooled.
+    pub(crate) fn is_open(&self, capacities: &[f64]) -> bool {
+        let works = |links: &[u32]| links.iter().all(|&link| capacities[link as usize] > 0.0);
+        match self.pooled() {
+            None => works(&self.links),
+            Some(paths) => paths.iter().any(works),
+        }
+    }
+
     /// Links with their coefficients.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f64)> {
         self.links.iter().copied().zip(self.coefficients.iter().copied())
@@ -93,8 +158,11 @@ impl Route {
         Paths::with_coefficients(vec![0, self.links.len()], self.links.clone(), self.coefficients.clone())
     }
 
-    /// The rate of a flow that is alone on the route, in bit/s.
+    /// The rate of a flow that is alone on the route, in bit/s; over all paths of a pooled one, at the best split.
     pub fn alone(&self, capacities: &[f64]) -> f64 {
+        if let Some(most) = self.pooled().and_then(|paths| most_over(paths, capacities).ok()) {
+            return most;
+        }
         self.iter().map(|(link, coefficient)| capacities[link as usize] / coefficient).fold(f64::INFINITY, f64::min)
     }
 
@@ -200,4 +268,22 @@ impl Route {
             format!("got a route that does not lead from {from} to {to}: a fraction of {} {what} {node}", more.abs())
         })
     }
+}
+
+/// The largest rate over some paths together, in bit/s: the max-min rate of a flow that has the network for itself.
+fn most_over(paths: &Paths, capacities: &[f64]) -> netnum_core::Result<f64> {
+    // On its own links only.
+    let mut used = paths.indices().to_vec();
+    used.sort_unstable();
+    used.dedup();
+    let place = |link: &u32| used.partition_point(|known| known < link) as u32;
+    let links = paths.indices().iter().map(place).collect();
+    let own = match paths.coefficients() {
+        None => Paths::new(paths.indptr().to_vec(), links),
+        Some(coefficients) => Paths::with_coefficients(paths.indptr().to_vec(), links, coefficients.to_vec()),
+    }?;
+    let own_capacities = used.iter().map(|&link| capacities[link as usize]).collect();
+    let fair = AlphaFair::new(f64::INFINITY, 1.0)?;
+    let problem = Problem::grouped(own_capacities, own, vec![0; paths.len()], fair)?;
+    Ok(max_min(&problem)?.iter().sum())
 }

@@ -1,37 +1,59 @@
-//! The active flows as a problem.
+//! Active flows as a problem.
 
 use netnum_core::{Paths, Problem, Utilities};
 
+use super::Rates;
 use crate::error::Result;
 use crate::network::{Flow, Flows};
 
-/// The slots of the active flows in order of arrival, and their problem, in which a flow that spreads has one path with
-/// coefficients: `utilities` gives the utilities of the flows in slots, in that order and for rates in bit/s.
+/// The problem of the flows in some slots, with their utilities for rates in bit/s. A flow that spreads in fixed parts
+/// has one path with coefficients; a pooled one has all its paths.
 ///
 /// # Errors
-/// Those of `utilities`, and the core's.
-pub(super) fn active_problem(
-    capacities: &[f64],
-    flows: &Flows,
-    utilities: impl Fn(&[u32]) -> Result<Utilities>,
-) -> Result<(Vec<u32>, Problem)> {
-    let mut slots = flows.active().to_vec();
-    slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
+/// The core's.
+pub(super) fn problem_of(capacities: &[f64], slots: &[u32], flows: &Flows, utilities: Utilities) -> Result<Problem> {
     let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
-    let mut caps = Vec::with_capacity(slots.len());
-    for &slot in &slots {
+    let (mut group, mut pooled) = (Vec::new(), false);
+    for (&slot, flow) in slots.iter().zip(0..) {
         let route = flows.route(slot);
-        links.extend_from_slice(route.links());
-        coefficients.extend_from_slice(route.coefficients());
-        indptr.push(links.len());
-        caps.push(flows.flow(slot).cap);
+        match route.pooled() {
+            None => {
+                links.extend_from_slice(route.links());
+                coefficients.extend_from_slice(route.coefficients());
+                indptr.push(links.len());
+            }
+            Some(paths) => {
+                pooled = true;
+                for (path, path_links) in paths.iter().enumerate() {
+                    links.extend_from_slice(path_links);
+                    coefficients.extend(paths.entries(path).map(|(_, coefficient)| coefficient));
+                    indptr.push(links.len());
+                }
+            }
+        }
+        group.resize(indptr.len() - 1, flow);
     }
     let paths = match coefficients.iter().all(|&coefficient| coefficient == 1.0) {
         true => Paths::new(indptr, links),
         false => Paths::with_coefficients(indptr, links, coefficients),
     }?;
-    let problem = Problem::new(capacities.to_vec(), paths, utilities(&slots)?)?;
-    Ok((slots, problem.with_rate_caps(caps)?))
+    let caps = slots.iter().map(|&slot| flows.flow(slot).cap).collect();
+    Ok(match pooled {
+        false => Problem::new(capacities.to_vec(), paths, utilities)?.with_rate_caps(caps)?,
+        true => Problem::grouped(capacities.to_vec(), paths, group, utilities)?.with_flow_caps(caps)?,
+    })
+}
+
+/// Sets the rates of the flows in some slots, from those of the paths of their problem.
+pub(super) fn set_rates(slots: &[u32], flows: &Flows, mut path_rates: &[f64], rates: &mut Rates) {
+    for &slot in slots {
+        let (own, others) = path_rates.split_at(flows.route(slot).pooled().map_or(1, Paths::len));
+        match flows.route(slot).pooled() {
+            None => rates.set(slot, own[0]),
+            Some(_) => rates.split(slot, own.to_vec()),
+        }
+        path_rates = others;
+    }
 }
 
 /// The flows in some slots.

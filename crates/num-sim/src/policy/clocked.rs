@@ -268,7 +268,7 @@ impl Policy for Clocked {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.options.utility.check_flows(&self.name, workload)?;
+        self.options.utility.check_flows(&self.name, workload, 0)?;
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
@@ -278,6 +278,12 @@ impl Policy for Clocked {
         self.changed = false;
         self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
+        Ok(())
+    }
+
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        self.options.utility.check_flows(&self.name, workload, first)?;
+        self.meter.add_flows(&workload.sources()[first..]);
         Ok(())
     }
 

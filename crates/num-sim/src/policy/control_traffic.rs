@@ -47,6 +47,11 @@ impl Meter {
         }
     }
 
+    /// More flows, by their servers.
+    pub(super) fn add_flows(&mut self, servers: &[usize]) {
+        self.servers.extend_from_slice(servers);
+    }
+
     /// The server of a flow sends that it starts.
     pub(super) fn flow_started(&mut self, flow: u32) {
         self.count.starts += 1;

@@ -1,19 +1,21 @@
 //! The optimum at every moment: at every change the rates of the largest total utility, proven to a tolerance.
 //!
-//! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows, each
-//! time from the prices of the last one.
+//! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows that an
+//! event concerns, each time from the prices of the last one. Over pooled routes rates are those of all splits, and the
+//! split is part of the solution.
 
 use std::fmt;
 
 use netnum_core::internal::interrupt;
 use netnum_core::internal::options;
 use netnum_core::internal::registry::Entry;
-use netnum_core::{Ask, Settings, Topology, Utilities, solve};
+use netnum_core::{Ask, Problem, Settings, Topology, Utilities, solve};
 use serde::{Deserialize, Serialize};
 
-use super::active::{active_problem, flows_in};
+use super::active::{flows_in, problem_of, set_rates};
 use super::clock::Clock;
 use super::objective::refuse_endless;
+use super::touched::Touched;
 use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Result, positive};
 use crate::network::{Flow, Flows};
@@ -38,6 +40,8 @@ pub struct Ideal {
     /// Whether they value the time that a flow takes, so that it has to end.
     of_times: bool,
     takes_weights: bool,
+    /// Whether the utility of a flow depends on that flow alone, and not on others or the time.
+    is_constant: bool,
     settings: Settings,
     /// When utilities change though no flow arrives or ends.
     clock: Option<Clock>,
@@ -46,7 +50,7 @@ pub struct Ideal {
     at_first: Vec<f64>,
     /// Those of the last optimum; empty before the first.
     prices: Vec<f64>,
-    changed: bool,
+    touched: Touched,
     gap: f64,
 }
 
@@ -74,12 +78,13 @@ impl Ideal {
             utilities,
             of_times: false,
             takes_weights: false,
+            is_constant: false,
             settings,
             clock,
             capacities,
             at_first,
             prices,
-            changed: false,
+            touched: Touched::default(),
             gap: 0.0,
         }
     }
@@ -87,7 +92,8 @@ impl Ideal {
     /// The optimum of one of the utilities that an option names.
     fn by(name: String, objective: Objective) -> Self {
         let utilities = move |moment: &Moment<'_>| objective.of(moment.slots, moment.flows);
-        Self { takes_weights: objective.takes_weights(), ..Self::of(name, None, Box::new(utilities)) }
+        let takes_weights = objective.takes_weights();
+        Self { takes_weights, is_constant: true, ..Self::of(name, None, Box::new(utilities)) }
     }
 
     /// Proportional fairness, weighted where flows have weights.
@@ -119,6 +125,18 @@ impl Ideal {
     pub(super) fn with_gap(self, tol: f64) -> Result<Self> {
         positive("tol", tol)?;
         Ok(self.with_settings(Self::settings(tol)))
+    }
+
+    /// Keeps the prices of the links of a problem for the next one.
+    fn keep(&mut self, problem: &Problem, prices: Vec<f64>) {
+        if !prices.iter().all(|price| price.is_finite()) {
+            // They are no start.
+            self.prices.clear();
+        } else if self.prices.is_empty() {
+            self.prices = prices;
+        } else {
+            problem.paths().indices().iter().for_each(|&link| self.prices[link as usize] = prices[link as usize]);
+        }
     }
 
     /// A thousand iterations at most: twenty thousand at every event would take too long where those do not suffice.
@@ -183,21 +201,31 @@ impl Policy for Ideal {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         if self.of_times {
-            refuse_endless(&self.name, workload)?;
+            refuse_endless(&self.name, workload, 0)?;
         }
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
-        (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
+        (self.prices, self.touched, self.gap) = (Vec::new(), Touched::default(), 0.0);
         if let Some(clock) = &mut self.clock {
             clock.reset();
         }
         Ok(())
     }
 
-    fn changed(&mut self, event: Event, _flows: &Flows) -> Result<()> {
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        if self.of_times {
+            refuse_endless(&self.name, workload, first)?;
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         if let Event::CapacityChanged { link, capacity } = event {
             self.capacities[link as usize] = capacity;
         }
-        self.changed = true;
+        match self.is_constant {
+            true => self.touched.change(event, flows),
+            false => self.touched.change_all(),
+        }
         Ok(())
     }
 
@@ -209,28 +237,30 @@ impl Policy for Ideal {
         self.takes_weights
     }
 
+    fn splits(&self) -> bool {
+        true
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if let Some(clock) = &mut self.clock {
-            self.changed |= clock.is_due(now, &self.name)?;
+            // Utilities change with the time.
+            if clock.is_due(now, &self.name)? {
+                self.touched.change_all();
+            }
         }
-        if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
-            let utilities = |slots: &[u32]| (self.utilities)(&Moment { slots, flows, now, capacities: &self.at_first });
-            let (slots, problem) = active_problem(&self.capacities, flows, utilities)?;
+        let slots = self.touched.take(self.capacities.len(), flows);
+        if !slots.is_empty() {
+            let moment = Moment { slots: &slots, flows, now, capacities: &self.at_first };
+            let problem = problem_of(&self.capacities, &slots, flows, (self.utilities)(&moment)?)?;
             let mut ask = Ask::from(self.settings.clone());
             if !self.prices.is_empty() {
-                ask = ask.with_prices(std::mem::take(&mut self.prices));
+                ask = ask.with_prices(self.prices.clone());
             }
             let solution = solve(&problem, &ask)?;
             interrupt::check()?;
             self.gap = f64::max(self.gap, solution.certificate.relative_gap);
-            for (&slot, &rate) in slots.iter().zip(&solution.rates) {
-                rates.set(slot, rate);
-            }
-            // Prices that are not finite are no start.
-            self.prices = solution.prices;
-            if !self.prices.iter().all(|price| price.is_finite()) {
-                self.prices.clear();
-            }
+            set_rates(&slots, flows, &solution.rates, rates);
+            self.keep(&problem, solution.prices);
         }
         Ok(self.clock.as_ref().map_or(f64::INFINITY, |clock| clock.next(flows)))
     }

@@ -5,8 +5,8 @@
 //! entry, and a line in [`POLICIES`].
 //!
 //! `by_name.rs` makes them. Several policies share the other files: `objective.rs` (utilities by option),
-//! `active.rs` (the active flows as a `Problem`), `remaining.rs` (remaining size and time), `clock.rs` and
-//! `control_traffic.rs`.
+//! `active.rs` (active flows as a `Problem`), `touched.rs` (those that events concern), `remaining.rs` (remaining size
+//! and time), `clock.rs` and `control_traffic.rs`.
 
 mod active;
 mod by_name;
@@ -24,13 +24,14 @@ mod rax;
 mod remaining;
 mod srpt;
 mod strict;
+mod touched;
 mod urgency;
 mod xwi;
 
 use netnum_core::Topology;
 use netnum_core::internal::registry::Registry;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
 
@@ -83,6 +84,16 @@ pub trait Policy {
     /// Of the policy.
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()>;
 
+    /// Called when a [closed loop](crate::ClosedLoop) has added flows to the workload, those from number `first` on,
+    /// before they arrive.
+    ///
+    /// # Errors
+    /// Of the policy; by default it takes none.
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        let what = "takes no flows that a closed loop adds".into();
+        Err(Error::Policy { policy: self.name().into(), what })
+    }
+
     /// Called for every event, in the order of events.
     ///
     /// # Errors
@@ -106,6 +117,12 @@ pub trait Policy {
     /// Whether weights of flows mean something to it. Otherwise [`simulate`](crate::simulate) refuses flows that have
     /// [some](Workload::weights).
     fn takes_weights(&self) -> bool {
+        false
+    }
+
+    /// Whether it splits flows over the paths of a [pooled](crate::Route::pooled) route. Otherwise
+    /// [`simulate`](crate::simulate) refuses routings that [pool](crate::Routing::pools) paths.
+    fn splits(&self) -> bool {
         false
     }
 
@@ -147,6 +164,8 @@ pub enum Event {
 #[derive(Debug, Default)]
 pub struct Rates {
     changes: Vec<(u32, f64)>,
+    /// Slots of pooled flows with the rates of their paths.
+    splits: Vec<(u32, Vec<f64>)>,
 }
 
 impl Rates {
@@ -156,7 +175,16 @@ impl Rates {
         self.changes.push((slot, rate));
     }
 
+    /// From now on the flow in this slot, whose route is [pooled](crate::Route::pooled), has these rates on its paths.
+    pub fn split(&mut self, slot: u32, path_rates: Vec<f64>) {
+        self.splits.push((slot, path_rates));
+    }
+
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {
         self.changes.drain(..)
+    }
+
+    pub(crate) fn drain_splits(&mut self) -> impl Iterator<Item = (u32, Vec<f64>)> {
+        self.splits.drain(..)
     }
 }

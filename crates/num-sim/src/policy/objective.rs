@@ -42,13 +42,13 @@ impl Objective {
         }
     }
 
-    /// Refuses workloads whose flows have no such utility.
+    /// Refuses workloads whose flows, from the first one on, have no such utility.
     ///
     /// # Errors
     /// [`Error::Policy`] naming the first flow that never ends.
-    pub(super) fn check_flows(self, policy: &str, workload: &Workload) -> Result<()> {
+    pub(super) fn check_flows(self, policy: &str, workload: &Workload, first: usize) -> Result<()> {
         match self {
-            Self::MinFct => refuse_endless(policy, workload),
+            Self::MinFct => refuse_endless(policy, workload, first),
             Self::Proportional | Self::AlphaFair(_) => Ok(()),
         }
     }
@@ -103,12 +103,12 @@ impl Objective {
     }
 }
 
-/// Refuses flows that never end, for a policy that values the time that a flow takes.
+/// Refuses flows from the first one on that never end, for a policy that values the time that a flow takes.
 ///
 /// # Errors
 /// [`Error::Policy`] naming the first of them.
-pub(super) fn refuse_endless(policy: &str, workload: &Workload) -> Result<()> {
-    match workload.first_endless() {
+pub(super) fn refuse_endless(policy: &str, workload: &Workload, first: usize) -> Result<()> {
+    match workload.first_endless(first) {
         Some(flow) => {
             let size = workload.sizes()[flow];
             let what = format!("cannot take flow {flow} of size {size}, which never ends: it values short times");

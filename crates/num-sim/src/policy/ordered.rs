@@ -356,6 +356,10 @@ impl<K: Key> Policy for Ordered<K> {
         Ok(())
     }
 
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         match event {
             Event::Arrived(slot) => {

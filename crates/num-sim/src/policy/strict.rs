@@ -93,6 +93,10 @@ impl<L: Levels> Policy for Strict<L> {
         Ok(())
     }
 
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         match event {
             Event::Arrived(slot) => {

@@ -229,7 +229,7 @@ impl Policy for Xwi {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.options.utility.check_flows(XWI, workload)?;
+        self.options.utility.check_flows(XWI, workload, 0)?;
         self.capacities = net.capacities().to_vec();
         let largest = self.capacities.iter().copied().fold(0.0, f64::max);
         self.unit = if largest > 0.0 { largest } else { 1.0 };
@@ -239,6 +239,10 @@ impl Policy for Xwi {
         self.link_units = vec![0.0; self.capacities.len()];
         (self.changed, self.reweigh_all) = (false, false);
         Ok(())
+    }
+
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        self.options.utility.check_flows(XWI, workload, first)
     }
 
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {

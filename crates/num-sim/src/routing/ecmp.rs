@@ -38,6 +38,8 @@ pub struct Ecmp {
     weight: Option<String>,
     /// Whose flows are routed: the path of one does not tell its direction over a link that both directions share.
     workload: Workload,
+    /// The ends of the flows that were added to it.
+    added: Vec<(usize, usize)>,
     /// By flow, unless skewed.
     paths: Paths,
     /// If skewed.
@@ -60,6 +62,7 @@ impl Ecmp {
             skewed: false,
             weight: None,
             workload: Workload::default(),
+            added: Vec::new(),
             paths: Paths::from_lists([[0; 0]; 0]),
             path_sets: PathSets::default(),
         }
@@ -87,13 +90,26 @@ impl Routing for Ecmp {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.workload = workload.clone();
+        (self.workload, self.added) = (workload.clone(), Vec::new());
         if self.skewed {
             self.path_sets = PathSets::new(NAME, net, workload, self.weight.as_deref())?;
         } else {
             let weight = weight_of(net, self.weight.as_deref())?;
             self.paths = net.ecmp_by(workload.sources(), workload.destinations(), weight, self.seed)?;
         }
+        Ok(())
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
+        if self.skewed {
+            self.path_sets.add(NAME, net, workload, self.weight.as_deref())?;
+        } else {
+            let weight = weight_of(net, self.weight.as_deref())?;
+            let (sources, destinations) = (&workload.sources()[first..], &workload.destinations()[first..]);
+            let paths = net.ecmp_from(first, sources, destinations, weight, self.seed)?;
+            paths.iter().for_each(|path| self.paths.push(path));
+        }
+        self.added.extend((first..workload.len()).map(|flow| workload.pair(flow)));
         Ok(())
     }
 
@@ -111,7 +127,10 @@ impl Routing for Ecmp {
         if network.works(route.links()) {
             return Ok(false);
         }
-        let (source, destination) = self.workload.pair(flow);
+        let (source, destination) = match flow.checked_sub(self.workload.len()) {
+            None => self.workload.pair(flow),
+            Some(place) => self.added[place],
+        };
         let weight = weight_of(network.net, self.weight.as_deref())?;
         let all = network.net.paths_by(source, destination, weight)?;
         let left: Vec<&[u32]> = all.iter().filter(|path| network.works(path)).collect();

@@ -13,7 +13,7 @@ use super::path_sets::{ByWeight, weight_of};
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
-use crate::workload::{FirstOfPair, Workload};
+use crate::workload::{DistinctPairs, FirstOfPair, Workload};
 
 const NAME: &str = "ecmp-split";
 
@@ -31,7 +31,7 @@ pub struct EcmpSplit {
     weight: Option<String>,
     pairs: Vec<(usize, usize)>,
     /// By flow, its pair.
-    of: Vec<u32>,
+    known: DistinctPairs,
     /// By pair, while all links work.
     paths: Paths,
     left: Left,
@@ -50,7 +50,7 @@ struct Left {
 impl Default for EcmpSplit {
     fn default() -> Self {
         let paths = Paths::from_lists([[0; 0]; 0]);
-        Self { weight: None, pairs: Vec::new(), of: Vec::new(), paths, left: Left::default() }
+        Self { weight: None, pairs: Vec::new(), known: DistinctPairs::default(), paths, left: Left::default() }
     }
 }
 
@@ -98,9 +98,10 @@ impl Routing for EcmpSplit {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let weight = weight_of(net, self.weight.as_deref())?;
-        let (pairs, of) = workload.distinct_pairs()?;
+        let mut known = DistinctPairs::default();
+        let pairs = known.add(workload)?;
         let ends = |pair: &FirstOfPair| (pair.source, pair.destination);
-        (self.pairs, self.of, self.left) = (pairs.iter().map(ends).collect(), of, Left::default());
+        (self.pairs, self.known, self.left) = (pairs.iter().map(ends).collect(), known, Left::default());
         let (sources, destinations): (Vec<usize>, Vec<usize>) = self.pairs.iter().copied().unzip();
         let found = net.ecmp_split(&sources, &destinations, &How::new().with_weight(weight));
         self.paths = found.map_err(|error| {
@@ -114,13 +115,21 @@ impl Routing for EcmpSplit {
         Ok(())
     }
 
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, _first: usize) -> Result<()> {
+        let known = self.known.add(workload)?.is_empty();
+        if !known {
+            return self.begin_run(net, workload);
+        }
+        Ok(())
+    }
+
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        route.take_path(&self.paths, self.of[flow] as usize);
+        route.take_path(&self.paths, self.known.of[flow] as usize);
         Ok(())
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        let pair = self.of[flow];
+        let pair = self.known.of[flow];
         if network.works(self.paths.links(pair as usize)) {
             route.take_path(&self.paths, pair as usize);
             return Ok(true);

@@ -172,6 +172,12 @@ impl Routing for FlowBender {
         Ok(())
     }
 
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, _first: usize) -> Result<()> {
+        self.path_sets.add(NAME, net, workload, self.options.weight.as_deref())?;
+        self.flows.resize(workload.len(), Bender::default());
+        Ok(())
+    }
+
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         let paths = self.path_sets.of(flow);
         let path = self.hash.pick(flow, 0, paths.len());

@@ -1,5 +1,5 @@
 //! The k shortest paths of every pair of ends, by the number of their links or by an attribute of these: each flow over
-//! one of them, drawn evenly, or spread evenly over all.
+//! one of them, drawn evenly, spread evenly over all, or over all as the policy splits it.
 //!
 //! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
@@ -14,17 +14,20 @@ use super::split::Split;
 use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
 use crate::network::{NetworkState, Route};
-use crate::workload::{FirstOfPair, Workload};
+use crate::workload::{DistinctPairs, FirstOfPair, Workload};
 
 const NAME: &str = "k-shortest";
 
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
-    summary: "a random one of the k shortest paths for each flow, or all of them",
+    summary: "a random one of the k shortest paths for each flow, or all of them, evenly or as the policy splits",
     options: options::defaults::<KShortestOptions>,
     make: |given, seed| {
-        let KShortestOptions { k, spread, disjoint, weight } = given.read()?;
-        let routing = KShortestPaths::new(seed, k)?.with_spread(spread).with_disjoint(disjoint);
+        let KShortestOptions { k, spread, pooled, disjoint, weight } = given.read()?;
+        if spread && pooled {
+            return Err(Error::option(&format!("routing {NAME:?}"), "pooled", pooled, "false where spread is true"));
+        }
+        let routing = KShortestPaths::new(seed, k)?.with_spread(spread).with_pooled(pooled).with_disjoint(disjoint);
         Ok(Box::new(routing.with_weight(weight)))
     },
 };
@@ -35,8 +38,10 @@ pub struct KShortestPaths {
     seed: u64,
     k: usize,
     spread: bool,
+    pooled: bool,
     disjoint: bool,
     weight: Option<String>,
+    pairs: DistinctPairs,
     split: Option<Split>,
 }
 
@@ -45,13 +50,14 @@ pub struct KShortestPaths {
 struct KShortestOptions {
     k: usize,
     spread: bool,
+    pooled: bool,
     disjoint: bool,
     weight: Option<String>,
 }
 
 impl Default for KShortestOptions {
     fn default() -> Self {
-        Self { k: 4, spread: false, disjoint: false, weight: None }
+        Self { k: 4, spread: false, pooled: false, disjoint: false, weight: None }
     }
 }
 
@@ -64,13 +70,28 @@ impl KShortestPaths {
         if k == 0 {
             return Err(Error::option(&format!("routing {NAME:?}"), "k", 0, "at least 1"));
         }
-        Ok(Self { seed, k, spread: false, disjoint: false, weight: None, split: None })
+        Ok(Self {
+            seed,
+            k,
+            spread: false,
+            pooled: false,
+            disjoint: false,
+            weight: None,
+            pairs: DistinctPairs::default(),
+            split: None,
+        })
     }
 
     /// With every flow spread over all of the paths.
     #[must_use]
     pub fn with_spread(self, spread: bool) -> Self {
         Self { spread, ..self }
+    }
+
+    /// With all of the paths as the pool of every flow, over which the policy splits it.
+    #[must_use]
+    pub fn with_pooled(self, pooled: bool) -> Self {
+        Self { pooled, ..self }
     }
 
     /// With the paths that are shortest by an attribute of links, such as a delay; by their number of links without.
@@ -92,7 +113,8 @@ impl Routing for KShortestPaths {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        let (pairs, _) = workload.distinct_pairs()?;
+        self.pairs = DistinctPairs::default();
+        let pairs = self.pairs.add(workload)?;
         let sources: Vec<usize> = pairs.iter().map(|pair| pair.source).collect();
         let destinations: Vec<usize> = pairs.iter().map(|pair| pair.destination).collect();
         if let Some(place) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
@@ -106,12 +128,29 @@ impl Routing for KShortestPaths {
         let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
-        let split = self.split.insert(if self.spread { split.spread() } else { split });
+        let split = match (self.pooled, self.spread) {
+            (true, _) => split.pooled(),
+            (false, true) => split.spread(),
+            (false, false) => split,
+        };
+        let split = self.split.insert(split);
         split.begin_run(net, workload)
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
+        // Paths are those of the pairs, and draws those of the flows: what is computed again is the same.
+        match self.pairs.add(workload)?.is_empty() {
+            true => self.started().add_flows(net, workload, first),
+            false => self.begin_run(net, workload),
+        }
     }
 
     fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.started().route(flow, network, route)
+    }
+
+    fn pools(&self) -> bool {
+        self.pooled
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {

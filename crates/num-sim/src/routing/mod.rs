@@ -30,9 +30,7 @@ use netnum_core::internal::options::Given;
 use netnum_core::internal::registry::{Entry, Registry};
 use netnum_core::{Options, Topology};
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::network::{Flows, Marking, Marks, NetworkState, Route};
 use crate::workload::Workload;
 
@@ -63,6 +61,16 @@ pub trait Routing {
     /// Naming the first flow that cannot be routed.
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()>;
 
+    /// Called when a [closed loop](crate::ClosedLoop) has added flows to the workload, those from number `first` on,
+    /// before they arrive. `net` is the one of [`begin_run`](Self::begin_run).
+    ///
+    /// # Errors
+    /// Naming the first flow that cannot be routed; by default it takes none.
+    fn add_flows(&mut self, _net: &Topology, _workload: &Workload, _first: usize) -> Result<()> {
+        let what = "takes no flows that a closed loop adds".into();
+        Err(Error::Routing { routing: self.name().into(), what })
+    }
+
     /// Writes the route of a flow that arrives to `route`. Called for flows in order of arrival.
     ///
     /// # Errors
@@ -73,6 +81,11 @@ pub trait Routing {
     /// none.
     fn period(&self) -> f64 {
         f64::INFINITY
+    }
+
+    /// Whether its routes are [pooled](Route::pool), several paths each, over which the policy splits the flow.
+    fn pools(&self) -> bool {
+        false
     }
 
     /// How links mark what goes over them, for [reviews](Self::review).

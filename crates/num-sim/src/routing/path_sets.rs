@@ -5,7 +5,7 @@ use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::workload::{FirstOfPair, Workload};
+use crate::workload::{DistinctPairs, FirstOfPair, Workload};
 
 /// The option of routings that have no other one.
 #[derive(Default, Serialize, Deserialize)]
@@ -26,9 +26,9 @@ pub(super) fn weight_of<'a>(net: &'a Topology, attribute: Option<&str>) -> Resul
 /// The shortest paths of every flow.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSets {
+    /// By pair of ends.
     lists: Vec<Paths>,
-    /// By flow, the place of its list.
-    of: Vec<u32>,
+    pairs: DistinctPairs,
 }
 
 impl PathSets {
@@ -38,8 +38,23 @@ impl PathSets {
     /// [`Error::Core`](crate::Error::Core), naming the routing, and the first flow without a path or with too many;
     /// unless every link has the attribute.
     pub(super) fn new(routing: &str, net: &Topology, workload: &Workload, weight: Option<&str>) -> Result<Self> {
+        let mut this = Self::default();
+        this.add(routing, net, workload, weight)?;
+        Ok(this)
+    }
+
+    /// Adds those of the flows that are new in the workload.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(super) fn add(
+        &mut self,
+        routing: &str,
+        net: &Topology,
+        workload: &Workload,
+        weight: Option<&str>,
+    ) -> Result<()> {
         let weight = weight_of(net, weight)?;
-        let (pairs, of) = workload.distinct_pairs()?;
         let mut pacer = Pacer::new();
         let list = |FirstOfPair { flow, source, destination }| {
             pacer.did(net.links().len())?;
@@ -48,12 +63,13 @@ impl PathSets {
                 error => netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}")),
             })
         };
-        let lists = pairs.into_iter().map(list).collect::<netnum_core::Result<_>>()?;
-        Ok(Self { lists, of })
+        let new = self.pairs.add(workload)?.into_iter().map(list).collect::<netnum_core::Result<Vec<_>>>()?;
+        self.lists.extend(new);
+        Ok(())
     }
 
     /// Those of a flow, at least one.
     pub(super) fn of(&self, flow: usize) -> &Paths {
-        &self.lists[self.of[flow] as usize]
+        &self.lists[self.pairs.of[flow] as usize]
     }
 }

@@ -1,9 +1,9 @@
 //! Given paths with shares: for example the split of a traffic-engineering solution.
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
-//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over
-//! all. Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without
-//! a share are never used.
+//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), is spread over
+//! all, or has all of them as a pool, over which the policy splits it. Where a path has failed, its flows are drawn
+//! anew over those that are left, or spread over them; paths without a share are never used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,20 +23,33 @@ const NAME: &str = "split";
 #[derive(Debug, Clone)]
 pub struct Split {
     hash: Hash,
-    spread: bool,
+    over: Over,
     table: Arc<Table>,
     /// By flow, its pair in the table.
     of: Vec<u32>,
 }
 
+/// What a flow takes of the paths of its pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Over {
+    /// One, drawn with its share.
+    One,
+    /// All, in proportion to their shares.
+    Spread,
+    /// All, as the policy splits it.
+    Pool,
+}
+
 /// Paths with shares, by the nodes that they join.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Table {
     paths: Paths,
     shares: Vec<f64>,
     pairs: HashMap<(u32, u32), u32>,
     /// By pair, the paths with a share.
     of: Vec<Vec<u32>>,
+    /// These paths themselves, where flows are pooled.
+    pools: Vec<Arc<Paths>>,
 }
 
 impl Table {
@@ -87,7 +100,25 @@ impl Table {
                 }
             }
         }
-        Ok(Self { paths, shares, pairs, of })
+        Ok(Self { paths, shares, pairs, of, pools: Vec::new() })
+    }
+}
+
+impl Table {
+    /// Some of the paths, with their coefficients.
+    fn pool(&self, own: &[u32]) -> Paths {
+        let own = || own.iter().map(|&path| path as usize);
+        if self.paths.coefficients().is_none() {
+            return Paths::from_lists(own().map(|path| self.paths.links(path)));
+        }
+        let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+        for path in own() {
+            let (of_path, parts): (Vec<u32>, Vec<f64>) = self.paths.entries(path).unzip();
+            links.extend(of_path);
+            coefficients.extend(parts);
+            indptr.push(links.len());
+        }
+        Paths::with_coefficients(indptr, links, coefficients).expect("as they were")
     }
 }
 
@@ -100,19 +131,29 @@ impl Split {
     /// network or end where they begin, and unless there is one share per path.
     pub fn new(net: &Topology, paths: Paths, shares: Vec<f64>, seed: u64) -> Result<Self> {
         let table = Arc::new(Table::new(net, paths, shares)?);
-        Ok(Self { hash: Hash::ideal(seed), spread: false, table, of: Vec::new() })
+        Ok(Self { hash: Hash::ideal(seed), over: Over::One, table, of: Vec::new() })
     }
 
     /// With every flow spread over all of its paths, as if packet by packet.
     #[must_use]
     pub fn spread(self) -> Self {
-        Self { spread: true, ..self }
+        Self { over: Over::Spread, ..self }
+    }
+
+    /// With all paths with a share as the pool of every flow: the policy sets the rate on each of them, at all times.
+    #[must_use]
+    pub fn pooled(mut self) -> Self {
+        if self.table.pools.is_empty() {
+            let table = Arc::make_mut(&mut self.table);
+            table.pools = table.of.iter().map(|own| Arc::new(table.pool(own))).collect();
+        }
+        Self { over: Over::Pool, ..self }
     }
 
     /// With the hash of another seed, for another run.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Self {
-        Self { hash: Hash::ideal(seed), spread: self.spread, table: Arc::clone(&self.table), of: Vec::new() }
+        Self { hash: Hash::ideal(seed), over: self.over, table: Arc::clone(&self.table), of: Vec::new() }
     }
 
     /// The paths.
@@ -127,7 +168,12 @@ impl Split {
 
     /// Whether flows are spread over their paths.
     pub fn is_spread(&self) -> bool {
-        self.spread
+        self.over == Over::Spread
+    }
+
+    /// Whether they have them as a pool.
+    pub fn is_pooled(&self) -> bool {
+        self.over == Over::Pool
     }
 
     /// Sends a flow over some of its paths.
@@ -138,7 +184,7 @@ impl Split {
         let total: f64 = shares.iter().map(|share| share / largest).sum();
         let parts = || shares.iter().map(|share| share / largest / total);
         let all = &self.table.paths;
-        if self.spread && paths.len() > 1 {
+        if self.over == Over::Spread && paths.len() > 1 {
             let parts = paths.iter().map(|&path| path as usize).zip(parts()).filter(|part| part.1 > 0.0);
             match all.coefficients() {
                 None => route.spread(parts.map(|(path, part)| (all.links(path), part))),
@@ -159,8 +205,13 @@ impl Routing for Split {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.of.clear();
+        self.add_flows(net, workload, 0)
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
         let mut pacer = Pacer::new();
-        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
+        for flow in first..workload.len() {
+            let (source, destination) = workload.pair(flow);
             pacer.did(1)?;
             let pair = u32::try_from(source).ok().zip(u32::try_from(destination).ok());
             let wrong = |what: &str| {
@@ -180,12 +231,26 @@ impl Routing for Split {
     }
 
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        self.send(flow, &self.table.of[self.of[flow] as usize], route);
+        let pair = self.of[flow] as usize;
+        match self.over {
+            Over::Pool => route.pool(&self.table.pools[pair]),
+            Over::One | Over::Spread => self.send(flow, &self.table.of[pair], route),
+        }
         Ok(())
     }
 
+    fn pools(&self) -> bool {
+        self.is_pooled()
+    }
+
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        if !self.spread && network.works(route.links()) {
+        let stays = match self.over {
+            Over::One => network.works(route.links()),
+            Over::Spread => false,
+            // The policy gives nothing to paths that have failed.
+            Over::Pool => true,
+        };
+        if stays {
             return Ok(false);
         }
         let all = &self.table.of[self.of[flow] as usize];

@@ -57,6 +57,10 @@ impl Routing for Spray {
         Ok(())
     }
 
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, _first: usize) -> Result<()> {
+        self.paths.add(NAME, net, workload, self.weight.as_deref())
+    }
+
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         evenly(self.paths.of(flow).iter().collect(), route);
         Ok(())

@@ -6,8 +6,9 @@
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 
-use netnum_core::Topology;
+use netnum_core::{Paths, Topology};
 
+use super::closed_loop::{EndedFlow, Pending};
 use super::progress::RunProgress;
 use super::reviews::Reviews;
 use super::settings::{CapacityChange, RunSettings};
@@ -26,7 +27,9 @@ use crate::workload::Workload;
 pub(super) struct Simulation<'a> {
     /// With the links that have failed at first and return.
     pub(super) net: &'a Topology,
-    pub(super) workload: &'a Workload,
+    /// The flows; with a closed loop those that have arrived.
+    pub(super) workload: Workload,
+    pub(super) pending: Option<Pending<'a>>,
     pub(super) routing: &'a mut dyn Routing,
     pub(super) policy: &'a mut dyn Policy,
     /// Changes of capacity that are still to come, and whether there has been one.
@@ -34,6 +37,8 @@ pub(super) struct Simulation<'a> {
     pub(super) links_changed: bool,
     /// The time from which on totals of links count; ∞ once it is over.
     warmup: f64,
+    /// The flows that were active then, with the bits that they had sent.
+    sent_at_warmup: Vec<(u32, f64)>,
     pub(super) now: f64,
     pub(super) events: u64,
     pub(super) transfers: Transfers,
@@ -64,6 +69,8 @@ enum Last {
     Review,
     /// A call of the policy, at the time that it had set.
     Wake,
+    /// A call of the closed loop.
+    Asked,
 }
 
 impl<'a> Simulation<'a> {
@@ -81,11 +88,13 @@ impl<'a> Simulation<'a> {
         let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
         Self {
             net: planned,
-            workload,
+            workload: workload.clone(),
+            pending: None,
             routing,
             policy,
             changes,
             warmup: if run.warmup > 0.0 { run.warmup } else { f64::INFINITY },
+            sent_at_warmup: Vec::new(),
             links_changed: !std::ptr::eq(net, planned),
             now: 0.0,
             events: 0,
@@ -121,14 +130,16 @@ impl<'a> Simulation<'a> {
         let until = self.stops.until;
         let mut due = Vec::new();
         loop {
-            if self.ended == self.workload.len() {
+            if self.ended == self.workload.len() && self.pending.as_ref().is_none_or(Pending::is_done) {
                 return Ok(RunStatus::Finished);
             }
-            let arrival = self.starts.first();
+            let (planned, call) =
+                self.pending.as_ref().map_or((f64::INFINITY, f64::INFINITY), |it| (it.first(), it.next_call));
+            let arrival = self.starts.first().min(planned);
             let end = self.transfers.ends.first();
             let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
             let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
-            let next = arrival.min(end).min(review).min(change).min(self.wake);
+            let next = arrival.min(end).min(review).min(change).min(self.wake).min(call);
             if next > until {
                 self.warm_up(until);
                 self.now = until;
@@ -138,6 +149,7 @@ impl<'a> Simulation<'a> {
             let is_idle = arrival == f64::INFINITY
                 && end == f64::INFINITY
                 && change == f64::INFINITY
+                && call == f64::INFINITY
                 && !self.transfers.sends_on();
             self.stops.idle = if is_idle { self.stops.idle + 1 } else { 0 };
             if let Some(reviews) = self.reviews.as_mut().filter(|_| !is_idle) {
@@ -171,12 +183,19 @@ impl<'a> Simulation<'a> {
                 self.review(&mut due)?;
                 last = Last::Review;
             }
+            if let Some(pending) = self.pending.as_mut().filter(|pending| pending.is_due(next)) {
+                pending.call(next)?;
+                last = Last::Asked;
+            }
             while let Some(flow) = self.starts.take(next) {
                 self.arrive(flow)?;
                 self.work(FLOW)?;
             }
+            self.arrive_from_loop()?;
             self.allocate()?;
-            if before != (self.arrived, self.ended) || change <= next {
+            // The flows of a closed loop are any number.
+            let foreseen = if self.pending.is_some() { next } else { foreseen };
+            if self.pending.is_none() && before != (self.arrived, self.ended) || change <= next {
                 self.stops.advance(next);
             } else {
                 let active = self.active();
@@ -184,6 +203,7 @@ impl<'a> Simulation<'a> {
                 let name = || match last {
                     Last::StageChange(flow) => format!("a stage change of the source of flow {flow}"),
                     Last::Review => format!("a review of routes by routing {routing:?}"),
+                    Last::Asked => "a call of the closed loop".into(),
                     Last::Wake => format!("a call at a time that policy {policy:?} had set"),
                 };
                 self.stops.count(next, foreseen, active, name)?;
@@ -214,7 +234,7 @@ impl<'a> Simulation<'a> {
     fn can_send(&self) -> bool {
         let flows = &self.transfers.flows;
         let most = self.stops.most_idle(self.active());
-        let is_open = |&slot: &u32| flows.route(slot).alone(self.transfers.links.capacities()) > 0.0;
+        let is_open = |&slot: &u32| flows.route(slot).is_open(self.transfers.links.capacities());
         self.stops.idle <= most && flows.active().iter().any(is_open)
             || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= most)
     }
@@ -223,14 +243,60 @@ impl<'a> Simulation<'a> {
     fn warm_up(&mut self, time: f64) {
         if self.warmup <= time {
             self.transfers.restart_totals(self.warmup);
+            let flows = &self.transfers.flows;
+            let sent = |&slot: &u32| (flows.flow(slot).number, flows.flow(slot).sent(self.warmup));
+            self.sent_at_warmup = flows.active().iter().map(sent).collect();
             self.warmup = f64::INFINITY;
         }
+    }
+
+    /// [`Report::mean_rates`], once all bytes are counted.
+    fn mean_rates(&self) -> Vec<f64> {
+        let Report { starts, completion_times, bytes_sent, warmup, .. } = &self.report;
+        let mut bits: Vec<f64> = bytes_sent.iter().map(|bytes| BITS * bytes).collect();
+        for &(flow, before) in &self.sent_at_warmup {
+            bits[flow as usize] -= before;
+        }
+        let rate = |(flow, bits): (usize, f64)| {
+            let (start, time) = (starts[flow], completion_times[flow]);
+            // Of a flow that has ended without the rounding of the clock.
+            let until_end = if time.is_nan() { self.now - start } else { time };
+            let seconds = until_end - f64::max(0.0, warmup - start);
+            if seconds > 0.0 { bits / seconds } else { f64::NAN }
+        };
+        bits.into_iter().enumerate().map(rate).collect()
     }
 
     /// Gives the policy an event.
     pub(super) fn notify(&mut self, event: Event) -> Result<()> {
         self.has_event = true;
         self.policy.changed(event, &self.transfers.flows)
+    }
+
+    /// The flows of a closed loop that arrive now.
+    fn arrive_from_loop(&mut self) -> Result<()> {
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let first = self.workload.len();
+        pending.arrive(self.now, &mut self.workload);
+        let flows = self.workload.len();
+        if flows == first {
+            return Ok(());
+        }
+        if u32::try_from(flows).is_err() {
+            return Err(Error::setting("flows", flows, "at most 4294967295"));
+        }
+        let Report { starts, completion_times, slowdowns, bytes_sent, copy_rates, .. } = &mut self.report;
+        for column in [starts, completion_times, slowdowns, copy_rates] {
+            column.resize(flows, f64::NAN);
+        }
+        bytes_sent.resize(flows, 0.0);
+        self.routing.add_flows(self.net, &self.workload, first)?;
+        self.policy.add_flows(&self.workload, first)?;
+        for flow in first..flows {
+            self.arrive(flow)?;
+            self.work(FLOW)?;
+        }
+        Ok(())
     }
 
     fn arrive(&mut self, flow: usize) -> Result<()> {
@@ -285,6 +351,11 @@ impl<'a> Simulation<'a> {
         report.copy_rates[number] = copy_rate.unwrap_or(f64::NAN);
         self.ended += 1;
         self.starts.ended(number, self.now);
+        if let Some(pending) = &mut self.pending {
+            let ((source, destination), size) = (self.workload.pair(number), self.workload.sizes()[number]);
+            let start = self.report.starts[number];
+            pending.ended.push(EndedFlow { flow: number, source, destination, size, start, completion_time: time });
+        }
         self.transfers.end(slot, self.now);
         if let Some(reviews) = &mut self.reviews {
             reviews.end(slot);
@@ -315,6 +386,10 @@ impl<'a> Simulation<'a> {
             return Err(self.policy_error(what));
         }
         let mut rates = std::mem::take(&mut self.rates);
+        for (slot, path_rates) in rates.drain_splits() {
+            self.work(FLOW * path_rates.len())?;
+            self.split(slot, &path_rates)?;
+        }
         for (slot, rate) in rates.drain() {
             self.work(FLOW)?;
             if !self.transfers.flows.is_active(slot) {
@@ -341,6 +416,28 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// The policy gives the paths of a pooled flow their rates.
+    fn split(&mut self, slot: u32, path_rates: &[f64]) -> Result<()> {
+        if !self.transfers.flows.is_active(slot) {
+            return Err(self.policy_error(format!("split slot {slot}, where no flow is")));
+        }
+        let (number, route) = (self.transfers.flows.flow(slot).number, self.transfers.flows.route(slot));
+        let paths = route.pooled().map_or(0, Paths::len);
+        if path_rates.len() != paths {
+            let what = format!("split flow {number} over {} paths, expected {paths}", path_rates.len());
+            return Err(self.policy_error(what));
+        }
+        if let Some(path) = path_rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+            let what = format!(
+                "gave path {path} of flow {number} the rate {}, expected a finite number >= 0",
+                path_rates[path]
+            );
+            return Err(self.policy_error(what));
+        }
+        self.transfers.split(slot, path_rates, self.now);
+        Ok(())
+    }
+
     fn policy_error(&self, what: String) -> Error {
         Error::Policy { policy: self.policy.name().into(), what }
     }
@@ -356,10 +453,12 @@ impl<'a> Simulation<'a> {
             let sent = self.transfers.close(slot, self.now);
             self.report.bytes_sent[self.transfers.flows.flow(slot).number as usize] = sent / BITS;
         }
+        self.report.mean_rates = self.mean_rates();
         let Transfers { mut links, rate_changes, route_changes, .. } = self.transfers;
         links.close(self.now);
         Report {
             status,
+            workload: self.workload,
             policy: self.policy.name().into(),
             routing: self.routing.name().into(),
             link_utilization: links.utilizations(),

@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `event_loop.rs` | the loop over events |
+//! | `closed_loop.rs` | flows that depend on how earlier ones went |
 //! | `limits.rs` | links without a limit |
 //! | `starts.rs` | when flows start: at their arrivals, or after those that they wait for |
 //! | `rerouting.rs` | active flows that take other routes |
@@ -11,6 +12,7 @@
 //! | `stops.rs` | when a run is observed, stopped, or refused since its clock stands still |
 //! | `settings.rs`, `progress.rs` | what a run is given, and what an observer of it is |
 
+mod closed_loop;
 mod event_loop;
 mod limits;
 mod progress;
@@ -34,6 +36,8 @@ use crate::report::Report;
 use crate::report::RunStatus;
 use crate::routing::Routing;
 use crate::workload::Workload;
+use closed_loop::Pending;
+pub use closed_loop::{ClosedLoop, EndedFlow, NextFlows};
 use event_loop::Simulation;
 use limits::Limits;
 pub use progress::{RunObserver, RunProgress};
@@ -54,7 +58,8 @@ use stops::Stops;
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
 /// capacity of the run out of its range, and for a run [until](RunSettings::until) ∞ of flows that never end;
-/// [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link nor its application limits; those of
+/// [`Unlimited`](netnum_core::Error::Unlimited) naming a flow that neither a link nor its application limits;
+/// [`Error::Policy`] for weights, or [pooled](Routing::pools) paths, that the policy does not take; those of
 /// the routing for flows that it cannot route, and of the policy for the
 /// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be
 /// used; [`Error::StandsStill`].
@@ -66,12 +71,56 @@ pub fn simulate(
     run: &RunSettings,
     observer: &mut dyn RunObserver,
 ) -> Result<Report> {
+    simulate_by(net, workload, None, routing, policy, run, observer)
+}
+
+/// Simulates the flows of a workload, and those that a closed loop adds while the run goes on.
+///
+/// The workload of the report has all flows that have arrived. [`simulate`] with that workload is the same run, bit for
+/// bit, but for the number of events.
+///
+/// # Errors
+/// Those of [`simulate`], and of the loop; [`Error::ClosedLoop`] for an answer that cannot be used, and for flows of
+/// the start that wait for others, are in coflows or have rates of production; [`Error::Routing`] and
+/// [`Error::Policy`] where these take no flows that are added.
+pub fn simulate_closed_loop(
+    net: &Topology,
+    workload: &Workload,
+    closed_loop: &mut dyn ClosedLoop,
+    routing: &mut dyn Routing,
+    policy: &mut dyn Policy,
+    run: &RunSettings,
+    observer: &mut dyn RunObserver,
+) -> Result<Report> {
+    simulate_by(net, workload, Some(closed_loop), routing, policy, run, observer)
+}
+
+fn simulate_by(
+    net: &Topology,
+    workload: &Workload,
+    closed_loop: Option<&mut dyn ClosedLoop>,
+    routing: &mut dyn Routing,
+    policy: &mut dyn Policy,
+    run: &RunSettings,
+    observer: &mut dyn RunObserver,
+) -> Result<Report> {
     let began = Instant::now();
     run.check(net.capacities().len())?;
     let Limits { net, changes, none } = Limits::of(net, &run.changes, workload)?;
     let net = &*net;
+    check_ends(net, workload)?;
+    // Flows of a closed loop, and those beside it, get their numbers when they arrive.
+    let at_first = match workload.weights() {
+        Some(_) => Workload::default().with_weights(Vec::new())?,
+        None => Workload::default(),
+    };
+    let (given, workload) = (workload, if closed_loop.is_some() { &at_first } else { workload });
     let limit = run.time_limit.map_or_else(StopToken::new, StopToken::with_timeout);
     limit.scope(|| {
+        let pending = match closed_loop {
+            Some(it) => Some(Pending::new(it, given, (net.ends(), run.until))?),
+            None => None,
+        };
         let planned = settings::planned(net, &changes)?;
         let planned = planned.as_ref().unwrap_or(net);
         let ready = match prepare(net, planned, workload, routing, policy, run.until) {
@@ -81,6 +130,7 @@ pub fn simulate(
         let stops = Stops::new(began, run, observer);
         let run_of = (run, &*changes, none);
         let mut simulation = Simulation::new(net, planned, workload, routing, policy, run_of, stops);
+        simulation.pending = pending;
         let ended = ready.and_then(|()| simulation.run());
         let status = ended.or_else(|error| simulation.stops.status(error))?;
         Ok(simulation.report(status))
@@ -96,14 +146,16 @@ fn prepare(
     policy: &mut dyn Policy,
     until: f64,
 ) -> Result<()> {
-    check_ends(net, workload)?;
-    if let Some(flow) = workload.first_endless().filter(|_| until == f64::INFINITY) {
+    if let Some(flow) = workload.first_endless(0).filter(|_| until == f64::INFINITY) {
         let expected =
             format!("the seconds to simulate, since flow {flow} of size {} never ends", workload.sizes()[flow]);
         return Err(Error::setting("until", until, &expected));
     }
     if workload.weights().is_some() && !policy.takes_weights() {
         return Err(refused_weights(policy.name()));
+    }
+    if routing.pools() && !policy.splits() {
+        return Err(refused_pools(policy.name(), routing.name()));
     }
     routing.begin_run(planned, workload)?;
     let period = routing.period();
@@ -117,11 +169,26 @@ fn prepare(
 
 /// The error for weights under a policy to which they mean nothing.
 fn refused_weights(policy: &str) -> Error {
-    let takes = |name: &str| policy::policy(name, &Options::new()).is_ok_and(|policy| policy.takes_weights());
-    let names: Vec<String> =
-        POLICIES.iter().map(|entry| entry.name).filter(|name| takes(name)).map(|name| format!("{name:?}")).collect();
-    let what = format!("has no use for the weights of flows; policies that have are {}", names.join(", "));
+    let names = policies_that(|policy| policy.takes_weights());
+    let what = format!("has no use for the weights of flows; policies that have are {names}");
     Error::Policy { policy: policy.into(), what }
+}
+
+/// The error for pooled routes under a policy that does not split flows.
+fn refused_pools(policy: &str, routing: &str) -> Error {
+    let names = policies_that(|policy| policy.splits());
+    let what = format!(
+        "sets one rate per flow, and routing {routing:?} pools paths, on each of which a policy sets a rate; policies \
+         that do are {names}"
+    );
+    Error::Policy { policy: policy.into(), what }
+}
+
+/// The names of the policies with some ability, as a list.
+fn policies_that(can: impl Fn(&dyn Policy) -> bool) -> String {
+    let can = |name: &str| policy::policy(name, &Options::new()).is_ok_and(|policy| can(&*policy));
+    let names = POLICIES.iter().map(|entry| entry.name).filter(|name| can(name)).map(|name| format!("{name:?}"));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Whether every flow joins ends of the network.

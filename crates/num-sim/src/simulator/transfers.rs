@@ -65,6 +65,11 @@ impl Transfers {
 
     /// A flow takes another route, at the rate that it has; `route` is then its old one.
     pub(super) fn take_route(&mut self, slot: u32, route: &mut Route, now: f64) {
+        self.change_route(slot, route, now);
+        self.route_changes += 1;
+    }
+
+    fn change_route(&mut self, slot: u32, route: &mut Route, now: f64) {
         let flow = self.flows.flow(slot);
         let (rate, sent) = (flow.rate, flow.sent(now));
         let before = std::mem::replace(&mut self.sent_at_route[slot as usize], sent);
@@ -76,7 +81,20 @@ impl Transfers {
             marks.leave(slot, route, rate);
             marks.join(slot, self.flows.route(slot), rate);
         }
-        self.route_changes += 1;
+    }
+
+    /// The policy gives the paths of a pooled flow their rates. What it sends is split likewise, also where its cap
+    /// allows less; without any rate it keeps its split.
+    pub(super) fn split(&mut self, slot: u32, path_rates: &[f64], now: f64) {
+        let total: f64 = path_rates.iter().sum();
+        let route = self.flows.route(slot);
+        let is_same = |(share, rate): (&f64, &f64)| *share == rate / total;
+        if total > 0.0 && !route.shares().iter().zip(path_rates).all(is_same) {
+            let mut other = route.clone();
+            other.split(path_rates);
+            self.change_route(slot, &mut other, now);
+        }
+        self.grant(slot, total, now);
     }
 
     /// The policy gives a flow a rate, of which it takes as much as its cap allows.

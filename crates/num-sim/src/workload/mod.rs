@@ -76,6 +76,32 @@ pub(crate) struct FirstOfPair {
     pub(crate) destination: usize,
 }
 
+/// The pairs of ends that flows join, of a workload that may get more flows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DistinctPairs {
+    places: HashMap<(usize, usize), u32>,
+    /// By flow, the place of its pair.
+    pub(crate) of: Vec<u32>,
+}
+
+impl DistinctPairs {
+    /// The pairs that come with the flows that are new in a workload, each with the first of these.
+    pub(crate) fn add(&mut self, workload: &Workload) -> Result<Vec<FirstOfPair>> {
+        let (mut new, mut pacer) = (Vec::new(), Pacer::new());
+        self.of.reserve(workload.len() - self.of.len());
+        for flow in self.of.len()..workload.len() {
+            pacer.did(1)?;
+            let (source, destination) = workload.pair(flow);
+            let next = self.places.len() as u32;
+            self.of.push(*self.places.entry((source, destination)).or_insert_with(|| {
+                new.push(FirstOfPair { flow, source, destination });
+                next
+            }));
+        }
+        Ok(new)
+    }
+}
+
 impl Workload {
     /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. A flow of size ∞
     /// never ends.
@@ -148,23 +174,21 @@ impl Workload {
         (self.columns.sources[flow], self.columns.destinations[flow])
     }
 
-    /// The pairs of ends that flows join, each with the first flow that does, and by flow its place among them.
-    pub(crate) fn distinct_pairs(&self) -> Result<(Vec<FirstOfPair>, Vec<u32>)> {
-        let (mut known, mut pairs, mut of) = (HashMap::new(), Vec::new(), Vec::with_capacity(self.len()));
-        let mut pacer = Pacer::new();
-        for (flow, (&source, &destination)) in self.sources().iter().zip(self.destinations()).enumerate() {
-            pacer.did(1)?;
-            of.push(*known.entry((source, destination)).or_insert_with(|| {
-                pairs.push(FirstOfPair { flow, source, destination });
-                pairs.len() as u32 - 1
-            }));
+    /// One more flow, which arrives last; with a weight where the others have some.
+    pub(crate) fn push(&mut self, arrival: f64, ends: (usize, usize), size: f64, weight: Option<f64>) {
+        let Columns { arrivals, sources, destinations, sizes } = Arc::make_mut(&mut self.columns);
+        arrivals.push(arrival);
+        sources.push(ends.0);
+        destinations.push(ends.1);
+        sizes.push(size);
+        if let Some((weights, weight)) = self.weights.as_mut().zip(weight) {
+            Arc::make_mut(weights).push(weight);
         }
-        Ok((pairs, of))
     }
 
-    /// The first flow that never ends, if there is one: its bits are more than a float holds.
-    pub(crate) fn first_endless(&self) -> Option<usize> {
-        self.sizes().iter().position(|&size| BITS * size == f64::INFINITY)
+    /// The first flow from some number on that never ends, if there is one: its bits are more than a float holds.
+    pub(crate) fn first_endless(&self, from: usize) -> Option<usize> {
+        (from..self.len()).find(|&flow| BITS * self.sizes()[flow] == f64::INFINITY)
     }
 
     /// How large it is, in bytes: ∞ if it never ends.

@@ -100,3 +100,21 @@ fn endless_flows_are_written_and_read() {
     assert!(json.contains("[1000000.0,null]"), "{json}");
     assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload);
 }
+
+#[test]
+fn mean_rates_are_long_run_rates_after_the_warmup() {
+    // One link of 8 Mbit/s: an endless flow alone for a second, with another one for two, alone again for one.
+    let net = Topology::single_link(8e6).unwrap();
+    let workload = Workload::new(vec![0.0, 1.0, 9.0], vec![0; 3], vec![1; 3], vec![f64::INFINITY, 1e6, 1.0]).unwrap();
+    let rates = |warmup: f64| {
+        let run = RunSettings::default().with_until(4.0).with_warmup(warmup);
+        let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut MaxMinFair::new(), &run, &mut ());
+        report.unwrap().mean_rates
+    };
+    for (warmup, first, second) in [(0.0, 6e6, 4e6), (0.5, 40e6 / 7.0, 4e6), (2.0, 6e6, 4e6), (3.5, 8e6, f64::NAN)] {
+        let found = rates(warmup);
+        let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other || (one.is_nan() && other.is_nan());
+        assert!(close(found[0], first) && close(found[1], second), "warmup {warmup}: {found:?}");
+        assert!(found[2].is_nan(), "it has not started: {found:?}");
+    }
+}

@@ -104,6 +104,9 @@ class_by_name! {
     /// weights, and those of ``"min-fct"`` flows of size inf.
     ///
     /// To all of them a flow over several paths, in fixed parts, is one whose path uses a part of each link.
+    /// ``"max-min"``, ``"proportional"``, ``"min-fct"`` and ``"alpha-fair"`` also split flows over paths that a routing
+    /// pools (``Routing("k-shortest", pooled=True)``, ``Split(net, paths, pooled=True)``): rates are then the best over
+    /// all splits. An arrival or an end costs a solve for the flows that links connect with it.
     /// ``"flowtune"``, ``"gradient"`` and ``"rcp"`` do not take slow applications into account: the part of a rate that
     /// an application does not use stays unused.
     ///
@@ -162,7 +165,8 @@ class_by_name! {
     /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
     ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
-    ///   the others. `Split` is the same over given paths and with given shares.
+    ///   the others. With `pooled` a flow has all of them, and the policy sets the rate on each: that is the best split
+    ///   at all times. `Split` is the same over given paths and with given shares.
     /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
     ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
     ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.

@@ -1,6 +1,7 @@
 //! `netnum.sim`: flow-level simulation.
 
 mod by_name;
+mod closed_loop;
 mod dependencies;
 mod flows;
 mod network;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 pub(crate) use by_name::{Policy, Routing, policies, routings};
+pub(crate) use closed_loop::EndedFlows;
 pub(crate) use flows::Flows;
 pub(crate) use network::Network;
 pub(crate) use pairs::{all_to_all, incast, permutation};
@@ -37,6 +39,7 @@ use crate::numbers::{self, count, float};
 use crate::progress_bar::ProgressBar;
 use crate::solve::seconds;
 use crate::topology::{Topology, seed_of};
+use closed_loop::UserLoop;
 use observer::BarObserver;
 
 /// Bits per byte: sizes are in the one, rates in the other.
@@ -104,6 +107,8 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// changes : sequence of (float, int or (node, node), float)
 ///     Changes of capacities, in order of time: seconds, link, and its capacity from then on in bit/s, 0 for a failure.
 ///     A link is given by its number, or by the two nodes that it joins.
+/// closed_loop : function, optional
+///     Asked for more flows while the simulation runs; see Notes.
 /// time_limit : float, optional
 ///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
 ///     simulated time until then.
@@ -119,9 +124,9 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// ProblemError
 ///     Naming the first flow without a route, or with an end that does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist; for a user-defined one with a result that cannot be used; and
-///     for a simulation whose time does not advance, since a policy, a routing or sources react to each other without
-///     end.
+///     For a policy or a routing that does not exist; for a user-defined one, or a closed loop, with a result that
+///     cannot be used; for pooled routes and a policy that does not split flows; and for a simulation whose time does
+///     not advance, since a policy, a routing or sources react to each other without end.
 /// NumError
 ///     For a time that is negative or NaN, a flow of size inf without `until`, and an invalid change.
 ///
@@ -168,6 +173,25 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///             used = network.loads / network.capacities
 ///             return min(range(len(paths)), key=lambda path: used[paths[path]].max())
 ///
+/// A closed loop is a function of ``(now, ended)``, which gives the flows that depend on how earlier ones went, such as
+/// those of clients that think and ask again. It is called at time 0, at every time at which flows have ended, once for
+/// all of them (`EndedFlows`), and at the times that it has returned. It returns
+///
+/// - a `Workload` of new flows, whose arrivals are times of the simulation, from `now` on, or None;
+/// - or a tuple of that and the time of the next call if no flow ends before, after `now`.
+///
+/// The simulation ends when no flow is left and no call is to come, or at `until`. The workload of the report has all
+/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it is the same again. Flows
+/// have weights if those of `workload` have, which may be empty: ``Workload([], [], [], [], weights=[])``. Flows that
+/// wait for others, coflows and rates of production do not go with a closed loop, nor do the policy ``"coflow"`` and
+/// policies, routings and `Paths` of users. This one keeps one request from every server on its way, with a pause
+/// between two of them::
+///
+///     def clients(now, ended):
+///         servers = ended.destinations if len(ended) else np.arange(16)
+///         answers = (servers + rng.integers(1, 16, len(servers))) % 16
+///         return netnum.sim.Workload(np.full(len(servers), now + 1e-4), servers, answers, np.full(len(servers), 2e4))
+///
 /// Each call of a Python method takes some microseconds.
 ///
 /// Examples
@@ -180,10 +204,10 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 #[pyfunction]
 #[pyo3(signature = (
     net, workload, policy=None, routing=None, *, until=f64::INFINITY, warmup=0.0, seed=None, changes=None,
-    time_limit=None, progress=false
+    closed_loop=None, time_limit=None, progress=false
 ))]
 #[pyo3(text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, warmup=0.0, seed=0, \
-                         changes=(), time_limit=None, progress=False)")]
+                         changes=(), closed_loop=None, time_limit=None, progress=False)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -195,6 +219,7 @@ pub(crate) fn simulate(
     warmup: f64,
     seed: Option<&Bound<'_, PyAny>>,
     changes: Option<&Bound<'_, PyAny>>,
+    closed_loop: Option<&Bound<'_, PyAny>>,
     time_limit: Option<f64>,
     progress: bool,
 ) -> PyResult<Report> {
@@ -204,6 +229,7 @@ pub(crate) fn simulate(
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
     let mut routing = by_name::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = by_name::policy_of(&policy, net, workload)?;
+    let mut closed_loop = closed_loop.map(|function| UserLoop::new(function, net)).transpose()?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
@@ -211,8 +237,11 @@ pub(crate) fn simulate(
     let (net, flows) = (&net.get().core, &workload.get().core);
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);
-    let report =
-        py.enter_rust(|| netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut observer));
+    let (routing, policy, observer) = (routing.as_mut(), policy.as_mut(), &mut observer);
+    let report = py.enter_rust(|| match &mut closed_loop {
+        None => netnum_sim::simulate(net, flows, routing, policy, &run, observer),
+        Some(it) => netnum_sim::simulate_closed_loop(net, flows, it, routing, policy, &run, observer),
+    });
     let report = bar.close(py, report, |report| (report.ended(), report.time))?;
     Ok(Report::new(py, report, workload.get()))
 }

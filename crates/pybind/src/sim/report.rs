@@ -27,14 +27,14 @@ pub(crate) struct Report {
     core: Core,
     /// The network, where integers are names of ends.
     net: Option<Py<Topology>>,
-    columns: [PyOnceLock<Py<PyArray1<f64>>>; 9],
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 10],
 }
 
 impl Report {
     /// The report on a workload.
     pub(super) fn new(py: Python<'_>, core: Core, workload: &Workload) -> Self {
         let net = workload.net.as_ref().map(|net| net.clone_ref(py));
-        Self { core, net, columns: [const { PyOnceLock::new() }; 9] }
+        Self { core, net, columns: [const { PyOnceLock::new() }; 10] }
     }
 
     /// A column as an array, made at its first use.
@@ -110,6 +110,15 @@ impl Report {
     #[getter]
     fn bytes_sent(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 2, &self.core.bytes_sent)
+    }
+
+    /// The mean rate of each flow in bit/s: array of float, shape (flows,).
+    ///
+    /// From its start, or from the `warmup` if that is later, to its end or that of the run: the long-run rate of a
+    /// flow of size inf. NaN for flows that have not started, or had ended before the warmup.
+    #[getter]
+    fn mean_rates(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 9, &self.core.mean_rates)
     }
 
     /// The estimate of each flow's rate of production when it ended, in bit/s: array of float, shape (flows,).
@@ -382,6 +391,7 @@ impl Report {
         core.completion_times = column("completion_times")?;
         core.slowdowns = column("slowdowns")?;
         core.bytes_sent = column("bytes_sent")?;
+        core.mean_rates = column("mean_rates")?;
         core.copy_rates = column("copy_rates")?;
         core.link_bytes = column("link_bytes")?;
         core.link_utilization = column("link_utilization")?;
@@ -403,7 +413,7 @@ impl Report {
 }
 
 /// The parts of a report, for pickle.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 22] = [
     "status",
     "policy",
     "routing",
@@ -412,6 +422,7 @@ const FIELDS: [&str; 21] = [
     "completion_times",
     "slowdowns",
     "bytes_sent",
+    "mean_rates",
     "copy_rates",
     "link_bytes",
     "link_utilization",

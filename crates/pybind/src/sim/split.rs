@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::detach::EnterRust;
-use crate::error::{self, ProblemError};
+use crate::error::{self, ProblemError, setting};
 use crate::numbers::{self, counted};
 use crate::paths::Paths;
 use crate::topology::Topology;
@@ -19,9 +19,9 @@ use crate::{hints, path_forms};
 /// A routing over given paths with shares, such as those of a traffic-engineering solution.
 ///
 /// The paths from one node to another are those of every flow between the two. Each flow takes one of them, drawn with
-/// its share as switches hash, with the seed of `simulate`; or it is spread over all of them. Flows of a path that
-/// fails take the others in proportion to their shares. Paths without a share are never used, and a flow whose paths
-/// have all failed waits.
+/// its share as switches hash, with the seed of `simulate`; or it is spread over all of them; or they are pooled, and
+/// the policy sets a rate on each. Flows of a path that fails take the others, in proportion to their shares unless
+/// they are pooled. Paths without a share are never used, and a flow whose paths have all failed waits.
 ///
 /// Parameters
 /// ----------
@@ -34,12 +34,17 @@ use crate::{hints, path_forms};
 ///     of a `Solution` will do. By default all paths are alike.
 /// spread : bool
 ///     Whether every flow is split over all of its paths at once, in place of taking one.
+/// pooled : bool
+///     Whether every flow is split over all of its paths as the policy decides at all times: for its optimum over all
+///     splits. For ``"max-min"``, ``"proportional"``, ``"min-fct"`` and ``"alpha-fair"``.
 ///
 /// Raises
 /// ------
 /// ProblemError
 ///     Naming the first path that is no walk of the network, or the first share that is negative or NaN; unless there
 ///     is one share per path. `simulate` names the first flow without a path, or whose paths have no shares.
+/// NumError
+///     For paths that are both spread and pooled.
 ///
 /// Examples
 /// --------
@@ -60,17 +65,21 @@ pub(crate) struct Split {
 #[pymethods]
 impl Split {
     #[new]
-    #[pyo3(signature = (net=None, paths=None, shares=None, *, spread=false, **unknown))]
-    #[pyo3(text_signature = "(net, paths, shares=None, *, spread=False)")]
+    #[pyo3(signature = (net=None, paths=None, shares=None, *, spread=false, pooled=false, **unknown))]
+    #[pyo3(text_signature = "(net, paths, shares=None, *, spread=False, pooled=False)")]
     fn new(
         py: Python<'_>,
         net: Option<&Bound<'_, PyAny>>,
         paths: Option<&Bound<'_, PyAny>>,
         shares: Option<&Bound<'_, PyAny>>,
         spread: bool,
+        pooled: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Split", unknown)?;
+        if spread && pooled {
+            return Err(setting("pooled", "True", "False where spread is True"));
+        }
         let (net, paths) = (hints::needed(py, "Split", "net", net)?, hints::needed(py, "Split", "paths", paths)?);
         let net = net.cast::<Topology>().map_err(|_| match net.get_type().name() {
             Ok(kind) => PyTypeError::new_err(format!(
@@ -91,7 +100,12 @@ impl Split {
             return Err(error::raise(Error::Length { what, found, expected, per }));
         }
         let core = py.enter_rust(|| Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
-        Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
+        let core = match (spread, pooled) {
+            (true, _) => core.spread(),
+            (_, true) => core.pooled(),
+            _ => core,
+        };
+        Ok(Self { core, net: net.clone().unbind() })
     }
 
     /// The network.
@@ -118,18 +132,29 @@ impl Split {
         self.core.is_spread()
     }
 
+    /// Whether the policy splits every flow over its paths.
+    #[getter]
+    fn pooled(&self) -> bool {
+        self.core.is_pooled()
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, this) = (slf.py(), slf.get());
         let options = PyDict::new(py);
         options.set_item("spread", this.spread())?;
+        options.set_item("pooled", this.pooled())?;
         let given = (&this.net, this.paths(), this.shares(py)).into_pyobject(py)?;
         let make = py.import("functools")?.call_method("partial", (slf.get_type(),), Some(&options))?;
         Ok((make, given.into_any()))
     }
 
     fn __repr__(&self) -> String {
-        let spread = if self.core.is_spread() { ", spread" } else { "" };
-        format!("Split({}, {}{spread})", self.net.get().core.name(), counted(self.core.paths().len(), "path"))
+        let how = match (self.core.is_spread(), self.core.is_pooled()) {
+            (true, _) => ", spread",
+            (_, true) => ", pooled",
+            _ => "",
+        };
+        format!("Split({}, {}{how})", self.net.get().core.name(), counted(self.core.paths().len(), "path"))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The [`LinkLevels`] of links are kept from event to event. An arrival or an end changes few of them, which are found
 //! by following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
-//! them are computed anew, by water-filling.
+//! them are computed anew, by water-filling. Over pooled routes, linear programs find rates and splits (`pooled.rs`).
 
 mod fill;
 mod filled;
@@ -10,6 +10,7 @@ mod flow_levels;
 mod hops;
 mod link_levels;
 mod links;
+mod pooled;
 mod tiers;
 mod weighted;
 
@@ -22,6 +23,7 @@ use crate::network::Flows;
 use crate::network::Route;
 use crate::workload::Workload;
 use link_levels::LinkLevels;
+use pooled::Pooled;
 pub(super) use tiers::Tiers;
 pub(super) use weighted::Weighted;
 
@@ -38,6 +40,10 @@ pub struct MaxMinFair {
     levels: LinkLevels,
     /// In place of these, where flows have weights.
     weighted: Option<Weighted>,
+    /// In place of both, from the first flow with a pooled route on.
+    pooled: Option<Pooled>,
+    /// Of the links now, in bit/s.
+    capacities: Vec<f64>,
 }
 
 impl MaxMinFair {
@@ -49,7 +55,7 @@ impl MaxMinFair {
     /// Fair sharing, computed anew at every event: as exact, and slower unless many flows are active. A reference for
     /// tests.
     pub fn full() -> Self {
-        Self { levels: LinkLevels::full(), weighted: None }
+        Self { levels: LinkLevels::full(), ..Self::default() }
     }
 
     /// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
@@ -81,6 +87,7 @@ impl Policy for MaxMinFair {
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.levels.reset(net.capacities());
         self.weighted = workload.weights().map(|_| Weighted::new(net.capacities()));
+        (self.pooled, self.capacities) = (None, net.capacities().to_vec());
         Ok(())
     }
 
@@ -88,7 +95,32 @@ impl Policy for MaxMinFair {
         true
     }
 
+    fn splits(&self) -> bool {
+        true
+    }
+
+    fn is_exact(&self) -> bool {
+        self.pooled.is_none()
+    }
+
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        if let Event::Arrived(slot) = event
+            && flows.route(slot).pooled().is_some()
+            && self.pooled.is_none()
+        {
+            self.pooled = Some(Pooled::new(&self.capacities));
+        }
+        if let Event::CapacityChanged { link, capacity } = event {
+            self.capacities[link as usize] = capacity;
+        }
+        if let Some(pooled) = &mut self.pooled {
+            pooled.change(event, flows);
+            return Ok(());
+        }
         if let Some(weighted) = &mut self.weighted {
             weighted.change(event, flows, |slot| flows.weight(slot));
             return Ok(());
@@ -108,7 +140,11 @@ impl Policy for MaxMinFair {
         Ok(())
     }
 
-    fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
+    fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        if let Some(pooled) = &mut self.pooled {
+            pooled.update(flows, rates)?;
+            return Ok(f64::INFINITY);
+        }
         if let Some(weighted) = &mut self.weighted {
             weighted.update()?;
             weighted.changes(|slot, rate| rates.set(slot, rate))?;

@@ -1,0 +1,78 @@
+//! The active flows that events concern: those that have changed, and all that are connected with them by links, one
+//! flow after the other.
+//!
+//! Flows of other parts share no link with any of these, so that their optimum is the same as before.
+
+use super::Event;
+use crate::network::Flows;
+
+/// What has changed since the last allocation.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// The links of the flows that have changed, and those that have.
+    links: Vec<u32>,
+    all: bool,
+}
+
+impl Touched {
+    pub(super) fn change(&mut self, event: Event, flows: &Flows) {
+        match event {
+            Event::Arrived(slot) | Event::Ended(slot) | Event::CapChanged(slot) => {
+                self.links.extend_from_slice(flows.route(slot).all_links());
+            }
+            // Its route before is not known any more.
+            Event::Rerouted(_) => self.all = true,
+            Event::CapacityChanged { link, .. } => self.links.push(link),
+        }
+    }
+
+    /// All flows have changed.
+    pub(super) fn change_all(&mut self) {
+        self.all = true;
+    }
+
+    /// The slots of the flows that are concerned, in order of arrival; nothing has changed afterwards. O(crossings of
+    /// the active flows).
+    pub(super) fn take(&mut self, links: usize, flows: &Flows) -> Vec<u32> {
+        let (changed, all) = (std::mem::take(&mut self.links), std::mem::take(&mut self.all));
+        let mut slots = if all || changed.is_empty() { Vec::new() } else { connected(links, &changed, flows) };
+        if all {
+            slots.extend_from_slice(flows.active());
+        }
+        slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
+        slots
+    }
+}
+
+/// The slots of the active flows that links connect with some of these.
+fn connected(links: usize, from: &[u32], flows: &Flows) -> Vec<u32> {
+    // By link, another one of its part, or itself if it stands for all of them.
+    let mut part: Vec<u32> = (0..links as u32).collect();
+    for &slot in flows.active() {
+        if let Some((&first, others)) = flows.route(slot).all_links().split_first() {
+            let first = stands_for(&mut part, first);
+            for &other in others {
+                let other = stands_for(&mut part, other);
+                part[other as usize] = first;
+            }
+        }
+    }
+    let mut concerned = vec![false; links];
+    for &link in from {
+        concerned[stands_for(&mut part, link) as usize] = true;
+    }
+    let mut is_concerned = |&slot: &u32| {
+        let first = flows.route(slot).all_links().first();
+        first.is_some_and(|&first| concerned[stands_for(&mut part, first) as usize])
+    };
+    flows.active().iter().copied().filter(|slot| is_concerned(slot)).collect()
+}
+
+/// The link that stands for the part of a link; the way to it is halved.
+fn stands_for(part: &mut [u32], mut link: u32) -> u32 {
+    while part[link as usize] != link {
+        part[link as usize] = part[part[link as usize] as usize];
+        link = part[link as usize];
+    }
+    link
+}

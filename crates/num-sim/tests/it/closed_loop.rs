@@ -1,0 +1,217 @@
+//! Flows that depend on how earlier ones went.
+
+use crate::common::{random_network, small_network};
+use netnum_core::Topology;
+use netnum_sim::{
+    ClosedLoop, EndedFlow, NextFlows, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunSettings, RunStatus,
+    Sizes, Workload, policy, routing, simulate, simulate_closed_loop,
+};
+
+/// A function as a closed loop.
+struct By<F>(F);
+
+impl<F: FnMut(f64, &[EndedFlow]) -> NextFlows> ClosedLoop for By<F> {
+    fn next_flows(&mut self, now: f64, ended: &[EndedFlow]) -> Result<NextFlows> {
+        Ok((self.0)(now, ended))
+    }
+}
+
+fn flows(arrivals: Vec<f64>, sources: Vec<usize>, destinations: Vec<usize>, sizes: Vec<f64>) -> NextFlows {
+    NextFlows { flows: Workload::new(arrivals, sources, destinations, sizes).unwrap(), ..NextFlows::default() }
+}
+
+fn run(
+    net: &Topology,
+    workload: &Workload,
+    (policy_name, routing_name): (&str, &str),
+    closed_loop: &mut dyn ClosedLoop,
+    settings: &RunSettings,
+) -> Result<netnum_sim::Report> {
+    let mut policy = policy(policy_name, &Default::default())?;
+    let mut routing = routing(routing_name, 1, &Default::default())?;
+    simulate_closed_loop(net, workload, closed_loop, routing.as_mut(), policy.as_mut(), settings, &mut ())
+}
+
+const FAIR: (&str, &str) = ("max-min", "ecmp");
+
+#[test]
+fn clients_think_and_ask_again() {
+    // A request of 1 Mbit over a link of 1 Mbit/s, half a second of thought, three times.
+    let net = Topology::single_link(1e6).unwrap();
+    let mut calls = Vec::new();
+    let mut client = By(|now: f64, ended: &[EndedFlow]| {
+        calls.push((now, ended.len()));
+        let asked = calls.len();
+        if asked > 3 {
+            return NextFlows::default();
+        }
+        let think = if ended.is_empty() { 0.0 } else { 0.5 };
+        flows(vec![now + think], vec![0], vec![1], vec![1e6 / 8.0])
+    });
+    let report = run(&net, &Workload::default(), FAIR, &mut client, &RunSettings::default()).unwrap();
+    assert_eq!(report.status, RunStatus::Finished);
+    let close = |found: &[f64], expected: &[f64]| {
+        assert_eq!(found.len(), expected.len());
+        found.iter().zip(expected).for_each(|(one, other)| assert!((one - other).abs() < 1e-12, "{found:?}"));
+    };
+    close(report.workload.arrivals(), &[0.0, 1.5, 3.0]);
+    close(&report.starts, &[0.0, 1.5, 3.0]);
+    close(&report.completion_times, &[1.0, 1.0, 1.0]);
+    assert_eq!(calls.iter().map(|call| call.1).collect::<Vec<_>>(), [0, 1, 1, 1]);
+}
+
+#[test]
+fn ends_of_one_instant_come_together_and_timers_come_alone() {
+    let net = Topology::single_link(1e6).unwrap();
+    let mut calls = Vec::new();
+    let mut timer = By(|now: f64, ended: &[EndedFlow]| {
+        calls.push((now, ended.iter().map(|ended| ended.flow).collect::<Vec<_>>()));
+        let mut next = match calls.len() {
+            1 => flows(vec![0.0; 2], vec![0; 2], vec![1; 2], vec![1e6 / 8.0; 2]),
+            _ => NextFlows::default(),
+        };
+        // It replaces the one before: an end at 2 asks for 7.
+        next.next_call = if now < 5.0 { now + 5.0 } else { f64::INFINITY };
+        next
+    });
+    let report = run(&net, &Workload::default(), FAIR, &mut timer, &RunSettings::default()).unwrap();
+    assert_eq!(calls, [(0.0, vec![]), (2.0, vec![0, 1]), (7.0, vec![])]);
+    assert_eq!((report.status, report.time), (RunStatus::Finished, 7.0));
+}
+
+/// Clients that ask another one when they have their answer, at random; beside flows that arrive at given times.
+fn clients(net: &Topology, seed: u64) -> (Workload, impl FnMut(f64, &[EndedFlow]) -> NextFlows + use<>) {
+    let ends = net.ends();
+    let arrivals = Poisson::new(Sizes::web_search(), 0.2).with_flows(20);
+    let beside = Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap();
+    let mut left = 40;
+    let first = beside.arrivals()[4];
+    let answer = move |now: f64, ended: &[EndedFlow]| {
+        if ended.is_empty() && now == 0.0 {
+            return NextFlows { next_call: first, ..NextFlows::default() };
+        }
+        let sources: Vec<usize> =
+            if ended.is_empty() { (0..ends).collect() } else { ended.iter().map(|ended| ended.destination).collect() };
+        let count = sources.len().min(left);
+        left -= count;
+        let sources = sources[..count].to_vec();
+        let destinations = sources.iter().map(|source| (source + 1 + left % (ends - 1)) % ends).collect();
+        let sizes = (0..count).map(|place| 2e4 * (1.0 + ((left + place) % 7) as f64)).collect();
+        flows(vec![now; count], sources, destinations, sizes)
+    };
+    (beside, answer)
+}
+
+#[test]
+fn the_workload_of_the_report_replays_the_run() {
+    for seed in 0..4 {
+        let net = if seed == 3 { random_network(6, 3) } else { small_network(seed) };
+        for policy_name in POLICIES.iter().map(|entry| entry.name).filter(|&name| name != "coflow") {
+            for routing_name in ROUTINGS.iter().map(|entry| entry.name) {
+                // The pairs of entries that differ: all routings with one policy, all policies with one routing.
+                if policy_name != "max-min" && routing_name != "ecmp" {
+                    continue;
+                }
+                let case = format!("{policy_name} over {routing_name}, seed {seed}");
+                let (beside, answer) = clients(&net, seed);
+                let names = (policy_name, routing_name);
+                let report = run(&net, &beside, names, &mut By(answer), &RunSettings::default()).expect(&case);
+                assert_eq!((report.status, report.ended()), (RunStatus::Finished, 60), "{case}");
+                let mut policy = policy(policy_name, &Default::default()).unwrap();
+                let mut routing = routing(routing_name, 1, &Default::default()).unwrap();
+                let again = simulate(
+                    &net,
+                    &report.workload,
+                    routing.as_mut(),
+                    policy.as_mut(),
+                    &RunSettings::default(),
+                    &mut (),
+                );
+                let again = again.expect(&case);
+                assert_eq!(report.completion_times, again.completion_times, "{case}");
+                assert_eq!(report.link_bytes, again.link_bytes, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_go_with_flows() {
+    let net = Topology::single_link(1e6).unwrap();
+    let weighted = Workload::default().with_weights(vec![]).unwrap();
+    let mut once = By(|now: f64, _: &[EndedFlow]| {
+        if now > 0.0 {
+            return NextFlows::default();
+        }
+        let two = Workload::new(vec![0.0; 2], vec![0; 2], vec![1; 2], vec![1e6 / 8.0, 3e6 / 8.0]).unwrap();
+        NextFlows { flows: two.with_weights(vec![1.0, 3.0]).unwrap(), ..NextFlows::default() }
+    });
+    let report = run(&net, &weighted, FAIR, &mut once, &RunSettings::default()).unwrap();
+    assert!(report.completion_times.iter().all(|time| (time - 4.0).abs() < 1e-9), "{:?}", report.completion_times);
+    assert_eq!(report.workload.weights(), Some(&[1.0, 3.0][..]));
+}
+
+#[test]
+fn answers_that_cannot_be_used_are_named() {
+    let net = Topology::single_link(1e6).unwrap();
+    let one = || Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
+    let refused = |next: NextFlows, beside: &Workload, expected: &str| {
+        let mut answer = Some(next);
+        let mut closed_loop = By(|now: f64, _: &[EndedFlow]| {
+            let first = || NextFlows { next_call: 1.0, ..NextFlows::default() };
+            if now == 0.0 { first() } else { answer.take().unwrap_or_default() }
+        });
+        let error = run(&net, beside, FAIR, &mut closed_loop, &RunSettings::default()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    let none = Workload::default();
+    let next = |flows: Workload, next_call: f64| NextFlows { flows, next_call };
+    let late = |flows: Workload| next(flows.shifted(2.0).unwrap(), f64::INFINITY);
+    refused(next(one(), f64::INFINITY), &none, "the closed loop gave a flow that arrives at 0, before 1");
+    refused(next(none.clone(), 1.0), &none, "set its next call to 1, which is not after 1");
+    refused(next(none.clone(), f64::NAN), &none, "set its next call to NaN");
+    let elsewhere = Workload::new(vec![2.0], vec![0], vec![7], vec![1e6]).unwrap();
+    refused(next(elsewhere, 3.0), &none, "gave flows that have the end 7, expected ends from 0 to 1");
+    refused(late(one().with_weights(vec![2.0]).unwrap()), &none, "have weights, and those of the start have none");
+    let endless = Workload::new(vec![2.0], vec![0], vec![1], vec![f64::INFINITY]).unwrap();
+    refused(next(endless, 3.0), &none, "never end, in a run without until");
+    let produced = one().with_production(Production::new(vec![1e6], f64::INFINITY).unwrap()).unwrap();
+    refused(late(produced.clone()), &none, "gave flows that have rates of production");
+    refused(NextFlows::default(), &produced, "is beside flows of the start that have rates of production");
+    let coflows = one().with_coflows(vec![Some(0)]).unwrap();
+    refused(late(coflows), &none, "gave flows that are in coflows");
+    let mut never = By(|_: f64, _: &[EndedFlow]| flows(vec![0.0], vec![0], vec![1], vec![1.0]));
+    let error = run(&net, &none, ("coflow", "ecmp"), &mut never, &RunSettings::default()).unwrap_err().to_string();
+    assert_eq!(error, r#"policy "coflow" takes no flows that a closed loop adds"#);
+}
+
+#[test]
+fn a_loop_that_never_lets_the_clock_advance_is_refused() {
+    // Flows of so few bits that they end at the time at which they arrive.
+    let net = Topology::single_link(1e6).unwrap();
+    let mut at_once = By(|now: f64, _: &[EndedFlow]| {
+        let mut next = flows(vec![now], vec![0], vec![1], vec![1e-300]);
+        if now == 0.0 {
+            next = flows(vec![1.0], vec![0], vec![1], vec![1e-300]);
+        }
+        next
+    });
+    let error = run(&net, &Workload::default(), FAIR, &mut at_once, &RunSettings::default()).unwrap_err().to_string();
+    assert!(error.contains("stands still at 1 s") && error.contains("a call of the closed loop"), "{error}");
+}
+
+#[test]
+fn a_loop_that_asks_on_ends_with_the_run() {
+    let net = Topology::single_link(1e6).unwrap();
+    let mut on = By(|now: f64, ended: &[EndedFlow]| {
+        if now == 0.0 || !ended.is_empty() {
+            flows(vec![now], vec![0], vec![1], vec![1e6 / 8.0])
+        } else {
+            NextFlows::default()
+        }
+    });
+    let settings = RunSettings::default().with_until(3.5);
+    let report = run(&net, &Workload::default(), FAIR, &mut on, &settings).unwrap();
+    assert_eq!((report.status, report.ended(), report.workload.len()), (RunStatus::TimeUp, 3, 4));
+    assert!((report.bytes_sent[3] - 0.5e6 / 8.0).abs() < 1e-6);
+}
