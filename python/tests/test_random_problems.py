@@ -118,7 +118,10 @@ def test_no_answer_to_a_few_thousand_problems_is_false(tmp_path):
     assert study.false == 0, study.report()
 
 
-@pytest.mark.parametrize(("seed", "number"), [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462)])
+CLASSES = [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462), (41, 2954), (301, 1175)]
+
+
+@pytest.mark.parametrize(("seed", "number"), CLASSES)
 def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed, number):
     case = Draw(seed, number).problem()
     assert case.kind.endswith("several paths, classes")
@@ -126,10 +129,16 @@ def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed
     assert outcome.word == "optimal", outcome.detail
 
 
-@pytest.mark.parametrize("number", [24046, 35606, 20834, 4370, 50141])
+@pytest.mark.parametrize("number", [24046, 35606, 53667, 20834, 4370, 50141])
 def test_what_was_once_judged_wrong_ends_as_optimal(number):
     outcome = random_problems.solve(Draw(301, number).problem())
     assert outcome.word == "optimal", outcome.detail
+
+
+def test_a_class_that_stalls_keeps_floors_and_caps_of_paths():
+    case = Draw(301, 867).problem()
+    solution = netnum.solve(case.problem)
+    assert second_opinion.Own(case.fields).overload(solution.rates) < 1e-12
 
 
 def test_the_opinion_knows_rates_far_beyond_what_a_flow_can_use():
