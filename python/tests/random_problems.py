@@ -35,9 +35,6 @@ GAP, RATES = 1e-6, 1e-3
 SLACK = 10
 #: Rounding: loads are summed in another order here.
 OVERLOAD = 1e-9
-#: What flows may lack that get nothing beside the classes before them, of what each of their paths could carry: what
-#: all of them share in that proportion may be more for one alone.
-STARVED = 1e-6
 TIME_LIMIT, LATE, WATCHDOG = 5.0, 1.0, 60.0
 #: Decades of capacities and weights up to which `auto` has to end as optimal.
 MILD = 8
@@ -528,12 +525,12 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
         starved = np.intersect1d(one.flows, solution.failed_flows)
         starved = starved[own.served[starved]]
         if len(starved):
-            more = second_opinion.most_of_starved(own, starved)
+            share = second_opinion.share_of_starved(own, starved, rates)
             paths = np.bincount(own.group)[starved].max()
-            if more is None:
+            if share is None:
                 outcome.open += len(starved)
-            elif not more <= STARVED * paths * own.most[starved].sum() / own.most[starved].min():
-                detail = f"flow {starved[0]} and {len(starved) - 1} others could have {more:.1e} in sum"
+            elif not share <= second_opinion.STARVED * paths:
+                detail = f"flow {starved[0]} and {len(starved) - 1} others could have {share:.1e} each"
                 outcome.false, outcome.detail = "false: starved", detail
                 return
             fields, rates = second_opinion.stage(case.fields, one.priority, solution.rates, starved)

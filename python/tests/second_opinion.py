@@ -16,7 +16,6 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
 - *Floors that do not fit*, by a linear program for the largest part of them that does.
 """
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +32,8 @@ NONE = Real(1e-3)
 FREE = Real(1e-9)
 #: Of a float, and of a sum of floats: a link that idles by that part is full.
 ROUNDING, FULL = Real(2.0**-52), Real(1e-13)
-#: By how much the rows of linear programs are eased where rates that are kept fill links: the first that will do.
-EASED = (1e-12, 1e-10, 1e-9)
+#: What flows may lack that get nothing beside the classes before them, of what each of their paths could carry.
+STARVED = Real(1e-6)
 
 # --- what rates are worth ---
 
@@ -112,7 +111,9 @@ class UserDeadline:
         return np.where(4 * self.weight / self.size > q, self.size / (4 * q), 0)
 
     def gain(self, x, y):
-        return -self.weight * np.exp(-4 * x / self.size) * np.expm1(-4 * (y - x) / self.size)
+        # From the smaller rate on: at the larger one the exponential may be 0.
+        low, more = np.minimum(x, y), np.abs(y - x)
+        return -np.sign(y - x) * self.weight * np.exp(-4 * low / self.size) * np.expm1(-4 * more / self.size)
 
 
 class Curve:
@@ -665,63 +666,75 @@ def stage(fields: Fields, priority: float, rates, starved=()) -> tuple[Fields, A
     return fields | changed, rates * scale[own.group]
 
 
-def cheapest_split(problem: Own, rates, prices):
-    """Of the splits that give flows the rates that they have here the one of least cost, or without costs the one that
-    pays least, by a linear program in the units of every row; None where that is not solved."""
-    links = np.flatnonzero(problem.capacity > 0)
-    y = problem.flow_rates(rates)
-    open_paths = np.flatnonzero((problem.ceiling > 0) & (y[problem.group] > 0))
-    flows, group = np.unique(problem.group[open_paths], return_inverse=True)
-    unit = y[flows][group]
-    routing = problem.routing[np.ix_(links, open_paths)] * unit / problem.capacity[links, None]
-    pays = problem.cost if problem.cost.any() else problem.path_prices(np.asarray(prices, Real))
-    pays = pays[open_paths] * unit
-    if not pays.any():
-        return rates
+def change(problem: Own, rates, unit, gains, least):
+    """By how much rates of paths change at best: Σ gains·d is largest, and flow rates change by the least at least.
+
+    A linear program in a unit that may be far below the rates: HiGHS misses 1e-7 of a unit in every row. None where
+    that is not solved."""
+    open_paths = np.flatnonzero((problem.ceiling > 0) & (problem.most[problem.group] > 0))
+    use = problem.routing[:, open_paths].max(axis=1)
+    links = np.flatnonzero(use > 0)
+    rates, y = np.asarray(rates, Real), problem.flow_rates(rates)
+    own = (problem.group[open_paths][None, :] == np.arange(problem.flows)[:, None]) * 1.0
+    idle = np.maximum(problem.capacity - problem.loads(rates), 0)
+    left = np.maximum(problem.most - y, 0)
+    limited = np.flatnonzero(np.isfinite(left))
     program = {
-        "c": (pays / pays.max()).astype(float),
-        "A_ub": routing.astype(float),
-        "b_ub": np.full(len(links), 1 + EASED[-1]),
-        "A_eq": ((group[None, :] == np.arange(len(flows))[:, None]) * 1.0),
-        "b_eq": np.ones(len(flows)),
-        "bounds": [(0, float(ceiling)) for ceiling in problem.ceiling[open_paths] / unit],
+        "c": -(gains[open_paths] / np.abs(gains).max()).astype(float),
+        "A_ub": np.vstack([problem.routing[np.ix_(links, open_paths)] / use[links, None], -own, own[limited]]).astype(
+            float
+        ),
+        "b_ub": (np.concatenate([idle[links] / use[links], -least, left[limited]]) / unit).astype(float),
+        "bounds": [
+            (-float(rate / unit), float(np.maximum(ceiling - rate, 0) / unit))
+            for rate, ceiling in zip(rates[open_paths], problem.ceiling[open_paths], strict=True)
+        ],
     }
+    # Rates that are kept fill links, which the presolve of HiGHS may take for infeasible.
     answers = (linprog(**program, method="highs", options={"presolve": presolve}) for presolve in (True, False))
     found = next((answer.x for answer in answers if answer.status == 0), None)
     if found is None:
         return None
-    split = np.zeros(len(problem.paths), Real)
-    split[open_paths] = found * unit
-    total = problem.flow_rates(split)
-    return split * np.where(total > 0, y / np.where(total > 0, total, 1), 0)[problem.group]
+    changes = np.zeros(len(problem.paths), Real)
+    changes[open_paths] = found * unit
+    return changes
 
 
-def most_of_starved(problem: Own, flows):
-    """The sum of the largest rates of some flows beside those that others have to have, each as a part of what it could
-    have alone: a linear program in the units of every row. None where that is not solved."""
-    links = np.flatnonzero(problem.capacity > 0)
-    open_paths = np.flatnonzero((problem.ceiling > 0) & (problem.most[problem.group] > 0))
-    group = problem.group[open_paths]
-    unit = problem.most[group]
-    own = (group[None, :] == np.arange(problem.flows)[:, None]) * 1.0
-    floors = np.flatnonzero(problem.floor > 0)
-    routing = problem.routing[np.ix_(links, open_paths)] * unit / problem.capacity[links, None]
-    least = problem.floor[floors] / problem.most[floors]
-    program = {
-        "c": -own[flows].sum(axis=0),
-        "A_ub": np.vstack([routing, -own[floors], own]).astype(float),
-        "bounds": [(0, float(ceiling)) for ceiling in problem.ceiling[open_paths] / unit],
-    }
-    # Floors fill links, which the presolve of HiGHS may take for infeasible.
-    for eased, presolve in itertools.product(EASED, (True, False)):
-        rows = [np.full(len(links), 1 + eased), -least * (1 - eased), np.ones(problem.flows)]
-        answer = linprog(
-            **program, b_ub=np.concatenate(rows).astype(float), method="highs", options={"presolve": presolve}
-        )
-        if answer.status == 0:
-            # What is eased on the largest link may be all of a small flow.
-            return max(0.0, -answer.fun - eased * float(problem.capacity[links].max() / problem.most[flows].min()))
-    return None
+def cheapest_split(problem: Own, rates, prices):
+    """Of the splits that give flows the rates that they have here the one of least cost, or without costs the one that
+    pays least: again and again in the unit of what pays too much. None where that is not solved."""
+    pays = problem.cost if problem.cost.any() else problem.path_prices(np.asarray(prices, Real))
+    cheapest = np.full(problem.flows, Real(np.inf))
+    np.minimum.at(cheapest, problem.group, np.where(problem.ceiling > 0, pays, np.inf))
+    split, y = np.asarray(rates, Real), problem.flow_rates(np.asarray(rates, Real))
+    for _ in range(4):
+        dearer = np.where(split > 0, pays - cheapest[problem.group], 0) * split
+        if not dearer.any():
+            break
+        changes = change(problem, split, split[np.argmax(dearer)], -pays, np.zeros(problem.flows, Real))
+        if changes is None:
+            return None
+        split = np.maximum(split + changes, 0)
+        total = problem.flow_rates(split)
+        split = split * np.where(total > 0, y / np.where(total > 0, total, 1), 0)[problem.group]
+    return split
+
+
+def share_of_starved(problem: Own, flows, rates):
+    """What some flows could have at least, all at once beside what others have to have, as a part of what each could
+    have alone: the mean of points in which one of them has the most that it can. Flows that could have nothing do not
+    count. None where a linear program is not solved."""
+    y = problem.flow_rates(np.asarray(rates, Real))
+    needs_all = Real(0)
+    for flow in flows:
+        gains = (problem.group == flow) / problem.most[flow]
+        unit = STARVED * problem.most[flow]
+        changes = change(problem, rates, unit, gains, np.minimum(problem.floor - y, 0))
+        if changes is None:
+            return None
+        alone = (gains * changes).sum()
+        needs_all += 1 / alone if alone > NONE * STARVED else 0
+    return 1 / needs_all if needs_all > 0 else Real(0)
 
 
 def part_of_floors(problem: Own) -> float:

@@ -129,3 +129,18 @@ def test_a_limit_of_time_that_is_up_before_there_is_an_answer_gives_no_rates():
         assert solution.rates.max() == 0
         assert np.isinf(solution.gap)
         assert np.isnan(solution.objective)
+
+
+def test_what_a_linear_flow_leaves_idle_is_judged_by_the_small_flow_beside_it():
+    # The linear flow leaves link 0 idle by what the small flow has too much of link 1.
+    wide, right = 1e10, 10 / 400
+    utilities = [netnum.Linear(20.0), netnum.AlphaFair(0.5, 10.0)]
+    problem = netnum.Problem([wide, wide], [[0, 1], [1]], utilities)
+
+    def at(small):
+        price = (10 / small) ** 0.5
+        return netnum.certify(problem, np.array([wide - small, small]), np.array([20 - price, price]))
+
+    assert at(right).kkt_residual < 1e-9
+    assert at(50.0).relative_gap < 1e-6
+    assert at(50.0).kkt_residual > 1e-2

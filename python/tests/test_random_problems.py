@@ -118,9 +118,51 @@ def test_no_answer_to_a_few_thousand_problems_is_false(tmp_path):
     assert study.false == 0, study.report()
 
 
-@pytest.mark.parametrize(("seed", "number"), [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462)])
+CLASSES = [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462), (41, 2954), (301, 1175)]
+
+
+@pytest.mark.parametrize(("seed", "number"), CLASSES)
 def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed, number):
     case = Draw(seed, number).problem()
     assert case.kind.endswith("several paths, classes")
     outcome = random_problems.solve(case)
     assert outcome.word == "optimal", outcome.detail
+
+
+@pytest.mark.parametrize("number", [24046, 35606, 53667, 20834, 4370, 50141])
+def test_what_was_once_judged_wrong_ends_as_optimal(number):
+    outcome = random_problems.solve(Draw(301, number).problem())
+    assert outcome.word == "optimal", outcome.detail
+
+
+def test_a_class_that_stalls_keeps_floors_and_caps_of_paths():
+    case = Draw(301, 867).problem()
+    solution = netnum.solve(case.problem)
+    assert second_opinion.Own(case.fields).overload(solution.rates) < 1e-12
+
+
+def test_the_opinion_knows_rates_far_beyond_what_a_flow_can_use():
+    utility = second_opinion.UserDeadline([1.0], [1e-4])
+    near, far = np.array([1e-5], second_opinion.Real), np.array([1e2], second_opinion.Real)
+    assert np.abs(utility.gain(near, far) - np.exp(-second_opinion.Real(0.4))) < 1e-15
+    assert utility.gain(far, near) == -utility.gain(near, far)
+
+
+def test_the_opinion_finds_a_cheaper_split_of_a_small_part_of_a_rate():
+    utility = {"kind": ["linear"] * 2, "weight": [1.0, 1.0]}
+    costs = {"path_cost": [0.0, 0.25, 0.0]}
+    fields = {"capacity": [1e10, 1e10], "paths": [[0], [1], [0]], "group": [0, 0, 1], "utility": utility, **costs}
+    own = second_opinion.Own(fields)
+    split = second_opinion.cheapest_split(own, [1e10 - 0.5, 0.25, 0.0], np.zeros(2))
+    assert split[1] < 1e-9
+    assert split[0] == own.flow_rates(np.array([1e10 - 0.5, 0.25, 0.0]))[0]
+
+
+@pytest.mark.parametrize("left", [0.0, 5e-7, 2e-6])
+def test_the_opinion_finds_what_is_left_for_starved_flows(left):
+    utility = {"kind": ["linear"] * 3, "weight": [0.0, 1.0, 1.0]}
+    paths = {"paths": [[0], [1], [0], [0]], "group": [0, 0, 1, 2], "flow_floor": [12.0 - left, 0.0, 0.0]}
+    own = second_opinion.Own({"capacity": [10.0, 2.0], "utility": utility, **paths})
+    share = second_opinion.share_of_starved(own, [1, 2], np.array([10.0, 2.0 - left, 0.0, 0.0]))
+    # Both may have what is left, which is a tenth of it as a part of the link, half of that each.
+    assert abs(share - left / 20) < 1e-12

@@ -25,7 +25,9 @@ pub(super) fn keep(problem: &Presolved, rates: &mut [f64]) -> Result<f64> {
     let Split { kept, left, missed } = Split::off(problem, rates)?;
     let extra = relative(loads(problem, rates)?, &left);
     for (path, rate) in rates.iter_mut().enumerate() {
-        *rate = kept[path] + FNorm::default().divided(*rate, problem.paths.row(path).largest(&extra));
+        let extra = FNorm::default().divided(*rate, problem.paths.row(path).largest(&extra));
+        // What is kept may have moved to this path.
+        *rate = (kept[path] + extra).min(problem.bounds.caps[path]);
     }
     Ok(over.max(missed))
 }
@@ -103,4 +105,24 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
 
 fn loads(problem: &Presolved, rates: &[f64]) -> Result<Vec<f64>> {
     problem.pass().sums(|path, row, loads| row.add(rates[path], loads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AlphaFair, Paths, Problem};
+
+    /// The floor of flow 1 fills link 1, so that all of flow 0's moves to its first path, to what that carries already.
+    #[test]
+    fn a_floor_that_moves_to_another_path_stays_below_its_cap() {
+        let paths = Paths::from_lists([[0], [1], [1]]);
+        let problem = Problem::grouped(vec![1.0, 0.5], paths, vec![0, 0, 1], AlphaFair::proportional()).unwrap();
+        let problem = problem.with_rate_caps(vec![0.55, 1.0, 1.0]).unwrap();
+        let problem = Presolved::new(&problem.with_flow_floors(vec![0.5, 0.5]).unwrap()).unwrap();
+        let mut rates = problem.natural_rates(&[0.2, 0.6, 0.5]);
+        let missed = keep(&problem, &mut rates).unwrap();
+        let rates = problem.caller_rates(&rates);
+        assert!(missed > 0.0 && (rates[0] - 0.55).abs() < 1e-9 && rates[1] < 1e-9, "{rates:?}");
+        assert!((rates[2] - 0.5).abs() < 1e-9, "{rates:?}");
+    }
 }

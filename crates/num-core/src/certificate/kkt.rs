@@ -22,8 +22,9 @@
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
 //! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
-//! what its dearest path in use costs, at least 10⁻⁹ of a mean price. Flows at a bound and linear
-//! flows do not count in d_l.
+//! what its dearest path in use costs, at least 10⁻⁶ of a mean price. Flows at a bound do not count in d_l, nor flows
+//! whose floor is all that they can use in m_L. The rates of linear flows do not count in d_l either, which may be any;
+//! but paths s that carry some of one do.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -44,8 +45,8 @@ use std::ops::Range;
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
-use super::slackness::{Columns, Slackness, moves_with_price, moving_rate};
-use super::tolerances::{BESIDE, FLAT, NONE, TINY};
+use super::slackness::{Columns, PASSES_ON, Slackness, moves_with_price, moving_rate};
+use super::tolerances::{AT_FLOOR, BESIDE, FLAT, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -181,9 +182,12 @@ impl FeasiblePoint<'_> {
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
-                    let moves =
-                        moves_with_price(rate, price, marginal) && !linear && !is_held && !numerically_saturated;
-                    columns.count(path, worth, moves.then(|| moving_rate(rate, flow_rate, ceiling)));
+                    let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
+                        true if !linear => moving_rate(rate, flow_rate, ceiling),
+                        true if rate > 0.0 => PASSES_ON,
+                        _ => f64::INFINITY,
+                    };
+                    columns.count(path, worth, moving);
                 }
             }
         }
@@ -191,14 +195,20 @@ impl FeasiblePoint<'_> {
     }
 
     /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least
-    /// the part 10⁻⁹ of a mean price, below which it pays nothing. 0 for others.
+    /// the part 10⁻⁶ of a mean price, below which it pays nothing. 0 for others.
     pub(super) fn price_at_floor(&self, flow: usize) -> f64 {
         let (problem, floor) = (self.problem, self.problem.bounds.floors[flow]);
         if floor == 0.0 || self.flow_rates()[flow] > floor * (1.0 + ROUNDING) {
             return 0.0;
         }
         let used = problem.paths_of(flow).filter(|&path| self.rates[path] > 0.0);
-        used.map(|path| self.path_prices[path]).fold(TINY, larger)
+        used.map(|path| self.path_prices[path]).fold(AT_FLOOR, larger)
+    }
+
+    /// Whether the floor of a flow is all that it can use.
+    pub(super) fn is_fixed(&self, flow: usize) -> bool {
+        let floor = self.problem.bounds.floors[flow];
+        floor > 0.0 && self.problem.is_saturated(flow, floor)
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

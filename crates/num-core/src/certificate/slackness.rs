@@ -8,10 +8,15 @@ use crate::error::Result;
 use crate::paths::parts::split_mut;
 use crate::presolve::ROUNDING;
 
+/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on one
+/// of its links is what others on another link have too much.
+pub(super) const PASSES_ON: f64 = f64::MAX;
+
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
     point: &'a FeasiblePoint<'a>,
-    /// By path: its flow's rate where that moves with the price; ∞ where it is at a bound, linear or 0.
+    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow; ∞ where it is at a
+    /// bound, or is 0 and stays so.
     moving: Vec<f64>,
     /// By path: max(q_p, U'(y_f)).
     worths: Vec<f64>,
@@ -106,10 +111,10 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Counts a path, given its worth max(q_p, U'(y_f)), and its moving rate if its flow's changes with the price.
+    /// Counts a path, given its worth max(q_p, U'(y_f)) and its moving rate.
     #[inline(always)]
-    pub(super) fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
-        (self.worths[path - self.first], self.moving[path - self.first]) = (worth, moving.unwrap_or(f64::INFINITY));
+    pub(super) fn count(&mut self, path: usize, worth: f64, moving: f64) {
+        (self.worths[path - self.first], self.moving[path - self.first]) = (worth, moving);
     }
 
     /// Worths and moving rates of some of the paths.

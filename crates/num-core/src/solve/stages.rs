@@ -198,7 +198,12 @@ impl Stages<'_> {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
         }
-        let (solution, _) = solve_on(stage, &ask, self.observer, None)?;
+        let (mut solution, _) = solve_on(stage, &ask, self.observer, None)?;
+        if let Some(last) = self.last.as_ref().filter(|_| solution.objective.is_nan()) {
+            // Nothing was found: the rates of the stages before are what there is.
+            let Solution { rates, flow_rates, loads, .. } = last.clone();
+            solution = Solution { rates, flow_rates, loads, ..solution };
+        }
         self.is_over = [Status::TimeLimit, Status::Stopped, Status::Infeasible].contains(&solution.status);
         Ok(Some(solution))
     }
