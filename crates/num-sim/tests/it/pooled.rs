@@ -1,8 +1,9 @@
 //! Flows over several paths that the policy splits: closed forms, and full solves at every event.
 
 use crate::common::{brute_force, largest_difference, random_network};
-use netnum_core::registry::OptionValue;
-use netnum_core::{AlphaFair, KShortest, Paths, Problem, Settings, Status, Topology, Utilities, max_min, solve};
+use netnum_core::{
+    AlphaFair, KShortest, OptionValue, Paths, Problem, Settings, Status, Topology, Utilities, max_min, solve,
+};
 use netnum_sim::{
     CapacityChange, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Routing,
     RunSettings, Sizes, Split, Srpt, Workload, policy, routing, simulate,
