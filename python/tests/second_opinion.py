@@ -666,8 +666,9 @@ def stage(fields: Fields, priority: float, rates, starved=()) -> tuple[Fields, A
     return fields | changed, rates * scale[own.group]
 
 
-def change(problem: Own, rates, unit, gains, least):
-    """By how much rates of paths change at best: Σ gains·d is largest, and flow rates change by the least at least.
+def change(problem: Own, rates, unit, gains, least, raised=None):
+    """By how much rates of paths change at best, while flow rates change by the least at least: Σ gains·d is largest;
+    or with flows that are raised alike, each by t times what `raised` says beyond the least, t is.
 
     A linear program in a unit that may be far below the rates: HiGHS misses 1e-7 of a unit in every row. None where
     that is not solved."""
@@ -679,16 +680,21 @@ def change(problem: Own, rates, unit, gains, least):
     idle = np.maximum(problem.capacity - problem.loads(rates), 0)
     left = np.maximum(problem.most - y, 0)
     limited = np.flatnonzero(np.isfinite(left))
+    rows = np.vstack([problem.routing[np.ix_(links, open_paths)] / use[links, None], -own, own[limited]])
+    costs = -gains[open_paths] / np.abs(gains).max()
+    bounds = [
+        (-float(rate / unit), float(np.maximum(ceiling - rate, 0) / unit))
+        for rate, ceiling in zip(rates[open_paths], problem.ceiling[open_paths], strict=True)
+    ]
+    if raised is not None:
+        column = np.concatenate([np.zeros(len(links)), STARVED * raised / unit, np.zeros(len(limited))])
+        rows, costs = np.hstack([rows, column[:, None]]), np.append(np.zeros(len(open_paths)), -1.0)
+        bounds.append((0, None))
     program = {
-        "c": -(gains[open_paths] / np.abs(gains).max()).astype(float),
-        "A_ub": np.vstack([problem.routing[np.ix_(links, open_paths)] / use[links, None], -own, own[limited]]).astype(
-            float
-        ),
+        "c": costs.astype(float),
+        "A_ub": rows.astype(float),
         "b_ub": (np.concatenate([idle[links] / use[links], -least, left[limited]]) / unit).astype(float),
-        "bounds": [
-            (-float(rate / unit), float(np.maximum(ceiling - rate, 0) / unit))
-            for rate, ceiling in zip(rates[open_paths], problem.ceiling[open_paths], strict=True)
-        ],
+        "bounds": bounds,
     }
     # Rates that are kept fill links, which the presolve of HiGHS may take for infeasible.
     answers = (linprog(**program, method="highs", options={"presolve": presolve}) for presolve in (True, False))
@@ -696,7 +702,7 @@ def change(problem: Own, rates, unit, gains, least):
     if found is None:
         return None
     changes = np.zeros(len(problem.paths), Real)
-    changes[open_paths] = found * unit
+    changes[open_paths] = found[: len(open_paths)] * unit
     return changes
 
 
@@ -721,20 +727,34 @@ def cheapest_split(problem: Own, rates, prices):
 
 
 def share_of_starved(problem: Own, flows, rates):
-    """What some flows could have at least, all at once beside what others have to have, as a part of what each could
-    have alone: the mean of points in which one of them has the most that it can. Flows that could have nothing do not
-    count. None where a linear program is not solved."""
-    y = problem.flow_rates(np.asarray(rates, Real))
-    needs_all = Real(0)
-    for flow in flows:
-        gains = (problem.group == flow) / problem.most[flow]
-        unit = STARVED * problem.most[flow]
-        changes = change(problem, rates, unit, gains, np.minimum(problem.floor - y, 0))
+    """The largest of the parts of what they could have alone that max-min gives some flows, beside what others have to
+    have. They are levels: all rise alike until one can have no more, which keeps what it has. None where a linear
+    program is not solved."""
+    needs = np.minimum(problem.floor - problem.flow_rates(np.asarray(rates, Real)), 0)
+    rising, share, enough = list(flows), Real(0), NONE * STARVED
+    while rising:
+        raised = np.zeros(problem.flows, Real)
+        raised[rising] = problem.most[rising]
+        unit = STARVED * problem.most[rising].min()
+        changes = change(problem, rates, unit, np.ones(len(problem.paths), Real), needs, raised)
         if changes is None:
             return None
-        alone = (gains * changes).sum()
-        needs_all += 1 / alone if alone > NONE * STARVED else 0
-    return 1 / needs_all if needs_all > 0 else Real(0)
+        level = (problem.flow_rates(changes)[rising] / problem.most[rising]).min()
+        share = max(share, level)
+        needs[rising] = level * problem.most[rising]
+        blocked = []
+        for flow in rising:
+            gains = (problem.group == flow) / problem.most[flow]
+            # Rounding of the program may leave no room for the level that it has found.
+            changes = change(problem, rates, unit, gains, needs - enough * raised)
+            if changes is None:
+                return None
+            if (gains * changes).sum() <= level + 10 * enough:
+                blocked.append(flow)
+        if not blocked:
+            return None
+        rising = [flow for flow in rising if flow not in blocked]
+    return share
 
 
 def part_of_floors(problem: Own) -> float:

@@ -144,3 +144,51 @@ def test_what_a_linear_flow_leaves_idle_is_judged_by_the_small_flow_beside_it():
     assert at(right).kkt_residual < 1e-9
     assert at(50.0).relative_gap < 1e-6
     assert at(50.0).kkt_residual > 1e-2
+
+
+def test_a_tiny_price_that_holds_a_flow_at_its_floor_is_a_price():
+    problem = netnum.Problem([1.0, 100.0], [[0], [1]], netnum.AlphaFair(8), flow_floor=[0.0, 14.0])
+    held = netnum.certify(problem, np.array([1.0, 14.0]), np.array([1.0, 1.001 * 14.0**-8]))
+    assert held.relative_gap < 1e-6
+    assert held.kkt_residual > 0.1
+    # Link 1 has grown since: the rate goes on from its floor.
+    wider = problem.with_capacities([1.0, 1000.0])
+    solution = netnum.solve(wider, warm_start=netnum.solve(problem.with_capacities([1.0, 14.0])))
+    assert not solution.is_optimal or abs(solution.rates[1] - 1000) < 1
+
+
+@pytest.mark.parametrize(
+    ("capacities", "paths", "alpha", "floors", "right"),
+    [
+        (
+            [0.12360576413567843, 17.17297019539031, 282.9609734483462, 0.2812902525255484],
+            [[0], [2, 3], [3], [0], [2]],
+            4.0,
+            [0.003393417088338407, 0.04876644920794728, 0.0, 0.0, 28.858084449462343],
+            {4: 282.82},
+        ),
+        (
+            [146.82344563082884, 4.236201436687554, 4.168412861447562, 15.027310332307652, 0.2784817860707745],
+            [[0], [0, 2], [3, 4], [1], [0]],
+            8.0,
+            [21.10120378302255, 0.0, 0.026850767803584842, 0.41090900617061793, 24.227912335438226],
+            {0: 71.33, 4: 71.33},
+        ),
+    ],
+)
+def test_flows_far_above_their_floors_are_not_called_optimal_there(capacities, paths, alpha, floors, right):
+    solution = netnum.solve(netnum.Problem(capacities, paths, netnum.AlphaFair(alpha), flow_floor=floors))
+    for flow, rate in right.items():
+        assert not solution.is_optimal or abs(solution.rates[flow] / rate - 1) < 1e-2
+
+
+def test_a_flow_whose_rate_is_fixed_still_has_a_split_to_prove():
+    # Flow 0, worth 10⁷, is on links 0 and 2, and flow 1 on link 3, which costs 1: it has to be on link 0, and flow 0 on
+    # links 1 and 2.
+    utility = netnum.AlphaFair(1, [1e7, 1.0])
+    fixed = {"group": [0, 0, 1, 1], "flow_floor": [0.0, 1.0], "flow_cap": [np.inf, 1.0]}
+    problem = netnum.Problem([1.0] * 4, [[0, 2], [1, 2], [0], [3]], utility, path_cost=[0.0, 0.0, 0.0, 1.0], **fixed)
+    wrong = netnum.certify(problem, np.array([1.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.0, 1e7 - 1, 0.0]))
+    assert wrong.kkt_residual > 0.1
+    right = netnum.certify(problem, np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1e7, 0.0]))
+    assert right.kkt_residual < 1e-9

@@ -65,7 +65,10 @@ mod utility;
 mod water_fill;
 mod work;
 
-pub use all_paths::{Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, solve_over_all_paths};
+pub use all_paths::{
+    CarriedOverAllPaths, Cheaper, CheapestPaths, NetworkPaths, OverAllPaths, concurrent_flow_over_all_paths,
+    min_utilization_over_all_paths, solve_over_all_paths,
+};
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use concurrent_flow::{MulticommodityFlow, concurrent_flow, min_utilization};
@@ -98,10 +101,7 @@ pub mod price {
 /// Items that the other crates of netnum and tests use below the public face. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::all_paths::{
-        CarriedOverAllPaths, check_over_all_paths, concurrent_flow_over_all_paths, min_utilization_over_all_paths,
-        over_first_paths, solve_with_link_costs,
-    };
+    pub use crate::all_paths::{check_over_all_paths, over_first_paths, solve_with_link_costs};
     pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::max_min::MaxMinBasis;

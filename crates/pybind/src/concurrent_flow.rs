@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use netnum_core::internal::{CarriedOverAllPaths, concurrent_flow_over_all_paths, min_utilization_over_all_paths};
-use netnum_core::{CheapestPaths, MulticommodityFlow, Problem as Core};
+use netnum_core::{
+    CarriedOverAllPaths, CheapestPaths, MulticommodityFlow, Problem as Core, concurrent_flow_over_all_paths,
+    min_utilization_over_all_paths,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -22,9 +22,9 @@
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
 //!
 //! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
-//! what its dearest path in use costs, at least 10⁻⁶ of a mean price. Flows at a bound do not count in d_l, nor flows
-//! whose floor is all that they can use in m_L. The rates of linear flows do not count in d_l either, which may be any;
-//! but paths s that carry some of one do.
+//! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows at a
+//! bound do not count in d_l. The rates of linear flows do not count in d_l either, which may be any; but paths s that
+//! carry some of one do.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -46,7 +46,7 @@ use std::ops::Range;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
 use super::slackness::{Columns, PASSES_ON, Slackness, moves_with_price, moving_rate};
-use super::tolerances::{AT_FLOOR, BESIDE, FLAT, NONE, TINY};
+use super::tolerances::{BESIDE, FLAT, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -154,7 +154,7 @@ impl FeasiblePoint<'_> {
                 let (rounding, numerically_saturated) =
                     (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
-                let price_at_floor = self.price_at_floor(flow);
+                let price_at_floor = self.price_at_floor(flow, above);
                 for path in problem.paths_of(flow) {
                     let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
@@ -194,21 +194,17 @@ impl FeasiblePoint<'_> {
         Ok((residual, surplus))
     }
 
-    /// What a flow at its floor pays: the price of the dearest path that it uses, which may be more than U'; at least
-    /// the part 10⁻⁶ of a mean price, below which it pays nothing. 0 for others.
-    pub(super) fn price_at_floor(&self, flow: usize) -> f64 {
+    /// What a flow at its floor pays, given U' above it: the price of the dearest path that it uses, which may be more
+    /// than U'. Where no price would raise its rate that is at least the part 10⁻⁹ of a mean price, below which it pays
+    /// nothing; a price that holds down a flow is one, however small. 0 for others.
+    pub(super) fn price_at_floor(&self, flow: usize, above: f64) -> f64 {
         let (problem, floor) = (self.problem, self.problem.bounds.floors[flow]);
         if floor == 0.0 || self.flow_rates()[flow] > floor * (1.0 + ROUNDING) {
             return 0.0;
         }
+        let least = if above == 0.0 || problem.is_saturated(flow, floor) { TINY } else { 0.0 };
         let used = problem.paths_of(flow).filter(|&path| self.rates[path] > 0.0);
-        used.map(|path| self.path_prices[path]).fold(AT_FLOOR, larger)
-    }
-
-    /// Whether the floor of a flow is all that it can use.
-    pub(super) fn is_fixed(&self, flow: usize) -> bool {
-        let floor = self.problem.bounds.floors[flow];
-        floor > 0.0 && self.problem.is_saturated(flow, floor)
+        used.map(|path| self.path_prices[path]).fold(least, larger)
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

@@ -15,14 +15,13 @@
 //! double up to ŷ is numerically saturated as well: R_f is no more than the utility of its rate.
 //!
 //! The rate of a numerically saturated flow is never too small. It is too large only on links with a price to others. A
-//! link whose price is below the rounding of U' of every path need not be full, nor one whose price is below 10⁻⁹ of a
-//! mean price, which no method of floats finds to be 0.
-use super::tolerances::{LEAST_PART, NEGLIGIBLE, TINY};
+//! link whose price is below the rounding of U' of every path need not be full.
+use super::tolerances::{LEAST_PART, NEGLIGIBLE};
 use crate::error::Result;
 use crate::interrupt;
 use crate::presolve::Presolved;
 
-/// Of a numerically saturated flow: the largest price that is rounding, and R. Otherwise both 0.
+/// Of a numerically saturated flow: the largest marginal that is rounding, and R. Otherwise both 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NumericalSaturation {
     pub(super) rounding: f64,
@@ -60,7 +59,6 @@ pub(super) fn find(problem: &Presolved, flow_rates: &[f64]) -> Result<Vec<Numeri
                 goes_on[place] &= is_negligible(half[place], now[place], twice[place]);
                 if goes_on[place] && half[place] > 0.0 {
                     let (rounding, revenue) = (NEGLIGIBLE * half[place], factor * given[place] * half[place]);
-                    let rounding = rounding.max(TINY);
                     found[flow] = NumericalSaturation { rounding, revenue };
                 }
             }

@@ -21,8 +21,7 @@ pub(super) struct PathSplits<'a> {
     pub(super) marginals: Vec<f64>,
     /// The most that a path of every flow may pay: U', or more at its floor.
     worths: Vec<f64>,
-    /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part, of flows whose rates
-    /// are not fixed.
+    /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
     /// The digits of the prices that rounding has cut off, where they matter.
     ties: Option<Ties>,
@@ -52,13 +51,11 @@ impl<'a> PathSplits<'a> {
         let mut worths = Vec::with_capacity(marginals.len());
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
-            let worth = larger(worth, point.price_at_floor(flow));
+            let worth = larger(worth, point.price_at_floor(flow, marginal));
             worths.push(worth);
             // A path at a bound, or of rate 0, may pay up to its marginal.
             let raise = |paid: &mut f64| *paid = if worth > *paid { worth } else { *paid };
-            let of_flow = &mut paid[problem.paths_of(flow)];
-            // A rate that is fixed follows no price.
-            if point.is_fixed(flow) { of_flow.fill(f64::INFINITY) } else { of_flow.iter_mut().for_each(raise) }
+            paid[problem.paths_of(flow)].iter_mut().for_each(raise);
         }
         let least_paid = problem.pass().least(vec![[f64::INFINITY]; prices.len()], |path, row, least| {
             let paid = paid[path];

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::paths::parts::split_mut;
 use crate::presolve::ROUNDING;
 
-/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on one
-/// of its links is what others on another link have too much.
+/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on
+/// one of its links is what others on another link have too much.
 pub(super) const PASSES_ON: f64 = f64::MAX;
 
 /// Whether links with prices are full.

@@ -5,8 +5,6 @@
 pub(super) const TINY: f64 = 1e-9;
 /// A rate is nothing below this part, where no rate at all is right; U' is the price where they differ by no more.
 pub(super) const NONE: f64 = 1e-3;
-/// A flow at its floor pays nothing below this part of a mean price: it has its floor at any.
-pub(super) const AT_FLOOR: f64 = 1e-6;
 /// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
 pub(super) const FLAT: f64 = 0.1;
 

@@ -198,12 +198,11 @@ impl Stages<'_> {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
         }
-        let (mut solution, _) = solve_on(stage, &ask, self.observer, None)?;
-        if let Some(last) = self.last.as_ref().filter(|_| solution.objective.is_nan()) {
-            // Nothing was found: the rates of the stages before are what there is.
-            let Solution { rates, flow_rates, loads, .. } = last.clone();
-            solution = Solution { rates, flow_rates, loads, ..solution };
-        }
+        let (found, _) = solve_on(stage, &ask, self.observer, None)?;
+        let solution = match &self.last {
+            Some(last) => at_least(found, last),
+            None => found,
+        };
         self.is_over = [Status::TimeLimit, Status::Stopped, Status::Infeasible].contains(&solution.status);
         Ok(Some(solution))
     }
@@ -257,5 +256,33 @@ impl Stages<'_> {
                 ..Solution::unsolved(self.problem, self.began.elapsed())
             }
         });
+    }
+}
+
+/// What a stage has found, or the rates of the stages before where its time was up before anything was found.
+fn at_least(found: Solution, last: &Solution) -> Solution {
+    if !found.objective.is_nan() {
+        return found;
+    }
+    let (rates, flow_rates, loads) = (last.rates.clone(), last.flow_rates.clone(), last.loads.clone());
+    Solution { rates, flow_rates, loads, ..found }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{AlphaFair, Paths, solve};
+
+    #[test]
+    fn a_stage_that_finds_nothing_leaves_the_rates_of_those_before_it() {
+        let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+        let last = solve(&problem, &Ask::default()).unwrap();
+        let nothing = at_least(Solution::unsolved(&problem, Duration::ZERO), &last);
+        assert_eq!((&nothing.rates, &nothing.flow_rates, &nothing.loads), (&last.rates, &last.flow_rates, &last.loads));
+        assert_ne!(nothing.status, Status::Optimal);
+        let found = Solution { objective: 1.0, ..Solution::unsolved(&problem, Duration::ZERO) };
+        assert_eq!(at_least(found, &last).rates, [0.0, 0.0]);
     }
 }

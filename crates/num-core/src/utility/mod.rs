@@ -268,7 +268,8 @@ pub enum Utilities {
     Shared(Arc<dyn Utility>),
     /// One object per flow. Those of one kind are merged into one block.
     PerFlow(Vec<Arc<dyn Utility>>),
-    /// Plain data, one entry per flow.
+    /// Plain data, one entry per flow: what JSON has.
+    #[doc(hidden)]
     Specs(Vec<Spec>),
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use netnum_core::internal::{concurrent_flow_over_all_paths, min_utilization_over_all_paths};
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
-    Status, Topology, Workers, solve, solve_over_all_paths,
+    Status, Topology, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, solve,
+    solve_over_all_paths,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
