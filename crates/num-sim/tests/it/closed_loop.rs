@@ -1,10 +1,10 @@
 //! Flows that depend on how earlier ones went.
 
 use crate::common::{random_network, small_network};
-use netnum_core::Topology;
+use netnum_core::{Link, Topology};
 use netnum_sim::{
-    ClosedLoop, EndedFlow, NextFlows, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunSettings, RunStatus,
-    Sizes, Workload, policy, routing, simulate, simulate_closed_loop,
+    ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, POLICIES, Pairs, Poisson, Production, ROUTINGS,
+    Result, RunSettings, RunStatus, Sizes, Workload, policy, routing, simulate, simulate_closed_loop,
 };
 
 /// A function as a closed loop.
@@ -132,6 +132,68 @@ fn the_workload_of_the_report_replays_the_run() {
                 assert_eq!(report.link_bytes, again.link_bytes, "{case}");
             }
         }
+    }
+}
+
+#[test]
+fn a_replay_has_the_flows_of_the_run_and_not_its_end() {
+    // A flow of 1 s over a link of 1 Mbit/s, and a call at 3 s that gives none.
+    let net = Topology::single_link(1e6).unwrap();
+    let last_call = |now: f64, _: &[EndedFlow]| match now < 1.0 {
+        true => flows(vec![now], vec![0], vec![1], vec![1e6 / 8.0]),
+        false => NextFlows { next_call: if now < 3.0 { 3.0 } else { f64::INFINITY }, ..NextFlows::default() },
+    };
+    let outcome = |settings: &RunSettings| {
+        let report = run(&net, &Workload::default(), FAIR, &mut By(last_call), settings).unwrap();
+        let (mut policy, mut routing) = (MaxMinFair::new(), Ecmp::new(1));
+        let again = simulate(&net, &report.workload, &mut routing, &mut policy, settings, &mut ()).unwrap();
+        assert_eq!(report.completion_times, again.completion_times);
+        assert_eq!(report.link_bytes, again.link_bytes);
+        [(report.status, report.time), (again.status, again.time)]
+    };
+    assert_eq!(outcome(&RunSettings::default()), [(RunStatus::Finished, 3.0), (RunStatus::Finished, 1.0)]);
+    let until = RunSettings::default().with_until(2.0);
+    assert_eq!(outcome(&until), [(RunStatus::TimeUp, 2.0), (RunStatus::Finished, 1.0)]);
+}
+
+#[test]
+fn paths_over_shared_links_are_those_of_one_direction() {
+    // Two paths of links that are shared, from 0 to 3: by way of 1 and of 2. Back they go later.
+    let link = |from, to| Link { from, to, capacity: 1e6 };
+    let names = (0..4).map(|node| node.to_string()).collect();
+    let links = vec![link(0, 1), link(1, 3), link(0, 2), link(2, 3)];
+    let net = Topology::new("diamond", names, 4, vec![0; 4], links).unwrap().with_shared(&[0, 1, 2, 3]).unwrap();
+    let there_and_back = |now: f64, ended: &[EndedFlow]| {
+        let sizes = (0..8).map(|flow| 1e3 * f64::from(1 + flow)).collect();
+        match ended.first() {
+            None if now == 0.0 => flows(vec![now; 8], vec![0; 8], vec![3; 8], sizes),
+            Some(ended) if ended.flow < 8 => flows(vec![now], vec![3], vec![0], vec![1e3]),
+            _ => NextFlows::default(),
+        }
+    };
+    let names = ("max-min", "k-shortest");
+    let report = run(&net, &Workload::default(), names, &mut By(there_and_back), &RunSettings::default()).unwrap();
+    let mut routing = routing("k-shortest", 1, &Default::default()).unwrap();
+    let policy = &mut MaxMinFair::new();
+    let again = simulate(&net, &report.workload, routing.as_mut(), policy, &RunSettings::default(), &mut ()).unwrap();
+    assert_eq!(report.completion_times, again.completion_times);
+    assert_eq!(report.link_bytes, again.link_bytes);
+}
+
+#[test]
+fn routings_search_paths_of_new_pairs_only() {
+    let net = Topology::from_edges("a b 1e6\nc d 1e6").unwrap();
+    let end = |name: &str| net.node_names().iter().position(|other| other == name).unwrap();
+    let first = Workload::new(vec![0.0], vec![end("a")], vec![end("b")], vec![1.0]).unwrap();
+    let both = Workload::new(vec![0.0; 2], vec![end("a"), end("c")], vec![end("b"), end("d")], vec![1.0; 2]).unwrap();
+    // On a network without a path for the first pair, a search of it again would fail.
+    let of_ab = |link: &Link| [link.from, link.to].contains(&(end("a") as u32));
+    let capacities = net.links().iter().map(|link| if of_ab(link) { 0.0 } else { 1e6 }).collect();
+    let without = net.clone().with_capacities(capacities).unwrap();
+    for name in ROUTINGS.iter().map(|entry| entry.name) {
+        let mut routing = routing(name, 1, &Default::default()).unwrap();
+        routing.begin_run(&net, &first).expect(name);
+        routing.add_flows(&without, &both, 1).expect(name);
     }
 }
 
