@@ -113,7 +113,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
 ///     simulated time until then.
 /// progress : bool
-///     Whether to show a bar over the flows.
+///     Whether to show a bar over the flows; with a closed loop, over the time until `until`.
 ///
 /// Returns
 /// -------
@@ -235,7 +235,8 @@ pub(crate) fn simulate(
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
     let run = run.with_changes(changes).with_time_limit(time_limit);
     let (net, flows) = (&net.get().core, &workload.get().core);
-    let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
+    let total = closed_loop.is_none().then_some(flows.len());
+    let bar = ProgressBar::new(py, progress, "simulate", (total, until))?;
     let mut observer = BarObserver(&bar);
     let (routing, policy, observer) = (routing.as_mut(), policy.as_mut(), &mut observer);
     let report = py.enter_rust(|| match &mut closed_loop {
