@@ -181,11 +181,13 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// - or a tuple of that and the time of the next call if no flow ends before, after `now`.
 ///
 /// The simulation ends when no flow is left and no call is to come, or at `until`. The workload of the report has all
-/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it is the same again. Flows
-/// have weights if those of `workload` have, which may be empty: ``Workload([], [], [], [], weights=[])``. Flows that
-/// wait for others, coflows and rates of production do not go with a closed loop, nor do the policy ``"coflow"`` and
-/// policies, routings and `Paths` of users. This one keeps one request from every server on its way, with a pause
-/// between two of them::
+/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it with the same arguments
+/// has the same completion times and link bytes, bit for bit. Calls of the function are events of its own simulation
+/// only, also those after the last flow: the number of events, the time at the end, utilizations until then and the
+/// status may differ. Flows have weights if those of `workload` have, which may be empty:
+/// ``Workload([], [], [], [], weights=[])``. Flows that wait for others, coflows and rates of production do not go
+/// with a closed loop, nor do the policy ``"coflow"`` and policies, routings and `Paths` of users. This one keeps one
+/// request from every server on its way, with a pause between two of them::
 ///
 ///     def clients(now, ended):
 ///         servers = ended.destinations if len(ended) else np.arange(16)
