@@ -525,6 +525,9 @@ def test_a_bar_ends_when_the_time_is_up():
     assert flows.progress(20, 2.0)[0] == 100.0
     assert Flows(0, float("inf")).progress(0, 0.0) == (100.0, "0 of 0 flows, at 0 s")
     assert Flows(10, float("inf")).progress(0, 0.1) == (0.0, "0 of 10 flows, at 0.1 s")
+    # The flows of a closed loop are any number.
+    assert Flows(None, float("inf")).progress(3, 0.1) == (0.0, "3 ended, at 0.1 s")
+    assert Flows(None, 2.0).progress(3, 2.0) == (100.0, "3 ended, at 2 s")
 
 
 def test_without_a_bar_nothing_is_shown(net, workload, capsys):

@@ -82,10 +82,8 @@ pub enum Error {
         /// The reason.
         what: String,
     },
-    /// A clock that stands still: policy, sources and routing lead to events at one moment without end.
-    #[error(
-        "the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}"
-    )]
+    /// A clock that stands still: policy, sources, routing and closed loop lead to events at one moment without end.
+    #[error("the clock stands still at {time} s: it has hardly advanced in {events} events; the last was {last}")]
     StandsStill {
         /// The time, in seconds.
         time: f64,

@@ -70,21 +70,27 @@ class Counted:
 
 
 class Flows:
-    """The flows of a simulation, or its simulated time where more of that is over."""
+    """The flows of a simulation, or its simulated time where more of that is over.
 
-    def __init__(self, total: int, until: float, clock: Callable[[], float] = time.monotonic) -> None:
+    Of a closed loop, which has any number of flows (`total` is None), only the time counts.
+    """
+
+    def __init__(self, total: int | None, until: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.total, self.until, self._clock = total, until, clock
         # The parts that were done, and the real seconds at which.
         self._done, self._when = [0.0], [clock()]
 
     def progress(self, ended: int, time: float) -> tuple[float, str]:
-        done = ended / self.total if self.total else 1.0
+        if self.total is None:
+            done, text = 0.0, f"{ended} ended"
+        else:
+            done, text = ended / self.total if self.total else 1.0, f"{ended} of {self.total} flows"
         if self.until > 0:
             done = max(done, min(time / self.until, 1.0))
         if done > self._done[-1]:
             self._done.append(done)
             self._when.append(self._clock())
-        text = f"{ended} of {self.total} flows, at {time:.4g} s"
+        text += f", at {time:.4g} s"
         return 100.0 * done, f"{text}, {self.left():.0f} s left" if 0.0 < done < 1.0 else text
 
     def left(self) -> float:

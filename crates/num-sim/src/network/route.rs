@@ -159,10 +159,15 @@ impl Route {
     }
 
     /// The rate of a flow that is alone on the route, in bit/s; over all paths of a pooled one, at the best split.
-    pub fn alone(&self, capacities: &[f64]) -> f64 {
-        if let Some(most) = self.pooled().and_then(|paths| most_over(paths, capacities).ok()) {
-            return most;
-        }
+    ///
+    /// # Errors
+    /// Of a pooled route only: those of [`max_min`](netnum_core::max_min).
+    pub fn alone(&self, capacities: &[f64]) -> netnum_core::Result<f64> {
+        self.pooled().map_or_else(|| Ok(self.narrowest(capacities)), |paths| most_over(paths, capacities))
+    }
+
+    /// The rate of a flow that is alone on its links as they are, in bit/s.
+    pub(crate) fn narrowest(&self, capacities: &[f64]) -> f64 {
         self.iter().map(|(link, coefficient)| capacities[link as usize] / coefficient).fold(f64::INFINITY, f64::min)
     }
 

@@ -232,7 +232,7 @@ impl Clocked {
         let (route, mut law) = (flows.route(slot), (self.law)(slot, flows, self.mean_capacity));
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         if self.options.line_rate {
-            let alone = route.alone(allocator.capacities());
+            let alone = route.narrowest(allocator.capacities());
             // A path that carries nothing gives nothing, and 0 is no cap.
             law.cap = if alone > 0.0 { law.cap.min(alone) } else { law.cap };
         }

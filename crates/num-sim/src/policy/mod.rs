@@ -108,8 +108,8 @@ pub trait Policy {
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64>;
 
     /// Whether a flow that only its cap limits gets all of its cap. Policies that stop near an optimum, and
-    /// user-defined ones, may give a little less: a backlog below one packet then does not lift the cap, since
-    /// otherwise the cap could come and go without end.
+    /// user-defined ones, may give a little less, and so may all over [pools](crate::Routing::pools): a backlog below
+    /// one packet then does not lift the cap, since otherwise the cap could come and go without end.
     fn is_exact(&self) -> bool {
         true
     }

@@ -136,7 +136,7 @@ impl Xwi {
     /// (U')⁻¹ of the price of its path, bounded relative to what the path can carry, in units.
     fn weight(&self, slot: u32, flows: &Flows) -> f64 {
         let route = flows.route(slot);
-        let heaviest = self.options.heaviest * route.alone(&self.capacities);
+        let heaviest = self.options.heaviest * route.narrowest(&self.capacities);
         f64::min(self.utility(slot, flows).demand(self.price(route)), heaviest) / self.unit
     }
 
@@ -174,7 +174,7 @@ impl Xwi {
 
     /// Whether its cap and all links of its route are > 0.
     fn is_open(&self, slot: u32, flows: &Flows) -> bool {
-        flows.flow(slot).cap > 0.0 && flows.route(slot).alone(&self.capacities) > 0.0
+        flows.flow(slot).cap > 0.0 && flows.route(slot).narrowest(&self.capacities) > 0.0
     }
 
     /// Moves the prices.

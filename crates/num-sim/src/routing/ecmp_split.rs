@@ -25,15 +25,16 @@ pub(super) const ENTRY: RoutingEntry = Entry {
 };
 
 /// An even split at every node, over the links by which shortest paths leave it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EcmpSplit {
     /// The attribute of links by which paths are shortest, unless by their number of links.
     weight: Option<String>,
     pairs: Vec<(usize, usize)>,
     /// By flow, its pair.
     known: DistinctPairs,
-    /// By pair, while all links work.
-    paths: Paths,
+    /// By pair, while all links work: a path of one of the lists, one list for each time that new pairs came.
+    places: Vec<(u32, u32)>,
+    lists: Vec<Paths>,
     left: Left,
 }
 
@@ -47,13 +48,6 @@ struct Left {
     paths: HashMap<u32, Option<Paths>>,
 }
 
-impl Default for EcmpSplit {
-    fn default() -> Self {
-        let paths = Paths::from_lists([[0; 0]; 0]);
-        Self { weight: None, pairs: Vec::new(), known: DistinctPairs::default(), paths, left: Left::default() }
-    }
-}
-
 impl EcmpSplit {
     /// Over the paths with the fewest links.
     pub fn new() -> Self {
@@ -64,6 +58,12 @@ impl EcmpSplit {
     #[must_use]
     pub fn with_weight(self, weight: Option<String>) -> Self {
         Self { weight, ..self }
+    }
+
+    /// The split of a pair while all links work, as a path of a list.
+    fn path(&self, pair: u32) -> (&Paths, usize) {
+        let (list, path) = self.places[pair as usize];
+        (&self.lists[list as usize], path as usize)
     }
 
     /// The split of a pair over the links that work; none where no path is left.
@@ -97,41 +97,45 @@ impl Routing for EcmpSplit {
     }
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        *self = Self::new().with_weight(self.weight.take());
+        self.add_flows(net, workload, 0)
+    }
+
+    fn add_flows(&mut self, net: &Topology, workload: &Workload, _first: usize) -> Result<()> {
         let weight = weight_of(net, self.weight.as_deref())?;
-        let mut known = DistinctPairs::default();
-        let pairs = known.add(workload)?;
-        let ends = |pair: &FirstOfPair| (pair.source, pair.destination);
-        (self.pairs, self.known, self.left) = (pairs.iter().map(ends).collect(), known, Left::default());
-        let (sources, destinations): (Vec<usize>, Vec<usize>) = self.pairs.iter().copied().unzip();
+        let new = self.known.add(workload)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let ends = new.iter().map(|pair| (pair.source, pair.destination));
+        let (sources, destinations): (Vec<usize>, Vec<usize>) = ends.clone().unzip();
         let found = net.ecmp_split(&sources, &destinations, &How::new().with_weight(weight));
-        self.paths = found.map_err(|error| {
+        let found = found.map_err(|error| {
             // The first flow that has none, by its number.
-            let lost = pairs.iter().find_map(|&FirstOfPair { flow, source, destination }| {
+            let lost = new.iter().find_map(|&FirstOfPair { flow, source, destination }| {
                 let error = net.paths_by(source, destination, weight).err()?;
                 Some(netnum_core::Error::Topology(format!("routing {NAME:?}, flow {flow}: {error}")))
             });
             lost.filter(|_| !matches!(error, netnum_core::Error::Stopped)).unwrap_or(error)
         })?;
-        Ok(())
-    }
-
-    fn add_flows(&mut self, net: &Topology, workload: &Workload, _first: usize) -> Result<()> {
-        let known = self.known.add(workload)?.is_empty();
-        if !known {
-            return self.begin_run(net, workload);
-        }
+        let list = self.lists.len() as u32;
+        self.places.extend((0..new.len() as u32).map(|path| (list, path)));
+        self.pairs.extend(ends);
+        self.lists.push(found);
         Ok(())
     }
 
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        route.take_path(&self.paths, self.known.of[flow] as usize);
+        let (list, path) = self.path(self.known.of[flow]);
+        route.take_path(list, path);
         Ok(())
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let pair = self.known.of[flow];
-        if network.works(self.paths.links(pair as usize)) {
-            route.take_path(&self.paths, pair as usize);
+        let (list, path) = self.path(pair);
+        if network.works(list.links(path)) {
+            route.take_path(list, path);
             return Ok(true);
         }
         let left = self.path_left(pair, network)?;

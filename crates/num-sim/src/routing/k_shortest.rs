@@ -4,6 +4,7 @@
 //! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
 //! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
+use netnum_core::internal::interrupt::Pacer;
 use netnum_core::internal::options;
 use netnum_core::internal::registry::Entry;
 use netnum_core::{KShortest, Topology};
@@ -42,7 +43,7 @@ pub struct KShortestPaths {
     disjoint: bool,
     weight: Option<String>,
     pairs: DistinctPairs,
-    split: Option<Split>,
+    split: Split,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,7 +79,7 @@ impl KShortestPaths {
             disjoint: false,
             weight: None,
             pairs: DistinctPairs::default(),
-            split: None,
+            split: Split::empty(seed),
         })
     }
 
@@ -114,39 +115,43 @@ impl Routing for KShortestPaths {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.pairs = DistinctPairs::default();
-        let pairs = self.pairs.add(workload)?;
-        let sources: Vec<usize> = pairs.iter().map(|pair| pair.source).collect();
-        let destinations: Vec<usize> = pairs.iter().map(|pair| pair.destination).collect();
-        if let Some(place) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
-            let FirstOfPair { flow, source, destination } = pairs[place];
-            let [from, to] = [source, destination].map(|end| &net.node_names()[end]);
-            let message = format!("routing {NAME:?}, flow {flow}: paths from {from} to {to}: there is no route");
-            return Err(netnum_core::Error::Topology(message).into());
-        }
-        let weight = weight_of(net, self.weight.as_deref())?;
-        let which = KShortest::new(self.k).with_disjoint(self.disjoint).with_weight(weight);
-        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &which)?;
-        let shares = vec![1.0; paths.len()];
-        let split = Split::new(net, paths, shares, self.seed)?;
-        let split = match (self.pooled, self.spread) {
+        let split = Split::empty(self.seed);
+        self.split = match (self.pooled, self.spread) {
             (true, _) => split.pooled(),
             (false, true) => split.spread(),
             (false, false) => split,
         };
-        let split = self.split.insert(split);
-        split.begin_run(net, workload)
+        self.add_flows(net, workload, 0)
     }
 
     fn add_flows(&mut self, net: &Topology, workload: &Workload, first: usize) -> Result<()> {
-        // Paths are those of the pairs, and draws those of the flows: what is computed again is the same.
-        match self.pairs.add(workload)?.is_empty() {
-            true => self.started().add_flows(net, workload, first),
-            false => self.begin_run(net, workload),
+        let weight = weight_of(net, self.weight.as_deref())?;
+        let pairs = self.pairs.add(workload)?;
+        if !pairs.is_empty() {
+            let sources: Vec<usize> = pairs.iter().map(|pair| pair.source).collect();
+            let destinations: Vec<usize> = pairs.iter().map(|pair| pair.destination).collect();
+            if let Some(place) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
+                let FirstOfPair { flow, source, destination } = pairs[place];
+                let [from, to] = [source, destination].map(|end| &net.node_names()[end]);
+                let message = format!("routing {NAME:?}, flow {flow}: paths from {from} to {to}: there is no route");
+                return Err(netnum_core::Error::Topology(message).into());
+            }
+            let which = KShortest::new(self.k).with_disjoint(self.disjoint).with_weight(weight);
+            let (paths, of_pair) = net.k_shortest_paths(&sources, &destinations, &which)?;
+            let (mut at, mut pacer) = (0, Pacer::new());
+            for own in of_pair.chunk_by(|one, other| one == other) {
+                let pair = &pairs[own[0] as usize];
+                let own_paths = (at..at + own.len()).map(|path| paths.links(path));
+                self.split.add_pair((pair.source, pair.destination), own_paths);
+                at += own.len();
+                pacer.did(own.len())?;
+            }
         }
+        self.split.add_flows(net, workload, first)
     }
 
     fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        self.started().route(flow, network, route)
+        self.split.route(flow, network, route)
     }
 
     fn pools(&self) -> bool {
@@ -154,12 +159,6 @@ impl Routing for KShortestPaths {
     }
 
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        self.started().reroute(flow, network, route)
-    }
-}
-
-impl KShortestPaths {
-    fn started(&mut self) -> &mut Split {
-        self.split.as_mut().expect("begin_run comes before any route")
+        self.split.reroute(flow, network, route)
     }
 }

@@ -134,6 +134,32 @@ impl Split {
         Ok(Self { hash: Hash::ideal(seed), over: Over::One, table, of: Vec::new() })
     }
 
+    /// Without paths yet: [`add_pair`](Self::add_pair) adds them.
+    pub(super) fn empty(seed: u64) -> Self {
+        let paths = Paths::from_lists([[0; 0]; 0]);
+        let table = Table { paths, shares: Vec::new(), pairs: HashMap::new(), of: Vec::new(), pools: Vec::new() };
+        Self { hash: Hash::ideal(seed), over: Over::One, table: Arc::new(table), of: Vec::new() }
+    }
+
+    /// Adds paths from a node to another that has none from there yet, all with the same share. They are of this
+    /// direction only, over shared links as well.
+    pub(super) fn add_pair<'a>(
+        &mut self,
+        (source, destination): (usize, usize),
+        paths: impl IntoIterator<Item = &'a [u32]>,
+    ) {
+        let table = Arc::make_mut(&mut self.table);
+        let first = table.paths.len();
+        paths.into_iter().for_each(|path| table.paths.push(path));
+        table.shares.resize(table.paths.len(), 1.0);
+        let own: Vec<u32> = (first as u32..table.paths.len() as u32).collect();
+        if self.over == Over::Pool {
+            table.pools.push(Arc::new(table.pool(&own)));
+        }
+        table.pairs.insert((source as u32, destination as u32), table.of.len() as u32);
+        table.of.push(own);
+    }
+
     /// With every flow spread over all of its paths, as if packet by packet.
     #[must_use]
     pub fn spread(self) -> Self {

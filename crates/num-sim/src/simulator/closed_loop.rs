@@ -1,8 +1,8 @@
 //! Closed loops: flows that depend on how earlier ones went, of a function that is asked for them during the run.
 //!
-//! It is asked at time 0, at every instant at which flows have ended, once for all of them, and at the times that it
-//! has set. A flow gets its number when it arrives, so that the workload of the report is in order of arrival and
-//! replays the run.
+//! It is asked for them at time 0, at every instant at which flows have ended, once for all of them, and at the times
+//! that it has set. A flow gets its number when it arrives, so that the workload of the report is in order of arrival,
+//! and has the same completion times when it is simulated.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl<'a> Pending<'a> {
             has_weights: at_first.weights().is_some(),
             has_until: until < f64::INFINITY,
         };
-        this.add(at_first, 0.0, "is beside flows of the start that")?;
+        this.add(at_first, 0.0, "is beside")?;
         Ok(this)
     }
 
@@ -127,7 +127,7 @@ impl<'a> Pending<'a> {
             return Err(refused(format!("set its next call to {next_call}, which is not after {now}")));
         }
         self.next_call = next_call;
-        self.add(&flows, now, "gave flows that")
+        self.add(&flows, now, "gave")
     }
 
     /// Moves the flows that arrive by now to the end of a workload.
@@ -138,33 +138,41 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Adds flows; `what` begins the sentence of an error about all of them.
+    /// Adds flows; `what` the loop does with them begins the sentence of an error.
     fn add(&mut self, flows: &Workload, now: f64, what: &str) -> Result<()> {
-        let more = [
-            (flows.production().is_some(), "have rates of production"),
-            (flows.dependencies().is_some(), "wait for others: it can give them when these have ended"),
-            (flows.coflows() > 0, "are in coflows"),
-            (flows.weights().is_some() && !self.has_weights, "have weights, and those of the start have none"),
-            (flows.first_endless(0).is_some() && !self.has_until, "never end, in a run without until"),
-        ];
-        if let Some((_, why)) = more.into_iter().find(|(is_so, _)| *is_so) {
-            return Err(refused(format!("{what} {why}")));
-        }
-        if let Some(&first) = flows.arrivals().first().filter(|&&first| first < now) {
-            return Err(refused(format!("gave a flow that arrives at {first}, before {now}")));
+        for flow in 0..flows.len() {
+            if let Some(why) = self.violation(flows, flow, now) {
+                return Err(refused(format!("{what} a workload whose flow {flow} {why}")));
+            }
         }
         for flow in 0..flows.len() {
-            let (ends, size) = (flows.pair(flow), flows.sizes()[flow]);
-            if let Some(end) = [ends.0, ends.1].into_iter().find(|&end| end >= self.ends) {
-                return Err(refused(format!("{what} have the end {end}, expected ends from 0 to {}", self.ends - 1)));
-            }
             let weight = flows.weights().map_or(1.0, |weights| weights[flow]);
             // −0 is 0.
             let key = ((flows.arrivals()[flow] + 0.0).to_bits(), self.given);
-            self.planned.insert(key, Planned { ends, size, weight });
+            self.planned.insert(key, Planned { ends: flows.pair(flow), size: flows.sizes()[flow], weight });
             self.given += 1;
         }
         Ok(())
+    }
+
+    /// Why a flow cannot be taken, or None if it can.
+    fn violation(&self, flows: &Workload, flow: usize, now: f64) -> Option<String> {
+        let (arrival, (source, destination)) = (flows.arrivals()[flow], flows.pair(flow));
+        if arrival < now {
+            return Some(format!("arrives at {arrival}, before {now}"));
+        }
+        if let Some(end) = [source, destination].into_iter().find(|&end| end >= self.ends) {
+            return Some(format!("has the end {end}, expected ends from 0 to {}", self.ends - 1));
+        }
+        let waits = flows.dependencies().is_some_and(|all| !all.after(flow).is_empty() || all.delay(flow) > 0.0);
+        let others = [
+            (flows.production().is_some(), "has a rate of production"),
+            (waits, "waits for others, or for a time: the loop can give it after that"),
+            (flows.coflow(flow).is_some(), "is in a coflow"),
+            (flows.weights().is_some() && !self.has_weights, "has a weight, and flows of the start have none"),
+            (flows.sizes()[flow] == f64::INFINITY && !self.has_until, "never ends, in a run without until"),
+        ];
+        others.into_iter().find_map(|(is_so, why)| is_so.then(|| why.into()))
     }
 }
 

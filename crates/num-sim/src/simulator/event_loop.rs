@@ -314,7 +314,7 @@ impl<'a> Simulation<'a> {
         self.refuse(flow, violation)?;
         let route = self.transfers.flows.route(slot);
         let capacities = self.net.capacities();
-        let (mut alone, first) = (route.alone(capacities), route.first(capacities));
+        let (mut alone, first) = (route.alone(capacities)?, route.first(capacities));
         if let (true, Some(production)) = (self.transfers.links.have_no_limit(route), self.workload.production()) {
             alone = production.rates()[flow];
         }
@@ -324,9 +324,10 @@ impl<'a> Simulation<'a> {
         }
         let source = self.workload.production().map(|production| {
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
-            // A policy that gives a flow a little less than its cap leaves a little waiting, and so does a routing that
-            // splits it otherwise as soon as it has none.
-            let slack = if self.policy.is_exact() && !self.routing.follows_caps() { 0.0 } else { PACKET };
+            // A policy that gives a flow a little less than its cap, as over pools, leaves a little waiting, and so
+            // does a routing that splits it otherwise as soon as it has none.
+            let is_exact = self.policy.is_exact() && !self.routing.follows_caps() && !self.routing.pools();
+            let slack = if is_exact { 0.0 } else { PACKET };
             Source::new(rate, buffer, size, first, slack)
         });
         self.transfers.begin(slot, source);

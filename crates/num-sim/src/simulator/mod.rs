@@ -76,8 +76,10 @@ pub fn simulate(
 
 /// Simulates the flows of a workload, and those that a closed loop adds while the run goes on.
 ///
-/// The workload of the report has all flows that have arrived. [`simulate`] with that workload is the same run, bit for
-/// bit, but for the number of events.
+/// The workload of the report has all flows that have arrived. [`simulate`] with that workload and the same settings
+/// gives the same completion times and the same bytes over links, bit for bit. Calls of the loop are events of its run
+/// only, also those after the last flow: the number of events, the time at the end with the utilization of links until
+/// then, and the status may differ.
 ///
 /// # Errors
 /// Those of [`simulate`], and of the loop; [`Error::ClosedLoop`] for an answer that cannot be used, and for flows of

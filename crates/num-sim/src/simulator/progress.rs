@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct RunProgress {
     /// Simulated seconds.
     pub time: f64,
-    /// Flows in the workload.
+    /// Flows in the workload; with a closed loop, those that have arrived.
     pub flows: usize,
     /// Flows that have arrived.
     pub arrived: usize,

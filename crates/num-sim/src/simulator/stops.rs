@@ -7,7 +7,8 @@
 //! where that is later, to the next arrival, end, stage change or change of capacity, or to the end of the run. After
 //! [`MAX_EVENTS_WITHOUT_PROGRESS`] of them and [`PER_FLOW`] for every flow the run ends with [`Error::StandsStill`].
 //! Hence n events advance the clock by at least a fraction n · `LAST_DIGITS`, but for a number of events that flows and
-//! changes bound, and no run stays at one time or converges to one, even at time 0.
+//! changes bound, and no run stays at one time or converges to one, even at time 0. The flows of a closed loop may be
+//! any number: their arrivals and ends are counted like other events.
 //!
 //! Where no flow sends and only ticks of a policy are to come, the status is `starved` after
 //! [`MAX_EVENTS_WITHOUT_PROGRESS`] ticks for every flow.
@@ -25,8 +26,7 @@ use crate::report::RunStatus;
 
 /// Reviews of every flow while none sends, and calls of the policy, after which a run is stalled.
 const MAX_EVENTS_WITHOUT_PROGRESS: usize = 10_000;
-/// Events for each flow, in addition to [`MAX_EVENTS_WITHOUT_PROGRESS`], without an arrival or an end for which the
-/// clock may stand still.
+/// Events for each active flow, in addition to [`MAX_EVENTS_WITHOUT_PROGRESS`], for which the clock may stand still.
 const PER_FLOW: usize = 16;
 /// Units of work between two checks.
 const CHECK: usize = 8192;

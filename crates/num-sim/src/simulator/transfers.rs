@@ -139,7 +139,9 @@ impl Transfers {
     /// Bits that an active flow has sent by now. Those since it took its route are added to the links' totals, at the
     /// end of a run.
     pub(super) fn close(&mut self, slot: u32, now: f64) -> f64 {
-        let (sent, before) = (self.flows.flow(slot).sent(now), self.sent_at_route[slot as usize]);
+        let sent = self.flows.flow(slot).sent(now);
+        // There is none of a flow whose arrival a request to stop has cut short.
+        let before = self.sent_at_route.get(slot as usize).copied().unwrap_or(0.0);
         if sent > before {
             self.links.sent(self.flows.route(slot), sent - before);
         }

@@ -1,12 +1,14 @@
 //! Flows over several paths that the policy splits: closed forms, and full solves at every event.
 
+use std::sync::Arc;
+
 use crate::common::{brute_force, largest_difference, random_network};
 use netnum_core::{
     AlphaFair, KShortest, OptionValue, Paths, Problem, Settings, Status, Topology, Utilities, max_min, solve,
 };
 use netnum_sim::{
-    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Routing,
-    RunSettings, Sizes, Split, Srpt, Workload, policy, routing, simulate,
+    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Route,
+    Routing, RunSettings, Sizes, Split, Srpt, Workload, policy, routing, simulate,
 };
 
 const K: usize = 3;
@@ -70,6 +72,32 @@ fn weights_and_slow_sources_count() {
         // A backlog of a packet does not lift the cap.
         assert!((time - expected).abs() < 0.03, "{:?}", report.completion_times);
     }
+}
+
+#[test]
+fn the_first_pooled_flow_has_the_slack_of_the_others() {
+    // Two flows alike, without a link in common: 3 Mbit/s are produced, of which 2 are sent for 3 ms and 8 could be
+    // from then on. The backlog of 3 kbit, less than a packet, does not lift a cap; it is sent at the end.
+    let net = Topology::from_edges("s a 1e6\na t 1e6\ns b 1e6\nb t 1e6\nu c 1e6\nc v 1e6\nu d 1e6\nd v 1e6").unwrap();
+    let end = |name: &str| net.node_names().iter().position(|other| other == name).unwrap();
+    let [sources, destinations] = [["s", "u"], ["t", "v"]].map(|names| names.map(end).to_vec());
+    let workload = Workload::new(vec![0.0; 2], sources, destinations, vec![6e6 / 8.0; 2]).unwrap();
+    let workload = workload.with_production(Production::new(vec![3e6; 2], f64::INFINITY).unwrap()).unwrap();
+    let widened = (0..net.links().len() as u32).map(|link| CapacityChange { time: 0.003, link, capacity: 4e6 });
+    let settings = RunSettings::default().with_changes(widened.collect());
+    let report = run(&net, &workload, &mut MaxMinFair::new(), &settings);
+    let expected = 2.0 + 3e3 / 8e6;
+    assert!(report.completion_times.iter().all(|time| (time - expected).abs() < 1e-9), "{:?}", report.completion_times);
+}
+
+#[test]
+fn the_rate_alone_over_a_pool_is_found_or_an_error() {
+    let paths = Arc::new(Paths::from_lists([[0], [1]]));
+    let mut route = Route::default();
+    route.pool(&paths);
+    assert_eq!(route.alone(&[1e6, 2e6]).unwrap(), 3e6);
+    let error = route.alone(&[1e6, f64::NAN]).unwrap_err().to_string();
+    assert!(error.contains("NaN"), "{error}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use netnum_core::{Options, StopToken, Topology};
 use netnum_sim::{
-    Ecmp, MaxMinFair, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunProgress, RunSettings, RunStatus,
-    Sizes, Workload, policy, routing, simulate,
+    Ecmp, MaxMinFair, NetworkState, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, Route, Routing,
+    RunProgress, RunSettings, RunStatus, Sizes, Workload, policy, routing, simulate,
 };
 
 fn net() -> Topology {
@@ -121,4 +121,29 @@ fn a_limit_that_is_not_reached_changes_nothing() {
     };
     assert_eq!(run(Some(Duration::from_secs(3600))), run(None));
     assert_eq!(run(Some(Duration::MAX)), run(None));
+}
+
+/// Is asked to stop while it looks for a route.
+struct CutShort;
+
+impl Routing for CutShort {
+    fn name(&self) -> &str {
+        "cut short"
+    }
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+        Ok(())
+    }
+    fn route(&mut self, _flow: usize, _network: &NetworkState<'_>, _route: &mut Route) -> Result<()> {
+        Err(netnum_core::Error::Stopped.into())
+    }
+}
+
+#[test]
+fn an_arrival_that_is_cut_short_leaves_a_report() {
+    let net = net();
+    let flows = workload(&net, 3).unwrap();
+    let report = simulate(&net, &flows, &mut CutShort, &mut MaxMinFair::new(), &RunSettings::default(), &mut ());
+    let report = report.unwrap();
+    assert_eq!((report.status, report.ended()), (RunStatus::Stopped, 0));
+    assert_eq!(report.bytes_sent, [0.0; 3]);
 }

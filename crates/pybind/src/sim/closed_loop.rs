@@ -22,26 +22,30 @@ use crate::{detach, numbers};
 /// >>> netnum.sim.simulate(net, none, closed_loop=again).starts
 /// array([0., 2.])
 #[pyclass(frozen, module = "netnum.sim")]
-pub(crate) struct EndedFlows(Vec<EndedFlow>);
+pub(crate) struct EndedFlows {
+    ended: Vec<EndedFlow>,
+    net: Py<Topology>,
+}
 
 #[pymethods]
 impl EndedFlows {
     /// Their numbers in the workload of the report: array of int, shape (ended,).
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
-        self.indices(py, |ended| ended.flow)
+        numbers::read_only(py, self.ended.iter().map(|ended| ended.flow as isize).collect())
     }
 
-    /// The ends that have sent them, by index: array of int, shape (ended,).
+    /// The ends that have sent them, as the network takes them: their indices, or their names where names are integers.
+    /// Array of int, shape (ended,).
     #[getter]
-    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
-        self.indices(py, |ended| ended.source)
+    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.shown(py, |ended| ended.source)
     }
 
-    /// The ends that have received them, by index: array of int, shape (ended,).
+    /// The ends that have received them, likewise: array of int, shape (ended,).
     #[getter]
-    fn destinations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
-        self.indices(py, |ended| ended.destination)
+    fn destinations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.shown(py, |ended| ended.destination)
     }
 
     /// Their sizes in bytes: array of float, shape (ended,).
@@ -63,21 +67,21 @@ impl EndedFlows {
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.ended.len()
     }
 
     fn __repr__(&self) -> String {
-        format!("EndedFlows({})", numbers::counted(self.0.len(), "flow"))
+        format!("EndedFlows({})", numbers::counted(self.ended.len(), "flow"))
     }
 }
 
 impl EndedFlows {
-    fn indices<'py>(&self, py: Python<'py>, of: impl Fn(&EndedFlow) -> usize) -> Bound<'py, PyArray1<isize>> {
-        numbers::read_only(py, self.0.iter().map(|ended| of(ended) as isize).collect())
+    fn shown<'py>(&self, py: Python<'py>, end: impl Fn(&EndedFlow) -> usize) -> Bound<'py, PyArray1<i64>> {
+        numbers::read_only(py, self.ended.iter().map(|ended| self.net.get().shown(end(ended))).collect())
     }
 
     fn floats<'py>(&self, py: Python<'py>, of: impl Fn(&EndedFlow) -> f64) -> Bound<'py, PyArray1<f64>> {
-        numbers::read_only(py, self.0.iter().map(of).collect())
+        numbers::read_only(py, self.ended.iter().map(of).collect())
     }
 }
 
@@ -101,7 +105,8 @@ impl UserLoop {
     }
 
     fn call(&self, py: Python<'_>, now: f64, ended: &[EndedFlow]) -> PyResult<NextFlows> {
-        let answer = self.function.bind(py).call1((now, EndedFlows(ended.to_vec())))?;
+        let ended = EndedFlows { ended: ended.to_vec(), net: self.net.clone_ref(py) };
+        let answer = self.function.bind(py).call1((now, ended))?;
         let (flows, next_call) = match answer.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?)),
             _ => (answer, None),

@@ -113,7 +113,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
 ///     simulated time until then.
 /// progress : bool
-///     Whether to show a bar over the flows.
+///     Whether to show a bar over the flows; with a closed loop, over the time until `until`.
 ///
 /// Returns
 /// -------
@@ -181,11 +181,13 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// - or a tuple of that and the time of the next call if no flow ends before, after `now`.
 ///
 /// The simulation ends when no flow is left and no call is to come, or at `until`. The workload of the report has all
-/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it is the same again. Flows
-/// have weights if those of `workload` have, which may be empty: ``Workload([], [], [], [], weights=[])``. Flows that
-/// wait for others, coflows and rates of production do not go with a closed loop, nor do the policy ``"coflow"`` and
-/// policies, routings and `Paths` of users. This one keeps one request from every server on its way, with a pause
-/// between two of them::
+/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it with the same arguments
+/// has the same completion times and link bytes, bit for bit. Calls of the function are events of its own simulation
+/// only, also those after the last flow: the number of events, the time at the end, utilizations until then and the
+/// status may differ. Flows have weights if those of `workload` have, which may be empty:
+/// ``Workload([], [], [], [], weights=[])``. Flows that wait for others, coflows and rates of production do not go
+/// with a closed loop, nor do the policy ``"coflow"`` and policies, routings and `Paths` of users. This one keeps one
+/// request from every server on its way, with a pause between two of them::
 ///
 ///     def clients(now, ended):
 ///         servers = ended.destinations if len(ended) else np.arange(16)
@@ -235,7 +237,8 @@ pub(crate) fn simulate(
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
     let run = run.with_changes(changes).with_time_limit(time_limit);
     let (net, flows) = (&net.get().core, &workload.get().core);
-    let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
+    let total = closed_loop.is_none().then_some(flows.len());
+    let bar = ProgressBar::new(py, progress, "simulate", (total, until))?;
     let mut observer = BarObserver(&bar);
     let (routing, policy, observer) = (routing.as_mut(), policy.as_mut(), &mut observer);
     let report = py.enter_rust(|| match &mut closed_loop {

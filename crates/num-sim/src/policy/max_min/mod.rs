@@ -99,10 +99,6 @@ impl Policy for MaxMinFair {
         true
     }
 
-    fn is_exact(&self) -> bool {
-        self.pooled.is_none()
-    }
-
     fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
         Ok(())
     }
