@@ -243,8 +243,7 @@ fn a_newer_connection_of_a_name_takes_the_place_of_the_older() {
     wait_for("the older one", || is(&older, |status| status.is_led));
     let newer = setup.endpoint(daemon.address());
     wait_for("the newer one", || is(&newer, |status| status.is_led) && !is(&older, |status| status.is_led));
-    assert!(metric(&daemon, "netnum_connections_replaced_total") >= 1.0);
-    assert_eq!(metric(&daemon, "netnum_endpoints_connected"), 1.0);
+    wait_for("its count", || metric(&daemon, "netnum_connections_replaced_total") >= 1.0);
 }
 
 #[test]
