@@ -9,13 +9,20 @@ use std::time::{Duration, Instant};
 
 use netnum_core::Topology;
 use netnum_service::allocator::{FlowletAllocator, Hosts, RateSettings};
-use netnum_service::protocol::{EndpointProtocol, Flowlet, Short};
+use netnum_service::protocol::{EndpointProtocol, Flowlet, Random, Short};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const LASTS: Duration = Duration::from_millis(50);
 const TICKS: u32 = 300;
 
 fn address(endpoint: usize) -> [u8; 4] {
     [10, (endpoint >> 16) as u8, (endpoint >> 8) as u8, endpoint as u8]
+}
+
+fn seeded(seed: u64) -> Random {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Box::new(move || rng.random())
 }
 
 fn main() {
@@ -34,10 +41,10 @@ fn main() {
     settings.lifetime = settings.tick * 64;
     settings.iterations = 1;
     let tick = settings.tick;
-    let mut allocator = FlowletAllocator::new(net, hosts, settings, netnum_service::random).unwrap();
+    let mut allocator = FlowletAllocator::new(net, hosts, settings, || seeded(1)).unwrap();
     let mut sides: Vec<EndpointProtocol> =
-        (0..endpoints).map(|_| EndpointProtocol::new(netnum_service::random())).collect();
-    let mut random = netnum_service::random();
+        (0..endpoints).map(|number| EndpointProtocol::new(seeded(3 + number as u64))).collect();
+    let mut random = seeded(2);
     let mut ends: VecDeque<(Duration, usize, u32)> = VecDeque::new();
     let (mut now, mut owed, mut out, mut answer) = (Duration::ZERO, 0.0, Vec::new(), Vec::new());
     let (mut times, mut news) = (Vec::new(), Vec::new());

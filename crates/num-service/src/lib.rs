@@ -22,7 +22,7 @@ mod tls;
 pub use tls::{BadCertificates, Certificates};
 
 /// Numbers for sessions, from the keys that the standard library draws for its hash maps.
-pub fn random() -> protocol::Random {
+pub(crate) fn random() -> protocol::Random {
     use std::hash::{BuildHasher, RandomState};
     let mut drawn = 0_u64;
     let keys = RandomState::new();
@@ -30,4 +30,9 @@ pub fn random() -> protocol::Random {
         drawn += 1;
         keys.hash_one(drawn) as u32
     })
+}
+
+/// A number of microseconds in a file.
+pub(crate) fn microseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<std::time::Duration, D::Error> {
+    <u64 as serde::Deserialize>::deserialize(deserializer).map(std::time::Duration::from_micros)
 }

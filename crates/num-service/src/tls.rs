@@ -10,7 +10,7 @@ use quinn::TransportConfig;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde::Deserialize;
 
@@ -62,6 +62,8 @@ impl Certificates {
             .with_single_cert(chain, key)
             .map_err(|error| wrong(&self.certificate, error))?;
         config.alpn_protocols = vec![ALPN.to_vec()];
+        // Every connection shows its certificate: none goes on from an earlier one.
+        (config.session_storage, config.send_tls13_tickets) = (Arc::new(NoServerSessionStorage {}), 0);
         let crypto = QuicServerConfig::try_from(config).map_err(|error| wrong(&self.certificate, error))?;
         let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
         config.transport_config(transport(idle));

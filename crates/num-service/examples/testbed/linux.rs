@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,7 +150,11 @@ fn send_coflows(first: u64, from: f64, every: f64, tls: Option<&Path>) {
                 let endpoint = endpoint.as_ref();
                 let flow = (coflow * SENDERS * TRANSFERS + transfer) as u64 + first * TRANSFERS as u64;
                 scope.spawn(move || {
-                    (&*connect(flow, endpoint)).write_all(&vec![0; TRANSFER]).unwrap();
+                    let stream = connect(flow, endpoint);
+                    (&*stream).write_all(&vec![0; TRANSFER]).unwrap();
+                    stream.shutdown(Shutdown::Write).unwrap();
+                    // The receiver has all of it: until then the socket is watched, and its rate is up to date.
+                    (&*stream).read_to_end(&mut Vec::new()).unwrap();
                 });
             }
         });
@@ -390,15 +394,22 @@ fn coflows(folder: &Path, is_netnum: bool) -> Value {
     json!({ "p50": quantile(0.5), "p90": quantile(0.9), "p95": quantile(0.95), "fluid": whole })
 }
 
+/// The date, as the system writes it.
+fn today() -> String {
+    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output().expect("every system has a date");
+    String::from_utf8_lossy(&date.stdout).trim().to_string()
+}
+
 fn write_page(page: &Path, results: &Value) {
     let number = |path: &str, digits: usize| format!("{:.digits$}", results.pointer(path).unwrap().as_f64().unwrap());
     let mut text = String::from(
         "# The testbed\n\n\
-         `make testbed` has written this page: eight senders in network namespaces share a link of 200 Mbit/s\n\
+         `make testbed` writes this page. Eight senders in network namespaces share a link of 200 Mbit/s\n\
          (`tbf`, 20 ms of queue) to one receiver. `netnum` is CUBIC whose sockets are paced at the allocator's rates\n\
          (headroom 1 %, threshold 1 %, a tick of 1 ms). ",
     );
     text += &format!("The machine had {} cores, and a load of {}.\n\n", results["cores"], number("/load", 1));
+    text += &format!("This run was on {}.\n\n", today());
     text += "## Eight to one\n\n\
          One flow more every 3 s until there are eight, then one fewer. Jain's index over 20 ms (mean), payload\n\
          received, and the mean time after a change until every flow stays within 10 % of its share (windows of\n\
@@ -421,5 +432,19 @@ fn write_page(page: &Path, results: &Value) {
         let [p50, p90, p95] = ["p50", "p90", "p95"].map(|what| number(&format!("/coflows/{scheme}/{what}"), 2));
         text += &format!("| {scheme} | {p50} | {p90} | {p95} |\n");
     }
+    let of = |path: &str| results.pointer(path).unwrap().as_f64().unwrap();
+    let ratio = |path: &str, one: &str, other: &str| of(&path.replace('*', one)) / of(&path.replace('*', other));
+    text += &format!(
+        "\n## What was wanted\n\n\
+         | what | wanted | measured |\n|---|---|---|\n\
+         | Jain's index | 0.95 | {:.3} |\n\
+         | time to settle, beside CUBIC's | at most 0.33 | {:.2} |\n\
+         | goodput, beside CUBIC's | 0.95 | {:.2} |\n\
+         | CUBIC's p95 of a coflow, beside netnum's | 1.2 | {:.2} |\n",
+        of("/eight_to_one/netnum/jain"),
+        ratio("/eight_to_one/*/settle", "netnum", "cubic"),
+        ratio("/eight_to_one/*/goodput", "netnum", "cubic"),
+        ratio("/coflows/*/p95", "cubic", "netnum")
+    );
     fs::write(page, text).unwrap();
 }

@@ -61,11 +61,12 @@ struct Owner {
 pub struct Counts {
     /// Ticks.
     pub ticks: u64,
-    /// Flowlets that have started.
+    /// Flowlets that have started, or that a snapshot had.
     pub started: u64,
     /// Flowlets that have ended.
     pub ended: u64,
-    /// Flowlets that got no rate, as no path with a limit leads to their destination or their weight is 0.
+    /// Flowlets that were left to TCP alone: no path with a limit leads to their destination, their weight is 0 or ∞,
+    /// or their cap is 0.
     pub unrouted: u64,
     /// Datagrams received.
     pub received: u64,
@@ -212,6 +213,7 @@ impl FlowletAllocator {
                     self.counts.started += 1;
                     self.start(endpoint, id, &flowlet);
                 }
+                Event::Change(id, flowlet) => self.change(endpoint, id, &flowlet),
                 Event::End(id) => {
                     self.counts.ended += 1;
                     self.end(endpoint, id);
@@ -220,26 +222,30 @@ impl FlowletAllocator {
         }
     }
 
-    /// A flowlet has started, or is another one. Where only its weight or cap is, its price and rate go on.
+    /// A flowlet that cannot have a rate is TCP's alone, and is told so: it may have had one.
     fn start(&mut self, endpoint: usize, id: u32, flowlet: &Flowlet) {
         let law = self.law(flowlet);
-        let path = self.path(endpoint, flowlet);
-        if let Some(&flow) = self.endpoints[endpoint].flows.get(&id) {
-            let is_same = path
-                .as_deref()
-                .is_some_and(|path| self.allocator.paths(flow).is_ok_and(|paths| paths.links(0) == path));
-            if is_same && self.allocator.change(flow, None, Some(law)).is_ok() {
-                return;
-            }
-            self.end(endpoint, id);
-        }
-        match path.and_then(|path| self.allocator.start(&path, law).ok()) {
+        match self.path(endpoint, flowlet).and_then(|path| self.allocator.start(&path, law).ok()) {
             Some(flow) => {
                 self.endpoints[endpoint].flows.insert(id, flow);
                 self.owners.insert(flow, Owner { endpoint, flowlet: id });
             }
-            None => self.counts.unrouted += 1,
+            None => {
+                self.counts.unrouted += 1;
+                self.endpoints[endpoint].session.tell(id, Short::INFINITE);
+            }
         }
+    }
+
+    /// Another weight or cap. Its price and rate go on.
+    fn change(&mut self, endpoint: usize, id: u32, flowlet: &Flowlet) {
+        let law = self.law(flowlet);
+        let flow = self.endpoints[endpoint].flows.get(&id);
+        if flow.is_some_and(|&flow| self.allocator.change(flow, None, Some(law)).is_ok()) {
+            return;
+        }
+        self.end(endpoint, id);
+        self.start(endpoint, id, flowlet);
     }
 
     fn end(&mut self, endpoint: usize, id: u32) {

@@ -12,10 +12,10 @@ use serde::Deserialize;
 #[non_exhaustive]
 pub struct RateSettings {
     /// Between two ticks, from 100 µs to 100 ms. In files a number of microseconds, `tick_us`.
-    #[serde(rename = "tick_us", deserialize_with = "microseconds")]
+    #[serde(rename = "tick_us", deserialize_with = "crate::microseconds")]
     pub tick: Duration,
     /// For how long a rate holds that is not renewed, at least 32 ticks. In files `lifetime_us`.
-    #[serde(rename = "lifetime_us", deserialize_with = "microseconds")]
+    #[serde(rename = "lifetime_us", deserialize_with = "crate::microseconds")]
     pub lifetime: Duration,
     /// Iterations of prices per tick, at least 1.
     pub iterations: usize,
@@ -64,28 +64,39 @@ pub struct BadSettings {
 const TICKS_IN_LIFETIME: u32 = 32;
 
 impl RateSettings {
-    /// Whether times and counts are in their ranges; α, γ, the threshold and headroom are the allocator's to check.
+    /// Whether all are in their ranges.
     ///
     /// # Errors
     /// [`BadSettings`].
     pub fn check(&self) -> Result<(), BadSettings> {
+        let is_share = |part: f64| (0.0..1.0).contains(&part);
+        let is_positive = |number: f64| number > 0.0 && number.is_finite();
         let ranges = [
             (
                 "tick_us",
-                self.tick.as_micros(),
+                self.tick.as_micros().to_string(),
                 (100..=100_000).contains(&self.tick.as_micros()),
                 "100 to 100000 microseconds",
             ),
             (
                 "lifetime_us",
-                self.lifetime.as_micros(),
+                self.lifetime.as_micros().to_string(),
                 self.lifetime >= self.tick * TICKS_IN_LIFETIME && self.lifetime <= Duration::from_secs(3600),
                 "at least 32 ticks and at most an hour",
             ),
-            ("iterations", self.iterations as u128, self.iterations > 0, "at least 1"),
+            ("iterations", self.iterations.to_string(), self.iterations > 0, "at least 1"),
+            ("gamma", self.gamma.to_string(), is_positive(self.gamma), "a number > 0"),
+            ("alpha", self.alpha.to_string(), is_positive(self.alpha), "a number > 0"),
+            (
+                "update_threshold",
+                self.update_threshold.to_string(),
+                is_share(self.update_threshold),
+                "a number >= 0 and < 1",
+            ),
+            ("headroom", self.headroom.to_string(), is_share(self.headroom), "a number >= 0 and < 1"),
         ];
         match ranges.into_iter().find(|range| !range.2) {
-            Some((setting, found, _, expected)) => Err(BadSettings { setting, found: found.to_string(), expected }),
+            Some((setting, found, _, expected)) => Err(BadSettings { setting, found, expected }),
             None => Ok(()),
         }
     }
@@ -95,8 +106,4 @@ impl RateSettings {
     pub(super) fn of_allocator(&self) -> AllocatorSettings {
         AllocatorSettings::default().with_update_threshold(self.update_threshold).with_headroom(self.headroom)
     }
-}
-
-fn microseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_micros)
 }

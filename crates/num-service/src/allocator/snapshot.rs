@@ -16,6 +16,8 @@ use crate::protocol::{Flowlet, Random, Short};
 #[serde(deny_unknown_fields)]
 struct Written {
     allocator: String,
+    gamma: f64,
+    alpha: f64,
     flowlets: Vec<WrittenFlowlet>,
 }
 
@@ -59,7 +61,8 @@ impl FlowletAllocator {
                 });
             }
         }
-        let written = Written { allocator: self.allocator.to_json()?, flowlets };
+        let RateSettings { gamma, alpha, .. } = self.settings;
+        let written = Written { allocator: self.allocator.to_json()?, gamma, alpha, flowlets };
         Ok(serde_json::to_string(&written).expect("numbers and strings are JSON"))
     }
 
@@ -77,6 +80,13 @@ impl FlowletAllocator {
     ) -> Result<Self, BadSnapshot> {
         let bad = |what: String| BadSnapshot(what);
         let written: Written = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+        for (name, found, expected) in
+            [("gamma", written.gamma, settings.gamma), ("alpha", written.alpha, settings.alpha)]
+        {
+            if found != expected {
+                return Err(bad(format!("its {name} is {found}, the one set is {expected}")));
+            }
+        }
         let allocator = restored(&written.allocator, &net, &settings)?;
         let mut this = Self::with_allocator(net, hosts, settings, allocator, random);
         let mut of_endpoint = vec![Vec::new(); this.endpoints.len()];
@@ -110,6 +120,8 @@ impl FlowletAllocator {
             .map(|(flow, _)| flow)
             .filter(|flow| !this.owners.contains_key(flow))
             .collect();
+        this.counts.started = this.allocator.flows() as u64;
+        this.counts.ended = orphans.len() as u64;
         this.allocator.end_all(&orphans).map_err(|error| bad(error.to_string()))?;
         // Links may have failed or returned since.
         this.reroute();

@@ -1,14 +1,13 @@
 //! The allocator of a network, as a daemon: `netnum-allocator FILE`.
 //!
-//! SIGHUP reads the network again; SIGTERM and SIGINT write the snapshot and stop.
+//! SIGHUP reads the network again; SIGTERM and SIGINT write the snapshot and stop. Where there are no such signals it
+//! does not run.
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Parser;
 use netnum_service::daemon::{Config, Daemon};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Computes the rates of the flowlets that endpoints report, and sends them.
 #[derive(Debug, Parser)]
@@ -32,26 +31,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let daemon = Daemon::start(&config)?;
     tracing::info!(address = %daemon.address(), "listens");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut reload = signal(SignalKind::hangup())?;
-        let mut stops = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
-        let [terminate, interrupt] = &mut stops;
-        let mut looks = tokio::time::interval(Duration::from_secs(1));
-        loop {
-            tokio::select! {
-                _ = looks.tick() => if !daemon.is_running() {
-                    return Err(std::io::Error::other("the allocator has ended"));
-                },
-                _ = reload.recv() => match daemon.reload(&config) {
-                    Ok(()) => tracing::info!("the network was read again"),
-                    Err(error) => tracing::error!(%error, "the network stays as it was"),
-                },
-                _ = terminate.recv() => break,
-                _ = interrupt.recv() => break,
-            }
-        }
-        Ok::<_, std::io::Error>(())
-    })?;
+    runtime.block_on(until_stopped(&daemon, &config))?;
     daemon.stop();
     Ok(())
+}
+
+#[cfg(not(unix))]
+async fn until_stopped(_: &Daemon, _: &Config) -> std::io::Result<()> {
+    Err(std::io::Error::other("netnum-allocator needs the signals of Unix"))
+}
+
+#[cfg(unix)]
+async fn until_stopped(daemon: &Daemon, config: &Config) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut reload = signal(SignalKind::hangup())?;
+    let mut stops = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    let [terminate, interrupt] = &mut stops;
+    let mut looks = tokio::time::interval(std::time::Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            _ = looks.tick() => if !daemon.is_running() {
+                return Err(std::io::Error::other("the allocator has ended"));
+            },
+            _ = reload.recv() => match daemon.reload(config) {
+                Ok(()) => tracing::info!("the network was read again"),
+                Err(error) => tracing::error!(%error, "the network stays as it was"),
+            },
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+        }
+    }
 }

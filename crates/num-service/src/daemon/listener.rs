@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
-use super::ticker::Message;
+use super::ticker::{Message, Sender};
 use crate::tls;
 
 pub(super) struct Listener {
@@ -21,6 +21,8 @@ struct Shared {
     /// The number of an endpoint by the name in its certificate.
     numbers: FxHashMap<String, usize>,
     messages: SyncSender<Message>,
+    /// Connections so far.
+    connections: AtomicU64,
     refused: Arc<AtomicU64>,
     refusals: Mutex<Refusals>,
 }
@@ -42,8 +44,8 @@ impl Listener {
     ) -> std::io::Result<Self> {
         let endpoint = quinn::Endpoint::server(config, address)?;
         let numbers = names.into_iter().zip(0..).collect();
-        let (refused, refusals) = (Arc::default(), Mutex::new(Refusals::default()));
-        Ok(Self { endpoint, shared: Arc::new(Shared { numbers, messages, refused, refusals }) })
+        let (connections, refused, refusals) = (AtomicU64::new(0), Arc::default(), Mutex::default());
+        Ok(Self { endpoint, shared: Arc::new(Shared { numbers, messages, connections, refused, refusals }) })
     }
 
     /// How many handshakes it has refused.
@@ -80,16 +82,18 @@ impl Shared {
             Err(error) => return self.refuse(from, &error.to_string()),
         };
         let names = tls::names(&connection);
-        let Some(&number) = names.iter().find_map(|name| self.numbers.get(name)) else {
+        let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(name)) else {
             self.refuse(from, &format!("its certificate names {names:?}, and none of the hosts"));
             return connection.close(1_u8.into(), b"no host has the name of this certificate");
         };
-        if self.messages.send(Message::Connected(number, connection.clone())).is_err() {
-            return;
+        let sender = Sender { endpoint, connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1 };
+        // This thread has all connections, and waits for none.
+        if self.messages.try_send(Message::Connected(sender, connection.clone())).is_err() {
+            return connection.close(3_u8.into(), b"the allocator is busy");
         }
         tracing::info!(name = names.join(" "), %from, "connected");
         while let Ok(bytes) = connection.read_datagram().await {
-            match self.messages.try_send(Message::Datagram(number, bytes)) {
+            match self.messages.try_send(Message::Datagram(sender, bytes)) {
                 // A datagram that finds no room is lost.
                 Ok(()) | Err(TrySendError::Full(_)) => {}
                 Err(TrySendError::Disconnected(_)) => return,

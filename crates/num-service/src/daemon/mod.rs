@@ -24,6 +24,7 @@ use std::thread::JoinHandle;
 
 pub use config::{BadConfig, Config};
 use listener::Listener;
+pub(crate) use ticker::REPLACED;
 use ticker::{Message, Ticker};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

@@ -18,6 +18,7 @@ pub(super) struct Status {
     running: Duration,
     counts: Counts,
     overruns: u64,
+    replaced: u64,
     flowlets: usize,
     connected: usize,
     endpoints: usize,
@@ -27,11 +28,12 @@ pub(super) struct Status {
 }
 
 impl Status {
-    pub(super) fn of(allocator: &FlowletAllocator, overruns: u64, running: Duration) -> Self {
+    pub(super) fn of(allocator: &FlowletAllocator, overruns: u64, replaced: u64, running: Duration) -> Self {
         Self {
             running,
             counts: allocator.counts(),
             overruns,
+            replaced,
             flowlets: allocator.flowlets(),
             connected: allocator.connected(),
             endpoints: allocator.hosts().all().len(),
@@ -46,6 +48,7 @@ impl Status {
         let all = [
             ("flowlets", "gauge", "Flowlets that have a rate.", self.flowlets as u64),
             ("endpoints_connected", "gauge", "Endpoints that have a session.", self.connected as u64),
+            ("connections_replaced_total", "counter", "Connections whose name another has taken.", self.replaced),
             ("handshakes_refused_total", "counter", "Connections that no host may make.", refused),
             ("ticks_total", "counter", "Ticks.", counts.ticks),
             ("overruns_total", "counter", "Ticks that took longer than their period.", self.overruns),
@@ -90,12 +93,21 @@ impl Status {
 /// The longest request that is read, and for how long.
 const LONGEST_REQUEST: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
+/// After a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers `GET /` and `GET /metrics`, one request per connection, one connection at a time.
 pub(super) async fn serve(listener: TcpListener, messages: SyncSender<Message>, refused: Arc<AtomicU64>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        // A client that is slow or gone is not waited for.
-        let _ = tokio::time::timeout(PATIENCE, answer(stream, &messages, &refused)).await;
+    loop {
+        match listener.accept().await {
+            // A client that is slow or gone is not waited for.
+            Ok((stream, _)) => drop(tokio::time::timeout(PATIENCE, answer(stream, &messages, &refused)).await),
+            // Of one connection, or as there are too many files open: the next may be better.
+            Err(error) => {
+                tracing::debug!(%error, "no connection to the status page");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
     }
 }
 

@@ -84,7 +84,7 @@ impl Agent {
             }
             is_there
         });
-        counts.is_led = now < protocol.lease();
+        counts.is_led = protocol.is_led(now);
         counts.sockets = self.sockets.len();
         counts.flowlets = protocol.flowlets().count();
         counts.paced = self.sockets.iter().filter(|socket| socket.limit != UNLIMITED).count();
@@ -112,6 +112,15 @@ impl Agent {
     pub(super) fn poll(&mut self) -> Option<Vec<u8>> {
         let (now, mut out) = (self.now(), Vec::new());
         self.protocol.poll(now, &mut out).then_some(out)
+    }
+
+    /// For how long nothing is to be done but at looks: until a datagram is due, where there is a connection, or a
+    /// rate expires.
+    pub(super) fn wait(&self, is_connected: bool) -> Duration {
+        let now = self.now();
+        let due = is_connected.then(|| self.protocol.due_at());
+        let next = self.protocol.expires_at(now).into_iter().chain(due).min();
+        next.map_or(Duration::MAX, |next| next.saturating_sub(now))
     }
 
     /// A connection has been made, and is given time to speak.
@@ -173,7 +182,8 @@ impl Socket {
             destination_port: self.destination.port(),
             source_port: self.source.port(),
             weight: self.weight,
-            cap: Short::floor(cap),
+            // The smallest cap is 1 bit/s: with none at all it would be no flowlet.
+            cap: Short::floor(cap.max(1.0)),
         }
     }
 
@@ -197,7 +207,7 @@ impl Socket {
         if limit == self.limit {
             return Some(());
         }
-        if limit == UNLIMITED && self.flowlet.is_some() {
+        if rate.is_none() && self.flowlet.is_some() {
             counts.lapses += 1;
             tracing::warn!(to = %self.destination, "its rate has expired: TCP goes on alone");
         }

@@ -3,17 +3,20 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use quinn::{ClientConfig, Connection, Endpoint};
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::agent::Agent;
 use super::{EndpointConfig, EndpointError};
+use crate::daemon::REPLACED;
 
 /// For how long one handshake is waited for.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Between two of them, doubled from the shortest to the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(400)];
+/// After another process has taken the name of this one, which it would lose again if it were asked for at once.
+const REPLACED_PAUSE: Duration = Duration::from_secs(10);
 /// An allocator that is silent for longer is taken for gone, or for a lifetime where that is longer.
 const SILENCE: Duration = Duration::from_millis(200);
 /// A connection without any packet ends.
@@ -54,13 +57,14 @@ impl Connector {
 
 /// Until the agent ends.
 pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Duration) {
-    let mut looks = interval(watch.max(Duration::from_millis(1)));
+    let mut looks = interval(watch);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut connection: Option<Connection> = None;
     let mut attempt: Option<Attempt> = Some(connector.attempt());
     loop {
+        let wait = agent.wait(connection.is_some());
         tokio::select! {
-            _ = looks.tick() => {
+            () = either(looks.tick(), sleep(wait)) => {
                 if !agent.look() {
                     break;
                 }
@@ -76,6 +80,9 @@ pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Durat
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the connection to the allocator is lost");
+                    if is_replaced(&error) {
+                        connector.pause = REPLACED_PAUSE;
+                    }
                     connection = None;
                 }
             },
@@ -104,7 +111,19 @@ pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Durat
     let _ = timeout(PATIENCE, connector.endpoint.wait_idle()).await;
 }
 
-async fn read(connection: Option<&Connection>) -> Result<bytes::Bytes, quinn::ConnectionError> {
+fn is_replaced(error: &ConnectionError) -> bool {
+    matches!(error, ConnectionError::ApplicationClosed(close) if close.error_code == REPLACED.0.into())
+}
+
+/// Until one of both is done.
+async fn either<T>(one: impl Future<Output = T>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        _ = one => {}
+        () = other => {}
+    }
+}
+
+async fn read(connection: Option<&Connection>) -> Result<bytes::Bytes, ConnectionError> {
     match connection {
         Some(connection) => connection.read_datagram().await,
         None => std::future::pending().await,

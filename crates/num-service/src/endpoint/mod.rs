@@ -43,11 +43,12 @@ pub struct EndpointConfig {
     pub name: String,
     /// Certificates of this endpoint.
     pub tls: Certificates,
-    /// Between two looks at the sockets. In files `watch_us`, 1000 by default.
-    #[serde(rename = "watch_us", default = "watch", deserialize_with = "microseconds")]
+    /// Between two looks at the sockets, from 1 to 100 ms. In files `watch_us`, 1000 by default.
+    #[serde(rename = "watch_us", default = "watch", deserialize_with = "crate::microseconds")]
     pub watch: Duration,
-    /// A flowlet has ended when nothing was unacknowledged for so long. In files `idle_us`, 5000 by default.
-    #[serde(rename = "idle_us", default = "idle", deserialize_with = "microseconds")]
+    /// A flowlet has ended when nothing was unacknowledged for so long, at most 10 s. In files `idle_us`, 5000 by
+    /// default.
+    #[serde(rename = "idle_us", default = "idle", deserialize_with = "crate::microseconds")]
     pub idle: Duration,
     /// Whether a flowlet's cap is what its source was measured to give, where that is less than its rate. In files
     /// true by default.
@@ -65,10 +66,6 @@ fn idle() -> Duration {
 
 fn yes() -> bool {
     true
-}
-
-fn microseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_micros)
 }
 
 impl EndpointConfig {
@@ -95,6 +92,16 @@ pub enum EndpointError {
     /// A weight that is not a positive number.
     #[error("weight is {0}, expected a number > 0")]
     Weight(f64),
+    /// A time of the configuration is out of its range.
+    #[error("{setting} is {found}, expected {expected}")]
+    Time {
+        /// Its name in files.
+        setting: &'static str,
+        /// Microseconds.
+        found: u128,
+        /// The range.
+        expected: &'static str,
+    },
     /// The endpoint has stopped.
     #[error("the endpoint has stopped")]
     Stopped,
@@ -158,8 +165,18 @@ impl Endpoint {
     /// alone.
     ///
     /// # Errors
-    /// [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or no UDP socket.
+    /// [`EndpointError::Time`], [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or
+    /// no UDP socket.
     pub fn connect(config: EndpointConfig) -> Result<Self, EndpointError> {
+        let (watch, idle) = (config.watch.as_micros(), config.idle.as_micros());
+        for (setting, found, is_within, expected) in [
+            ("watch_us", watch, (1000..=100_000).contains(&watch), "1000 to 100000 microseconds"),
+            ("idle_us", idle, idle <= 10_000_000, "at most 10000000 microseconds"),
+        ] {
+            if !is_within {
+                return Err(EndpointError::Time { setting, found, expected });
+            }
+        }
         let (sockets, attached) = channel();
         let status = Arc::new(Mutex::new(EndpointStatus::default()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -86,7 +86,7 @@ pub struct Flowlet {
 
 impl Flowlet {
     /// Whether both run between the same ends, and so over the same path.
-    pub fn has_ends_of(&self, other: &Self) -> bool {
+    pub(super) fn has_ends_of(&self, other: &Self) -> bool {
         let ends = |flowlet: &Self| (flowlet.destination, flowlet.destination_port, flowlet.source_port);
         ends(self) == ends(other)
     }

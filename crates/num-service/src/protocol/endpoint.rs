@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use super::channel::Channel;
-use super::datagram::{self, Damaged, Datagram, END, Flowlet, HEADER, Head, MAX_DATAGRAM, START, Session};
+use super::datagram::{self, Damaged, Datagram, END, Flowlet, HEADER, Head, MAX_DATAGRAM, START};
 use super::outbox::Outbox;
 use super::{Random, Short};
 
@@ -30,8 +30,10 @@ pub struct EndpointProtocol {
     channel: Option<Channel>,
     hello_at: Duration,
     lifetime: Duration,
-    /// Until when the rates of this session hold.
+    /// Until when all rates of this session hold.
     lease: Duration,
+    /// A lifetime after the newest report that the allocator is known to have.
+    led_until: Duration,
     sent_at: VecDeque<(u64, Duration)>,
     flowlets: FxHashMap<u32, Known>,
     outbox: Outbox<Report>,
@@ -42,8 +44,21 @@ pub struct EndpointProtocol {
 struct Known {
     flowlet: Flowlet,
     rate: Option<Short>,
-    /// When a rate of an earlier session expires; none for one that expires with the lease.
-    expires: Option<Duration>,
+    /// Until when the rate holds by itself.
+    expires: Duration,
+    /// Whether the rate is of this session, so that its lease renews it.
+    is_leased: bool,
+}
+
+impl Known {
+    fn new(flowlet: Flowlet) -> Self {
+        Self { flowlet, rate: None, expires: Duration::ZERO, is_leased: false }
+    }
+
+    /// Until when the rate holds, for such a lease.
+    fn expires(&self, lease: Duration) -> Duration {
+        if self.is_leased { self.expires.max(lease) } else { self.expires }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +84,7 @@ impl EndpointProtocol {
             hello_at: Duration::ZERO,
             lifetime: Duration::ZERO,
             lease: Duration::ZERO,
+            led_until: Duration::ZERO,
             sent_at: VecDeque::new(),
             flowlets: FxHashMap::default(),
             outbox: Outbox::new(),
@@ -83,15 +99,19 @@ impl EndpointProtocol {
         }
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
-        self.flowlets.insert(id, Known { flowlet, rate: None, expires: None });
+        self.flowlets.insert(id, Known::new(flowlet));
         self.outbox.tell(id, Report::Start(flowlet));
         id
     }
 
-    /// A flowlet has another cap or weight.
+    /// A flowlet has another cap or weight; with other ends it is another one, without a rate.
     pub fn change(&mut self, id: u32, flowlet: Flowlet) {
         if let Some(known) = self.flowlets.get_mut(&id).filter(|known| known.flowlet != flowlet) {
-            known.flowlet = flowlet;
+            if known.flowlet.has_ends_of(&flowlet) {
+                known.flowlet = flowlet;
+            } else {
+                *known = Known::new(flowlet);
+            }
             self.outbox.tell(id, Report::Start(flowlet));
         }
     }
@@ -109,26 +129,33 @@ impl EndpointProtocol {
         self.flowlets.iter().map(|(&id, known)| (id, known.flowlet))
     }
 
-    /// The rate of a flowlet, in bits per second: none before the first, and none after its lifetime.
+    /// The rate of a flowlet, in bits per second: none before the first, and none after its lifetime; ∞ where the
+    /// allocator leaves it to TCP alone.
     pub fn rate(&self, id: u32, now: Duration) -> Option<f64> {
         let known = self.flowlets.get(&id)?;
-        let rate = known.rate.filter(|_| now < known.expires.unwrap_or(self.lease))?;
+        let rate = known.rate.filter(|_| now < known.expires(self.lease))?;
         Some(rate.value())
     }
 
-    /// When all rates of this session expire, unless the allocator renews them.
+    /// When the next rate expires, unless the allocator renews it; none where no rate holds. O(flowlets).
+    pub fn expires_at(&self, now: Duration) -> Option<Duration> {
+        let all = self.flowlets.values().filter(|known| known.rate.is_some()).map(|known| known.expires(self.lease));
+        all.filter(|&expires| now < expires).min()
+    }
+
+    /// When all rates of this session expire, but those that were told since, unless the allocator renews them.
     pub fn lease(&self) -> Duration {
         self.lease
+    }
+
+    /// Whether the allocator has heard of this endpoint within a lifetime, so that it leads its flowlets.
+    pub fn is_led(&self, now: Duration) -> bool {
+        now < self.led_until
     }
 
     /// For how long a rate holds that is not renewed; 0 before the first session.
     pub fn lifetime(&self) -> Duration {
         self.lifetime
-    }
-
-    /// Whether the allocator knows this session.
-    pub fn is_welcome(&self) -> bool {
-        self.channel.is_some()
     }
 
     /// States that the allocator has not acknowledged.
@@ -142,8 +169,8 @@ impl EndpointProtocol {
         while self.session == old {
             self.session = (self.random)();
         }
-        for known in self.flowlets.values_mut().filter(|known| known.rate.is_some()) {
-            known.expires.get_or_insert(self.lease);
+        for known in self.flowlets.values_mut() {
+            (known.expires, known.is_leased) = (known.expires(self.lease), false);
         }
         (self.channel, self.hello_at, self.lease) = (None, Duration::ZERO, Duration::ZERO);
         self.sent_at.clear();
@@ -185,19 +212,21 @@ impl EndpointProtocol {
             return Ok(());
         }
         self.outbox.settle(head.ack);
-        for (id, rate) in rates.iter().map(datagram::read_rate) {
-            if let Some(known) = self.flowlets.get_mut(&id) {
-                (known.rate, known.expires) = (Some(rate), None);
-                news.push(id);
-            }
-        }
         while self.sent_at.front().is_some_and(|&(sequence, _)| sequence < head.ack) {
             self.sent_at.pop_front();
         }
-        if let Some(&(sequence, sent_at)) = self.sent_at.front()
-            && (sequence, head.left) == (head.ack, 0)
-        {
-            self.lease = self.lease.max(sent_at + self.lifetime);
+        // A rate is newer than the report that comes with it, and than the one before. So it holds for as long as that.
+        let sent_at = self.sent_at.front().filter(|sent| sent.0 == head.ack).map(|&(_, sent_at)| sent_at);
+        let expires = sent_at.map_or(Duration::ZERO, |sent_at| sent_at + self.lifetime);
+        for (id, rate) in rates.iter().map(datagram::read_rate) {
+            if let Some(known) = self.flowlets.get_mut(&id) {
+                (known.rate, known.expires, known.is_leased) = (Some(rate), known.expires.max(expires), true);
+                news.push(id);
+            }
+        }
+        self.led_until = self.led_until.max(expires);
+        if head.left == 0 {
+            self.lease = self.lease.max(expires);
         }
         Ok(())
     }
@@ -240,10 +269,5 @@ impl EndpointProtocol {
         }
         let renewal = channel.due_at(self.lifetime / RENEWALS);
         if self.outbox.is_empty() { renewal } else { renewal.min(channel.resend_at()) }
-    }
-
-    /// The session, for logs.
-    pub fn session(&self) -> Session {
-        self.channel.as_ref().map_or(Session { session: self.session, token: 0 }, |channel| channel.id)
     }
 }

@@ -1,5 +1,5 @@
 //! Flowtune's protocol: an endpoint and an allocator that keep each other's newest state, without I/O and without a
-//! clock of their own. `docs/service_protocol.md` states it for whoever writes another endpoint.
+//! clock of their own. `docs/reference/protocol.md` states it for whoever writes another endpoint.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! States that the other side has not acknowledged yet.
 //!
-//! One state per flowlet, in the order in which it first had something to say. A datagram carries the front of the
-//! queue, as much as fits, and a state in the front stays there until it is acknowledged: every datagram from `since`
-//! on has carried it. So an acknowledgement of datagram n settles every state with since ≤ n, whichever datagrams
-//! before n were lost. A newer state takes the place of the older one and begins anew.
+//! One state per flowlet, in the order in which they were told. A datagram carries the front of the queue, as much as
+//! fits, and a state in the front stays there until it is acknowledged: every datagram from `since` on has carried it.
+//! So an acknowledgement of datagram n settles every state with since ≤ n, whichever datagrams before n were lost. A
+//! newer state replaces the older one and begins anew.
 
 use std::collections::BTreeMap;
 
@@ -35,9 +35,12 @@ impl<S: Copy> Outbox<S> {
         *self = Self::new();
     }
 
-    /// The newest state of a flowlet, instead of any before.
+    /// The newest state of a flowlet, instead of any before: in the place of one that still waits, else at the end, so
+    /// that flowlets with news in every datagram leave room for others.
     pub(super) fn tell(&mut self, id: u32, state: S) {
-        let place = self.states.get(&id).map_or(self.next_place, |pending| pending.place);
+        let waiting = self.states.get(&id).filter(|pending| pending.since.is_none()).map(|pending| pending.place);
+        let place = waiting.unwrap_or(self.next_place);
+        self.withdraw(id);
         self.next_place = self.next_place.max(place + 1);
         self.queue.insert(place, id);
         self.states.insert(id, Pending { state, place, since: None });

@@ -9,11 +9,16 @@ use super::datagram::{self, Damaged, Datagram, END, Flowlet, HEADER, Head, MAX_D
 use super::outbox::Outbox;
 use super::{Random, Short};
 
+/// Where datagrams leave rates out for longer than this part of a lifetime, all rates are told again.
+const REFRESHES: u32 = 4;
+
 /// What an endpoint has told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A flowlet has started, or is another one now.
+    /// A flowlet has started.
     Start(u32, Flowlet),
+    /// A flowlet has another weight or cap.
+    Change(u32, Flowlet),
     /// A flowlet has ended.
     End(u32),
 }
@@ -32,6 +37,8 @@ pub struct EndpointSession {
     /// Flowlets of an earlier session, which this one may not have.
     unconfirmed: usize,
     outbox: Outbox<Short>,
+    /// When a datagram last left nothing out, or all rates began to be told again.
+    whole_at: Duration,
 }
 
 #[derive(Debug)]
@@ -54,6 +61,7 @@ impl EndpointSession {
             flowlets: FxHashMap::default(),
             unconfirmed: 0,
             outbox: Outbox::new(),
+            whole_at: Duration::ZERO,
         }
     }
 
@@ -150,14 +158,15 @@ impl EndpointSession {
 
     fn start(&mut self, id: u32, flowlet: Flowlet, events: &mut Vec<Event>) {
         if let Some(known) = self.flowlets.get_mut(&id) {
-            if known.flowlet != flowlet {
-                if !known.flowlet.has_ends_of(&flowlet) {
-                    known.rate = None;
-                    self.outbox.withdraw(id);
-                }
-                known.flowlet = flowlet;
-                events.push(Event::Start(id, flowlet));
+            if !known.flowlet.has_ends_of(&flowlet) {
+                // Another one, of the same number.
+                known.rate = None;
+                self.outbox.withdraw(id);
+                events.extend([Event::End(id), Event::Start(id, flowlet)]);
+            } else if known.flowlet != flowlet {
+                events.push(Event::Change(id, flowlet));
             }
+            known.flowlet = flowlet;
             if !known.confirmed {
                 known.confirmed = true;
                 self.unconfirmed -= 1;
@@ -171,7 +180,8 @@ impl EndpointSession {
         }
     }
 
-    /// The rate of a flowlet, which is told until the endpoint has it. One that has ended is nobody's.
+    /// The rate of a flowlet, which is told until the endpoint has it; [`Short::INFINITE`] where it is TCP's alone. One
+    /// that has ended is nobody's.
     pub fn tell(&mut self, id: u32, rate: Short) {
         if let Some(known) = self.flowlets.get_mut(&id).filter(|known| known.rate != Some(rate)) {
             known.rate = Some(rate);
@@ -184,6 +194,12 @@ impl EndpointSession {
     /// The datagram that is due at this tick, if any: rates that are not acknowledged, or an answer.
     pub fn poll(&mut self, now: Duration, out: &mut Vec<u8>) -> bool {
         let (room, size) = (MAX_DATAGRAM - HEADER, |_: &Short| RATE);
+        if self.outbox.len() * RATE <= room {
+            self.whole_at = now;
+        } else if now >= self.whole_at + self.lifetime / REFRESHES {
+            self.whole_at = now;
+            self.tell_again();
+        }
         let Some(channel) = &mut self.channel else { return false };
         let is_lost = !self.outbox.is_empty() && now >= channel.resend_at();
         if !(channel.owes || is_lost || self.outbox.has_news(room, size)) {
@@ -194,6 +210,16 @@ impl EndpointSession {
         let head = channel.send(now, !rates.is_empty(), left);
         datagram::write_rates(out, head, &rates);
         true
+    }
+
+    /// Tells all rates that the endpoint has, behind those that it is to be told: datagrams that leave rates out renew
+    /// those alone that they carry, and what does not move would expire.
+    fn tell_again(&mut self) {
+        for (&id, known) in &self.flowlets {
+            if let Some(rate) = known.rate.filter(|_| known.confirmed && !self.outbox.has(id)) {
+                self.outbox.tell(id, rate);
+            }
+        }
     }
 
     /// Ends the session and all flowlets of an endpoint that has not been heard of for a lifetime: it knows no rate any

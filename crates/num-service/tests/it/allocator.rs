@@ -151,17 +151,64 @@ fn a_flowlet_without_a_path_keeps_the_rate_0_until_its_link_returns() {
 }
 
 #[test]
-fn what_is_no_host_has_no_rate_and_is_counted() {
+fn what_is_no_host_is_left_to_tcp_and_counted() {
     let mut hub = Hub::new(net(100e6), exact());
     let id = hub.endpoints[0].start(to(77, 1));
     let itself = hub.endpoints[0].start(to(1, 1));
     hub.run(20);
-    assert_eq!(hub.endpoints[0].rate(id, hub.now), None);
-    assert_eq!(hub.endpoints[0].rate(itself, hub.now), None);
+    assert_eq!(hub.rate(0, id), f64::INFINITY);
+    assert_eq!(hub.rate(0, itself), f64::INFINITY);
     assert_eq!(hub.allocator.counts().unrouted, 2);
     hub.endpoints[0].end(id);
     hub.run(20);
     assert_eq!(hub.allocator.counts().ended, 1);
+}
+
+#[test]
+fn a_flowlet_that_cannot_have_a_rate_any_more_is_left_to_tcp_until_it_can() {
+    let good = to(3, 1);
+    for refused in [
+        Flowlet { weight: Short::floor(0.0), ..good },
+        Flowlet { weight: Short::INFINITE, ..good },
+        Flowlet { cap: Short::floor(0.9), ..good },
+        Flowlet { destination: [10, 0, 0, 77].into(), ..good },
+    ] {
+        let mut hub = Hub::new(net(80e6), exact());
+        let (id, other) = (hub.endpoints[1].start(good), hub.endpoints[1].start(to(3, 2)));
+        hub.run(100);
+        assert_near(hub.rate(1, id), 40e6);
+        hub.endpoints[1].change(id, refused);
+        hub.run(100);
+        assert_eq!(hub.rate(1, id), f64::INFINITY, "{refused:?}");
+        assert_near(hub.rate(1, other), 80e6);
+        assert_eq!((hub.allocator.flowlets(), hub.allocator.counts().unrouted), (1, 1));
+        hub.endpoints[1].change(id, good);
+        hub.run(100);
+        assert_near(hub.rate(1, id), 40e6);
+    }
+}
+
+#[test]
+fn a_flowlet_that_becomes_another_one_gets_a_rate_though_its_path_is_the_same() {
+    let mut hub = Hub::new(net(80e6), RateSettings::default());
+    let id = hub.endpoints[1].start(to(3, 1));
+    hub.run(100);
+    hub.endpoints[1].change(id, to(3, 2));
+    assert_eq!(hub.endpoints[1].rate(id, hub.now), None);
+    hub.run(100);
+    assert!(hub.rate(1, id) > 70e6);
+    let counts = hub.allocator.counts();
+    assert_eq!((counts.started, counts.ended), (2, 1));
+}
+
+#[test]
+fn a_change_of_a_cap_is_no_start() {
+    let mut hub = Hub::new(net(80e6), exact());
+    let id = hub.endpoints[1].start(to(3, 1));
+    hub.run(20);
+    hub.endpoints[1].change(id, Flowlet { cap: Short::floor(1e6), ..to(3, 1) });
+    hub.run(20);
+    assert_eq!((hub.allocator.counts().started, hub.allocator.flowlets()), (1, 1));
 }
 
 #[test]
@@ -185,8 +232,10 @@ fn with_a_fifth_of_datagrams_lost_rates_are_the_same_in_the_end() {
 
 #[test]
 fn rates_that_endpoints_have_never_overload_a_link() {
-    let mut hub = Hub::new(net(90e6), RateSettings::default());
-    let mut ids = Vec::new();
+    // One path between any two.
+    let star = Topology::from_edges("a s 60e6\nb s 100e6\nc s 90e6").unwrap();
+    let mut hub = Hub::new(star, RateSettings::default());
+    let (mut ids, mut most) = (Vec::new(), 0.0_f64);
     for round in 0..300_u16 {
         let endpoint = usize::from(round % 2);
         ids.push((endpoint, hub.endpoints[endpoint].start(to(3, round))));
@@ -195,10 +244,15 @@ fn rates_that_endpoints_have_never_overload_a_link() {
             hub.endpoints[endpoint].end(id);
         }
         hub.run(3);
-        let rates = ids.iter().filter_map(|&(endpoint, id)| hub.endpoints[endpoint].rate(id, hub.now));
-        // The links into c: 90 from the switch and 40 from the other.
-        assert!(rates.sum::<f64>() <= 130e6, "more than the links into c");
+        let of = |from: usize| -> f64 {
+            let own = ids.iter().filter(|&&(endpoint, _)| endpoint == from);
+            own.filter_map(|&(endpoint, id)| hub.endpoints[endpoint].rate(id, hub.now)).sum()
+        };
+        let (of_a, of_b) = (of(0), of(1));
+        assert!(of_a <= 60e6 && of_b <= 100e6 && of_a + of_b <= 90e6, "{of_a} of a and {of_b} of b");
+        most = most.max(of_a + of_b);
     }
+    assert!(most > 80e6, "the link into c never filled, {most}");
     assert!(hub.allocator.utilization().iter().all(|&part| part <= 1.0));
 }
 
@@ -216,6 +270,19 @@ fn an_allocator_goes_on_from_its_snapshot_with_the_rates_it_had() {
     let error = |net| restore(net).err().expect("another network").to_string();
     let other = Topology::from_edges("a s 1\nb s 1\nc s 1").unwrap();
     assert_eq!(error(other), "snapshot: it is of a network of 10 links, this one has 6");
+    let with = |change: fn(&mut RateSettings)| {
+        let mut settings = exact();
+        change(&mut settings);
+        let restored = FlowletAllocator::from_json(&text, net(90e6), hosts.clone(), settings, || seeded(77), hub.now);
+        restored.err().expect("other settings").to_string()
+    };
+    assert_eq!(with(|settings| settings.gamma = 0.5), "snapshot: its gamma is 0.4, the one set is 0.5");
+    assert_eq!(with(|settings| settings.alpha = 2.0), "snapshot: its alpha is 1, the one set is 2");
+    // Without b none of its flowlets goes on.
+    let fewer = Hosts::read("10.0.0.3 c.test c", &net(90e6)).unwrap();
+    let orphaned = FlowletAllocator::from_json(&text, net(90e6), fewer, exact(), || seeded(77), hub.now).unwrap();
+    assert_eq!((orphaned.flowlets(), orphaned.counts().started, orphaned.counts().ended), (0, 5, 5));
+    assert_eq!((restored.counts().started, restored.counts().ended), (5, 0));
     hub.allocator = restored;
     // A flowlet ends while the allocator is away.
     hub.endpoints[1].end(ids[4]);
@@ -283,4 +350,18 @@ fn settings_out_of_range_are_named() {
         "lifetime_us is 31000, expected at least 32 ticks and at most an hour"
     );
     assert_eq!(error(|settings| settings.iterations = 0), "iterations is 0, expected at least 1");
+    assert_eq!(error(|settings| settings.gamma = 0.0), "gamma is 0, expected a number > 0");
+    for (alpha, change) in [
+        (0.0, (|settings| settings.alpha = 0.0) as fn(&mut RateSettings)),
+        (-1.0, |settings| {
+            settings.alpha = -1.0;
+        }),
+    ] {
+        assert_eq!(error(change), format!("alpha is {alpha}, expected a number > 0"));
+    }
+    assert_eq!(
+        error(|settings| settings.update_threshold = 1.0),
+        "update_threshold is 1, expected a number >= 0 and < 1"
+    );
+    assert_eq!(error(|settings| settings.headroom = f64::NAN), "headroom is NaN, expected a number >= 0 and < 1");
 }

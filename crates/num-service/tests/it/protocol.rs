@@ -109,7 +109,10 @@ impl Pair {
     fn exchange(&mut self) {
         self.now += Duration::from_millis(1);
         if let Some(report) = self.endpoint_says() {
-            self.session_hears(&report).unwrap();
+            let (_, answer) = self.session_hears(&report).unwrap();
+            if !answer.is_empty() {
+                self.endpoint_hears(&answer).unwrap();
+            }
         }
         if let Some(rates) = self.session_says() {
             self.endpoint_hears(&rates).unwrap();
@@ -221,6 +224,96 @@ fn rates_that_leave_others_out_renew_nothing() {
     assert_eq!(pair.endpoint.lease(), pair.now + LIFETIME);
 }
 
+/// An endpoint with 400 flowlets, all of which have the rate 1 Mbit/s: two datagrams do not have room for them.
+fn four_hundred() -> (Pair, Vec<u32>) {
+    let mut pair = Pair::with_limit(400);
+    let ids: Vec<u32> = (0..400).map(|_| pair.endpoint.start(flowlet())).collect();
+    for _ in 0..10 {
+        pair.exchange();
+    }
+    ids.iter().for_each(|&id| pair.session.tell(id, Short::floor(1e6)));
+    for _ in 0..10 {
+        pair.exchange();
+    }
+    assert_eq!((pair.endpoint.pending(), pair.session.pending()), (0, 0));
+    assert_no_lapse(&pair, &ids);
+    (pair, ids)
+}
+
+fn assert_no_lapse(pair: &Pair, ids: &[u32]) {
+    let lapsed = ids.iter().filter(|&&id| pair.endpoint.rate(id, pair.now).is_none()).count();
+    assert_eq!(lapsed, 0, "rates have lapsed at {:?}", pair.now);
+}
+
+#[test]
+fn no_rate_lapses_while_many_are_told_again_in_a_new_session() {
+    let (mut pair, ids) = four_hundred();
+    pair.endpoint.renew();
+    // Three lifetimes.
+    for _ in 0..48 {
+        pair.exchange();
+        assert_no_lapse(&pair, &ids);
+    }
+    assert_eq!((pair.endpoint.pending(), pair.session.pending()), (0, 0));
+}
+
+/// Of 400 flowlets so many move in every millisecond of four lifetimes.
+fn no_rate_lapses_while_some_move(moving: usize) {
+    let (mut pair, ids) = four_hundred();
+    for round in 0..64 {
+        ids[..moving].iter().for_each(|&id| pair.session.tell(id, Short::floor(1e6 + 1e4 * f64::from(round))));
+        pair.exchange();
+        assert_no_lapse(&pair, &ids);
+        assert!(pair.endpoint.is_led(pair.now));
+    }
+    for _ in 0..4 {
+        pair.exchange();
+    }
+    assert_eq!(pair.endpoint.rate(ids[0], pair.now), Some(Short::floor(1e6 + 63e4).value()));
+}
+
+#[test]
+fn no_rate_lapses_while_more_move_than_a_datagram_has_room_for() {
+    no_rate_lapses_while_some_move(400);
+}
+
+#[test]
+fn rates_that_do_not_move_hold_beside_more_that_do_than_fit() {
+    no_rate_lapses_while_some_move(200);
+}
+
+#[test]
+fn a_flowlet_with_other_ends_is_another_one_and_has_no_rate() {
+    let mut pair = Pair::new();
+    let id = pair.endpoint.start(flowlet());
+    pair.exchange();
+    pair.session.tell(id, Short::floor(1e6));
+    pair.exchange();
+    let slower = Flowlet { cap: Short::floor(1e5), ..flowlet() };
+    pair.endpoint.change(id, slower);
+    assert!(pair.endpoint.rate(id, pair.now).is_some(), "it is the same one with another cap");
+    let report = pair.endpoint_says().unwrap();
+    assert_eq!(pair.session_hears(&report).unwrap().0, [Event::Change(id, slower)]);
+    let other = Flowlet { source_port: 1, ..slower };
+    pair.endpoint.change(id, other);
+    assert_eq!(pair.endpoint.rate(id, pair.now), None);
+    let report = pair.endpoint_says().unwrap();
+    assert_eq!(pair.session_hears(&report).unwrap().0, [Event::End(id), Event::Start(id, other)]);
+}
+
+#[test]
+fn the_next_moment_at_which_a_rate_expires_is_known() {
+    let mut pair = Pair::new();
+    assert_eq!(pair.endpoint.expires_at(pair.now), None);
+    let id = pair.endpoint.start(flowlet());
+    pair.exchange();
+    pair.session.tell(id, Short::floor(1e6));
+    pair.exchange();
+    let expires = pair.endpoint.expires_at(pair.now).expect("it has a rate");
+    assert!(pair.endpoint.rate(id, expires - Duration::from_nanos(1)).is_some());
+    assert_eq!((pair.endpoint.rate(id, expires), pair.endpoint.expires_at(expires)), (None, None));
+}
+
 #[test]
 fn refused_datagrams_say_why() {
     let mut pair = Pair::new();
@@ -258,14 +351,15 @@ fn an_endpoint_has_no_more_flowlets_than_its_limit() {
 fn fuzz(seed: u64, count: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut pair = Pair::new();
-    let mut kept: Vec<Vec<u8>> = Vec::new();
+    let (mut kept, mut started): (Vec<Vec<u8>>, usize) = Default::default();
     for round in 0..count {
         if round % 64 == 0 {
-            pair = Pair::new();
+            (pair, started) = (Pair::new(), 0);
         }
         pair.now += Duration::from_micros(rng.random_range(0..3000));
         if rng.random_range(0..4) == 0 {
             pair.endpoint.start(flowlet());
+            started += 1;
         }
         for datagram in [pair.endpoint_says(), pair.session_says()].into_iter().flatten() {
             assert!(datagram.len() <= MAX_DATAGRAM);
@@ -300,7 +394,7 @@ fn fuzz(seed: u64, count: usize) {
         assert!(known.len() <= 100, "more flowlets than the limit");
         assert!(pair.session.pending() <= 100);
         known.iter().for_each(|&id| pair.session.tell(id, Short::of_code(rng.random())));
-        assert!(pair.endpoint.flowlets().count() <= 64, "a datagram started a flowlet at an endpoint");
+        assert_eq!(pair.endpoint.flowlets().count(), started, "a datagram started or ended a flowlet at an endpoint");
     }
 }
 

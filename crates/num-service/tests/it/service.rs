@@ -207,6 +207,46 @@ fn strangers_are_refused() {
 }
 
 #[test]
+fn a_client_without_a_certificate_is_refused() {
+    use quinn::crypto::rustls::QuicClientConfig;
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject;
+
+    let setup = Setup::new("nameless");
+    let daemon = setup.start();
+    let mut roots = rustls::RootCertStore::empty();
+    let authority = setup.authority.sign("a.test").authority;
+    roots.add(CertificateDer::from_pem_file(authority).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let mut tls = builder.with_root_certificates(roots).with_no_client_auth();
+    tls.alpn_protocols = vec![b"netnum/1".to_vec()];
+    let config = quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+        // The handshake ends for a client before the server has looked for its certificate.
+        if let Ok(connection) = client.connect_with(config, daemon.address(), "allocator.test").unwrap().await {
+            let closed = connection.closed().await.to_string();
+            assert!(closed.contains("certificate"), "{closed}");
+        }
+    });
+    wait_for("the refusal", || metric(&daemon, "netnum_handshakes_refused_total") == 1.0);
+    assert_eq!(metric(&daemon, "netnum_datagrams_received_total"), 0.0);
+}
+
+#[test]
+fn a_newer_connection_of_a_name_takes_the_place_of_the_older() {
+    let setup = Setup::new("twins");
+    let daemon = setup.start();
+    let older = setup.endpoint(daemon.address());
+    wait_for("the older one", || is(&older, |status| status.is_led));
+    let newer = setup.endpoint(daemon.address());
+    wait_for("the newer one", || is(&newer, |status| status.is_led) && !is(&older, |status| status.is_led));
+    wait_for("its count", || metric(&daemon, "netnum_connections_replaced_total") >= 1.0);
+}
+
+#[test]
 fn an_endpoint_refuses_an_allocator_of_another_name_or_authority() {
     let setup = Setup::new("impostors");
     let daemon = setup.start();
@@ -228,6 +268,15 @@ fn what_cannot_be_attached_is_named() {
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = endpoint.attach(&stream.sender, to, weight).unwrap_err().to_string();
         assert_eq!(error, format!("weight is {weight}, expected a number > 0"));
+    }
+    for (watch, idle, expected) in [
+        (100_001, 1, "watch_us is 100001, expected 1000 to 100000 microseconds"),
+        (1000, 10_000_001, "idle_us is 10000001, expected at most 10000000 microseconds"),
+    ] {
+        let tls = setup.authority.sign("a.test");
+        let mut config = EndpointConfig::new("127.0.0.1:9".parse().unwrap(), "allocator.test", tls);
+        (config.watch, config.idle) = (Duration::from_micros(watch), Duration::from_micros(idle));
+        assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), expected);
     }
     let udp = Arc::new(std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
     assert!(matches!(endpoint.attach(&udp, to, 1.0), Err(EndpointError::System(_))));
