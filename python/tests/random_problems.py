@@ -14,6 +14,7 @@ Each of those is kept as a file, if a folder is named, and ends the script with 
 
 import argparse
 import json
+import math
 import multiprocessing
 import sys
 import time
@@ -759,22 +760,24 @@ class Worker:
     numbers: range
     process: Any = None
     results: Any = None
-    at: int = -1
+    at: int = 0
     since: float = 0.0
 
     def start(self):
+        self.at = self.numbers.start
+        # A process is given its time when it begins with a problem: to start may take a minute on a busy machine.
+        self.since = math.inf
         spawn = multiprocessing.get_context("spawn")
         self.results, theirs = spawn.Pipe(duplex=False)
         self.process = spawn.Process(target=work, args=(self.seed, self.numbers, theirs), daemon=True)
         self.process.start()
         theirs.close()
-        self.since = time.monotonic()
 
     def go_on(self):
         """After the problem at which it was ended."""
         self.process.kill()
         self.process.join()
-        self.numbers = range(max(self.at, self.numbers.start) + self.numbers.step, self.numbers.stop, self.numbers.step)
+        self.numbers = range(self.at + self.numbers.step, self.numbers.stop, self.numbers.step)
         self.start()
 
 
