@@ -5,6 +5,7 @@
 #   PYTHON=python3.12 make test     with that interpreter
 #   SLOW=1 make test                the slow tests too
 #   JOBS=8 make test                Python tests in 8 processes
+#   SERVICE=1 make test             those of the service too (make lint, make docs and make valgrind as well)
 #   FULL=1 make bench               the largest sizes too
 #   MINUTES=60 make fuzz            for an hour
 #   COUNT=1000000 make random-problems
@@ -16,9 +17,11 @@ MINUTES ?= 10
 COUNT   ?= 100000
 SEED    ?= 1
 JOBS    ?= 2
-# Tests and examples are built with the features of the whole workspace: with those of one crate all dependencies are
-# compiled again. The service, whose QUIC and TLS nobody else needs, has a command of its own.
-ALL := --workspace --exclude netnum-service --features netnum-parallel/loom
+# Tests, lints and reference are of the whole workspace: with the features of one crate all dependencies are compiled
+# again. The service, whose QUIC and TLS nobody else needs, is left out, but where SERVICE=1 asks for it.
+SERVICE ?= 0
+ALL  := --workspace $(if $(filter-out 0,$(SERVICE)),,--exclude netnum-service)
+LOOM := --features netnum-parallel/loom
 # Cargo runs test programs under memcheck. Undefined values are not reported: optimized Rust reads both variants of an
 # `Option` before it tests which one is present, which memcheck reports for safe code.
 memcheck := 'valgrind', '-q', '--error-exitcode=9', '--undef-value-errors=no'
@@ -77,7 +80,7 @@ demo: $(BUILT)
 
 test: $(BUILT) $(TESTS)
 	$(call say,Rust: unit$(,) integration$(,) documentation tests; the thread team in every order of its threads)
-	cargo test $(ALL) $(if $(slow),-- --include-ignored)
+	cargo test $(ALL) $(LOOM) $(if $(slow),-- --include-ignored)
 	$(call say,Python: the package$(,) the pages of README and docs$(,) the examples in Rust and in Python)
 	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest -n $(JOBS) --dist worksteal $(if $(slow),--slow)
 	@$(PY) -c 'import torch' 2>/dev/null || \
@@ -117,13 +120,13 @@ random-problems: $(BUILT) $(TESTS)
 # fuzzing, which solves, restores and simulates.
 valgrind: | need-cargo
 	$(call say,valgrind: netnum-core$(,) netnum-parallel$(,) netnum-sim)
-	$(MEMCHECK) $(ALL) --test it -- on_one_link headroom_is_left_alone the_corpus
+	$(MEMCHECK) $(ALL) $(LOOM) --test it -- on_one_link headroom_is_left_alone the_corpus
 
 lint: $(TESTS)
 	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)
 	cargo fmt --all --check
-	cargo clippy --workspace --exclude netnum-service --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude netnum-service --no-deps
+	cargo clippy $(ALL) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc $(ALL) --no-deps
 	$(call say,Python: ruff)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
@@ -167,7 +170,7 @@ reproductions: $(BUILT)
 # Every notebook runs, every warning is an error, and links between pages are checked.
 docs: $(BUILT) $(DOCS)
 	$(call say,Rust reference)
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude netnum-service --no-deps
+	RUSTDOCFLAGS='-D warnings' cargo doc $(ALL) --no-deps
 	$(call say,Site: notebooks run$(,) links are checked)
 	rm -rf target/site target/doctrees
 	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \
