@@ -60,7 +60,7 @@ impl Row {
         Instance::new(&net, &sources, &destinations)
     }
 
-    /// The same with the paths over all four spines, and the flow of every path.
+    /// The row's network with the paths over all four spines, and the flow of every path.
     pub(crate) fn over_all_spines(&self) -> (Instance, Vec<u32>) {
         let (net, sources, destinations) = self.ends();
         let short = KShortest::new(4);
@@ -96,7 +96,7 @@ impl Instance {
         Self::random(&leaf_spine(9), flows)
     }
 
-    /// The same with its nominal capacities.
+    /// `flows` flows on the paper's fabric with its nominal capacities.
     pub(crate) fn fabric_of_equal_links(flows: usize) -> Self {
         let net = leaf_spine(9);
         Self { capacities: net.capacities().to_vec(), ..Self::random(&net, flows) }

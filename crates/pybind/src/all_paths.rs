@@ -142,7 +142,7 @@ impl AllPaths {
         }
     }
 
-    /// The same pairs and limits in the same network with other capacities.
+    /// These pairs and limits in the network with other capacities.
     pub(crate) fn of_network(&self, net: &Bound<'_, Topology>) -> PyResult<Self> {
         let (core, paths) = (&net.get().core, &self.paths);
         let paths = Arc::new(net.py().enter_rust(|| paths.of_network(core))?);
@@ -173,7 +173,7 @@ impl AllPaths {
         py.enter_rust(begun).map(|(problem, rates)| Some(Begun { problem, prices, rates }))
     }
 
-    /// The same for another problem of these pairs, over the paths that there are.
+    /// Goes on with another problem of these pairs, over the paths that there are.
     pub(crate) fn next(&self, py: Python<'_>, problem: &Problem, begun: &Begun) -> PyResult<Begun> {
         let carried = (begun.problem.paths(), &*begun.rates);
         let next = || self.paths.go_on(problem.at_first(), &self.link_costs, carried, &Ranks::alone());

@@ -53,7 +53,7 @@ impl OwnPaths {
         Ok(Self { function: function.clone().unbind(), name, net: net.clone().unbind(), pairs, last: Mutex::new(None) })
     }
 
-    /// The same function for the same pairs in a network with other capacities.
+    /// This function for these pairs in the network with other capacities.
     pub(crate) fn of_network(&self, net: &Bound<'_, Topology>, pairs: Arc<NetworkPaths>) -> Self {
         let (function, name) = (self.function.clone_ref(net.py()), self.name.clone());
         Self { function, name, net: net.clone().unbind(), pairs, last: Mutex::new(None) }

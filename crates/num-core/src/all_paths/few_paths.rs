@@ -19,9 +19,9 @@ const FINER: f64 = 0.03;
 const TRIES: usize = 3;
 
 impl OverAllPaths {
-    /// The same rates of flows over few paths: at most one for every flow and one for every full link. Of several such
-    /// splits it is one of paths with few links. Links have the costs that the solution was found with; the certificate
-    /// is over all paths again.
+    /// Keeps the rates of flows and uses few paths: at most one for every flow and one for every full link. Of several
+    /// such splits it is one of paths with few links. Links have the costs that the solution was found with; the
+    /// certificate is over all paths again.
     ///
     /// With `most` a flow has at most so many paths: those that carry most of it, over which the problem is solved
     /// again. The certificate then has the distance of these rates to the optimum over all paths, by the prices of

@@ -199,7 +199,7 @@ impl NetworkPaths {
         over_first_paths(problem, self.fewest_hops(problem.links(), workers)?, link_costs)
     }
 
-    /// The same pairs under the same limits in the same network with other capacities.
+    /// These pairs, with their limits, in the network with other capacities.
     ///
     /// # Errors
     /// Those of [`within`](Self::within).

@@ -79,7 +79,8 @@ pub fn solve_over_all_paths(
     solve_with_link_costs(problem, all, &[], ask, observer)
 }
 
-/// The same where links have costs, utility lost per unit of load, which the costs of the problem's paths are of.
+/// [`solve_over_all_paths`] where links have costs, utility lost per unit of load: the problem's paths have theirs from
+/// them.
 ///
 /// # Errors
 /// As above.

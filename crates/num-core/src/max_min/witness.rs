@@ -62,7 +62,7 @@ impl Inequality {
         &self.factors
     }
 
-    /// The same with all factors multiplied by one below 1: a weaker inequality.
+    /// Multiplies all factors by one below 1, which makes the inequality weaker.
     pub(crate) fn lowered(&self, by: f64) -> Self {
         let factors = self.factors.iter().map(|&(flow, factor)| (flow, by * factor)).collect();
         Self { factors, ..self.clone() }

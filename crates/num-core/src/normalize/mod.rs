@@ -47,7 +47,7 @@ pub trait Normalizer {
     /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]);
 
-    /// The same when every path has a cap, ∞ for none: rates are cut to their caps before and after.
+    /// Normalizes where every path has a cap, ∞ for none: rates are cut to their caps before and after.
     ///
     /// # Panics
     /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
@@ -58,8 +58,8 @@ pub trait Normalizer {
         cut(rates);
     }
 
-    /// The same for a problem, with all its caps. Those of flows over several paths are kept likewise, the rates of a
-    /// flow being cut in proportion.
+    /// Normalizes the rates of a problem, with all its caps. Those of flows over several paths are kept likewise, the
+    /// rates of a flow being cut in proportion.
     fn normalize_problem(&self, problem: &Problem, rates: &mut [f64]) {
         let (capacities, paths) = (problem.capacities(), problem.paths());
         if problem.has_rate_caps() {

@@ -75,7 +75,7 @@ impl<'a> Row<'a> {
         self.sum_of(|link| of_links[link])
     }
 
-    /// The same of the values that a function has.
+    /// Σ_{l ∈ p} a_lp v(l) of a function v.
     #[inline(always)]
     pub(crate) fn sum_of(self, value: impl Fn(usize) -> f64) -> f64 {
         match self.coefficients {

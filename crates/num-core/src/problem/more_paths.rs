@@ -1,4 +1,4 @@
-//! The same flows over other paths: more of them, or fewer.
+//! Flows over other paths: more of them, or fewer.
 
 use std::sync::Arc;
 

@@ -167,7 +167,7 @@ impl Ask {
         Self { settings, ..self }
     }
 
-    /// The same by a method of that name, with the options that are given.
+    /// Takes the method of that name, with the options that are given.
     pub(crate) fn with_method(mut self, method: &str) -> Self {
         if let By::Name(name, _) = &mut self.by {
             *name = method.into();
@@ -191,7 +191,7 @@ impl Ask {
         }
     }
 
-    /// The same from the method's own first prices.
+    /// Starts from the method's own first prices.
     pub(crate) fn cold(&self) -> Self {
         Self { start: Start::Cold, ..self.clone() }
     }

@@ -29,7 +29,7 @@ const MAX_MIN: &str = "max-min";
 
 /// Links crossed by all paths together, up to which the interior point is used.
 const MOST_CROSSINGS: usize = 20_000_000;
-/// The same from which several paths per flow may go to fast NED first.
+/// Links crossed by all paths together, from which several paths per flow may go to fast NED first.
 const LARGE: usize = 50_000;
 /// Beyond this, flows of different α make Newton's systems so uneven that the interior point may converge slowly.
 const LARGEST_ALPHA: f64 = 8.0;

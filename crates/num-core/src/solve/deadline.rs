@@ -107,7 +107,7 @@ impl Deadline {
         self.ranks.any(now >= at || now + needed > at + GRACE)
     }
 
-    /// The same, if it rests on an estimate and there is time for a certificate, which measures it.
+    /// Whether it is reached by an estimate alone, with time left for a certificate, which measures it.
     pub(super) fn is_estimated_reached(&self) -> Result<bool> {
         Ok(self.is_estimate && self.is_reached()? && self.allows_certificate()?)
     }

@@ -44,7 +44,7 @@ pub trait Method: Send {
     /// Writes the rates at the present prices to `state`, where steps do not.
     fn write_rates(&mut self, _problem: &Presolved, _state: &mut State) {}
 
-    /// The same method for another problem on the same paths, from more than prices and rates of what it has found
+    /// Makes this method for another problem on these paths, from more than prices and rates of what it has found
     /// here; none where there is no more.
     ///
     /// # Errors

@@ -273,7 +273,7 @@ impl Solver {
         self.presolved.caller_rates(&self.state.rates)
     }
 
-    /// The same rates made feasible by F-NORM.
+    /// The [raw rates](Self::raw_rates), made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
         let point = || FeasiblePoint::new(&self.presolved, &self.state.rates, &self.state.prices);
         let point = StopToken::new().scope_alone(point).expect("nothing stops it");

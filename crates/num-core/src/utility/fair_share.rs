@@ -55,7 +55,7 @@ impl<'a> FairShare<'a> {
         if rate <= self.floor { 0.0 } else { self.above_floor(rate) }
     }
 
-    /// The same without the floor.
+    /// The smallest fair share that gives a rate, where there is no floor.
     fn above_floor(&self, rate: f64) -> f64 {
         let rate = rate.min(self.most);
         match self.kind {

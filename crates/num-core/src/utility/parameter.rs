@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 /// A parameter of a utility: one number for all flows, or one per flow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parameter {
-    /// The same number for every flow.
+    /// One number for all flows.
     Same(f64),
     /// One number per flow.
     PerFlow(Vec<f64>),

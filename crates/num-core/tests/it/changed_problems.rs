@@ -13,7 +13,7 @@ fn parts(problem: &Problem) -> (Vec<f64>, Vec<Vec<u32>>, Vec<u32>, Vec<f64>) {
     (problem.capacities().to_vec(), paths, problem.group().to_vec(), caps)
 }
 
-/// The same bits of everything but the time.
+/// Asserts that both have equal bits of everything but the time.
 fn assert_same(one: &Problem, other: &Problem) {
     let settings = Settings::default().with_max_iterations(40);
     match [one, other].map(|problem| solve(problem, &settings.clone().into())) {

@@ -226,7 +226,7 @@ impl Drawn {
         self.build(self.capacities.clone(), |_| None).with_flow_caps(caps).unwrap()
     }
 
-    /// The same, with a link in front of all paths of every capped flow.
+    /// The problem with a link in front of all paths of every capped flow.
     fn with_links(&self) -> Problem {
         let mut capacities = self.capacities.clone();
         let mut links = vec![None; self.asks.len()];

@@ -16,7 +16,7 @@ fn run(problem: &Problem, tol: f64) -> Solution {
 enum Floors {
     /// Half of the flows, a part of a rate that fits.
     Some,
-    /// The same, half of these as their caps too.
+    /// Half of the flows, a part of a rate that fits, and half of these as their caps too.
     Fixed,
     /// All flows, rates that fill a link.
     Full,

@@ -215,7 +215,7 @@ impl Drawn {
         ((gap + worth) / revenue.min(worth), fullest)
     }
 
-    /// The same with every link in another unit.
+    /// The problem with every link in another unit.
     fn in_units(&self, of_link: impl Fn(usize) -> f64) -> Self {
         let mut other = self.clone();
         other.capacities.iter_mut().enumerate().for_each(|(link, capacity)| *capacity *= of_link(link));

@@ -715,7 +715,7 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
     assert!(held >= 10 && worst <= 1e-5, "{held}, {worst}");
 }
 
-/// The same refined to rounding: at a kink the interior point stalls at 1e−9.
+/// The optimum refined to rounding: at a kink the interior point stalls at 1e−9.
 fn refined(problem: &Problem) -> [Vec<f64>; 3] {
     let sensitivity = of(problem);
     let flow_rates = problem.flow_rates(&sensitivity.rates()).unwrap();

@@ -124,7 +124,7 @@ fn where_the_proof_is_not_enough_the_whole_problem_is_solved() {
     assert!((solution.flow_rates[1] - 4.4).abs() < 1e-6, "{solution:?}");
 }
 
-/// The same problem with a link in front of every flow and of every path in place of their caps: none of them has a
+/// The problem with a link in front of every flow and of every path in place of their caps: none of them has a
 /// bound then that makes other links slack.
 fn with_caps_as_links(problem: &Problem, kind: u8) -> Problem {
     let (links, flows) = (problem.links() as u32, problem.flows() as u32);

@@ -3,7 +3,7 @@
 use crate::common::{leaf_spine, solve_with};
 use netnum_core::*;
 
-/// The same problem with capacities and weights in other units.
+/// The problem with capacities and weights in other units.
 fn scaled(problem: &Problem, capacity: f64, weight: f64) -> Problem {
     let specs = (0..problem.flows()).map(|flow| {
         let (utility, place) = problem.utility(flow);

@@ -134,7 +134,7 @@ impl<R: Real> FlowBlock<R> {
         &self.splits
     }
 
-    /// The same, to be changed.
+    /// Those with several paths, to be changed.
     pub(crate) fn splits_mut(&mut self) -> &mut Splits<R> {
         &mut self.splits
     }

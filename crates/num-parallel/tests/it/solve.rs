@@ -63,7 +63,7 @@ fn chain(links: u32, flows: u32) -> Paths {
     Paths::from_lists((0..flows).map(path))
 }
 
-/// The same paths, which use of every link what a coefficient says.
+/// These paths, which use of every link what a coefficient says.
 fn weighted(paths: &Paths, seed: u64) -> Paths {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let coefficients = paths.indices().iter().map(|_| rng.random_range(0.5..1.5)).collect();

@@ -161,7 +161,7 @@ impl FlowletAllocator {
         Ok(())
     }
 
-    /// The same network with other capacities: links fail, return, or change. Flowlets take other paths where links
+    /// Takes other capacities of the network: links fail, return, or change. Flowlets take other paths where links
     /// have failed or returned.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ use stops::Stops;
 /// Routes avoid links that have failed at the start (of capacity 0), but for those to which a change gives a capacity
 /// later: until then flows are moved off them, or wait where there is no other path.
 ///
-/// The same arguments give the same report, bit for bit, except for its [`seconds`](Report::seconds); the report of a
+/// Equal arguments give equal reports, bit for bit, except for their [`seconds`](Report::seconds); the report of a
 /// run that stops by the real clock is the beginning of it.
 ///
 /// A [`StopToken`] in force ends the run with [`RunStatus::Stopped`], a [time limit](RunSettings::time_limit) with

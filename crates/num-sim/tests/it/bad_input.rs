@@ -494,7 +494,7 @@ fn a_policy_is_held_to_its_promises() {
     assert_eq!(report.peak_loads, [16e6]);
 }
 
-/// The same numbers for every flow.
+/// A policy with these numbers for every flow.
 #[derive(Clone, Copy)]
 struct Odd {
     level: usize,

@@ -134,7 +134,7 @@ fn shortest_first_agrees_with_small_steps_of_brute_force() {
     }
 }
 
-/// The same by time steps, in each of which the order is fixed.
+/// Completion times by time steps, in each of which the order is fixed.
 fn in_steps(workload: &Workload, routes: &[common::Plain], capacities: &[f64], step: f64) -> Vec<f64> {
     let (mut times, mut active, mut left) = (vec![f64::NAN; workload.len()], Vec::<usize>::new(), Vec::<f64>::new());
     let (mut tick, mut next) = (0u64, 0);

@@ -68,7 +68,7 @@ impl Barriers {
         self.on_paths().into_iter().zip([chunk.lower.clone(), chunk.caps.clone()])
     }
 
-    /// The same of its flows.
+    /// Those on the flows of a chunk, each with the part of its bounds that is there.
     pub(super) fn on_flows_of(&self, chunk: &Chunk) -> impl Iterator<Item = (&dyn Barrier, Range<usize>)> {
         let parts = [chunk.saturations.clone(), chunk.breakpoints.clone(), chunk.floors.clone()];
         self.on_flows().into_iter().zip(parts)
@@ -82,7 +82,7 @@ impl Barriers {
         [(lower, rates), (caps, rates), (saturations, flow_rates), (breakpoints, flow_rates), (floors, flow_rates)]
     }
 
-    /// The same, to be changed.
+    /// [`with_changes`](Self::with_changes), to be changed.
     pub(super) fn with_changes_mut<'a>(
         &'a mut self,
         step: &'a FlowStep,

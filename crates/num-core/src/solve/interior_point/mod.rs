@@ -112,7 +112,7 @@ impl ProgressWatch {
 /// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
 const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
-/// The same as a part of the complementarity, where the factor is that of about the matrix.
+/// Accuracy of the corrector as a part of the complementarity, where the factor is that of about the matrix.
 const LEFT: f64 = 1e-6;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;

@@ -43,7 +43,8 @@ use crate::work::{Workers, for_each};
 
 /// Up to this number of links the matrix is factorized from the start.
 const SMALL: usize = 48;
-/// The same where it is badly conditioned near the end, because rates reach 0, and where flows have several paths.
+/// Links up to which it is where it is badly conditioned near the end, because rates reach 0, and where flows have
+/// several paths.
 const MEDIUM: usize = 1000;
 const SEVERAL: usize = 2500;
 /// The largest number of links in a factor (those that are not slack): 200 MB.
@@ -60,7 +61,7 @@ const MOST_FINE_CROSSINGS: usize = 1 << 22;
 const AT_ONCE: usize = 1 << 10;
 /// All links whose part from flows is more than rounding.
 const ALL: [(f64, usize); 1] = [(f64::EPSILON, usize::MAX)];
-/// The same where the matrix is made by tries: its additions are few.
+/// Links whose part from flows is more than this, where the matrix is made by tries: its additions are few.
 const SHARED_SLACK: [(f64, usize); 2] = [(1e-9, 1000), (1e-6, 2000)];
 /// Conjugate-gradient steps after which they count as not converging.
 const MOST_STEPS: usize = 400;
@@ -105,7 +106,7 @@ pub(crate) struct System {
     /// The whole diagonal of the matrix, inverted *(derived)*.
     preconditioner: Vec<f64>,
     factor: Option<Factor>,
-    /// The same to twice the digits of a float.
+    /// The factor to twice the digits of a float.
     fine_factor: Option<FineFactor>,
     /// Whether to factorize *(derived)*.
     dense: bool,

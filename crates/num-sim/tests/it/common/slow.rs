@@ -10,7 +10,7 @@ use super::{Plain, hops, progressive_filling};
 
 /// Numbers that differ by this part of them are equal.
 const SAME: f64 = 1e-12;
-/// The same of rates and loads, where links mark.
+/// Rates and loads that differ by this part of them are equal, where links mark.
 const ALIKE: f64 = 1e-9;
 /// 64 kB, in bits.
 const CHUNK: f64 = 8.0 * 65_536.0;
@@ -153,7 +153,7 @@ impl Slow<'_> {
         flow.produced / flow.copy_rate.min(first) + flow.backlog() / first
     }
 
-    /// The same, and how fast it changes at a rate.
+    /// [`remaining`](Self::remaining), and how fast it changes at a rate.
     pub(crate) fn remaining_at(&self, flow: &Live, rate: f64) -> (f64, f64) {
         let (first, pace) = (self.first(flow), flow.pace(rate));
         (self.remaining(flow), (pace - rate) / first - pace / flow.production.min(first))

@@ -60,7 +60,7 @@ macro_rules! rules {
                 }
             }
 
-            /// The same rule in the same state, to be written down.
+            /// A copy of the rule in its state, to be written down.
             ///
             /// # Errors
             /// [`Error::Unsupported`](crate::Error::Unsupported) for a user-defined rule.

@@ -60,7 +60,7 @@ impl Gradient {
         Self { gamma, queue, step: 0.0, given: false }
     }
 
-    /// The same with a step a in the units of price per rate, whatever the slopes are; 0 leaves it to γ.
+    /// Sets the step a in the units of price per rate, whatever the slopes are; 0 leaves it to γ.
     pub fn with_step(self, step: f64) -> Self {
         Self { given: step > 0.0, step, ..self }
     }
