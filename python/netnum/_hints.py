@@ -20,7 +20,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "axes",
         "Network": "networks are made by netnum.topology: from_edges(edges), each both ways unless directed=True, "
         "from_networkx(graph), leaf_spine(racks, servers_per_rack), ...",
-        "grid": "netnum.topology.from_networkx reads networkx.grid_2d_graph, with capacities on its edges",
+        "grid": "netnum.topology.from_networkx reads networkx.grid_2d_graph, with capacities on its edges, and names "
+        'its nodes "(0, 0)", ...',
         "jain_index": "it is netnum.jain",
         "fairness": "netnum.jain, netnum.relative_rates and netnum.price_of_fairness have it",
         "save": "everything has a method of that name, as in net.save(path), and netnum.load(path) reads it",

@@ -78,7 +78,7 @@ class MulticommodityFlow:
     """Seconds that it took."""
     problem: Problem
     """The problem with the demands."""
-    summary: str
+    _summary: str
     """Its `repr`, made by the core."""
 
     @property
@@ -121,7 +121,7 @@ class MulticommodityFlow:
         return frames.multicommodity_flow(self, of)
 
     def __repr__(self) -> str:
-        return self.summary
+        return self._summary
 
     def _repr_html_(self) -> str:
         return html.multicommodity_flow(self)

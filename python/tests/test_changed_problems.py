@@ -116,7 +116,7 @@ def test_one_number_is_checked_as_an_array_is():
         # There is no number of links yet, nor of scenarios.
         (
             lambda: netnum.Problem(10.0, [[0]], netnum.AlphaFair(1.0)),
-            r"capacities has shape \(\), expected one dimension",
+            r"capacities has shape \(\), expected one dimension: one alone is \[",
         ),
         (lambda: netnum.solve_many(problem(), flow_caps=3.0), r"flow_caps has shape \(\), expected \(scenarios, 4\)"),
     ]:

@@ -118,6 +118,24 @@ def test_a_wrong_table_is_refused_by_row(table, message):
     assert str(caught.value) == message
 
 
+def test_tables_and_matrices_are_told_apart():
+    pandas = pytest.importorskip("pandas")
+    net = topology.backbone("abilene")
+    cities = ["Denver", "Seattle", "Houston"]
+    for names in (cities[:2], cities):
+        part = pandas.DataFrame(1.0, names, names)
+        for read in (demands.from_matrix, netnum.Problem):
+            with pytest.raises(netnum.ProblemError, match=rf"has rows of {len(names)} of the 11 ends.*reindex"):
+                read(net, part)
+        with pytest.raises(netnum.ProblemError, match=r"per end: netnum\.demands\.from_matrix reads it"):
+            demands.from_pandas(net, part)
+    every = list(net.node_names[: net.ends])
+    assert len(demands.from_matrix(net, part.reindex(index=every, columns=every, fill_value=0.0))) == 6
+    rows = pandas.DataFrame({"source": cities[:1], "destination": cities[1:2], "demand": [1.0]})
+    with pytest.raises(netnum.ProblemError, match=r"columns source, destination, demand, expected a row and a column"):
+        demands.from_matrix(net, rows)
+
+
 def test_only_ends_have_demands():
     with pytest.raises(netnum.ProblemError, match="row 0, destination: hub is no end of star"):
         demands.from_pandas(topology.star(3), {"source": ["server 0"], "destination": ["hub"], "demand": [1.0]})

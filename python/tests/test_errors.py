@@ -80,7 +80,7 @@ def refused(kind, message, make):
             "the utility of flow 1 has 2 entries, expected 1, one per flow",
         ),
         (lambda: problem([[1.0, 1.0], [1.0, 1.0]]), "capacities has shape (2, 2), expected one dimension"),
-        (lambda: problem(3.0), "capacities has shape (), expected one dimension"),
+        (lambda: problem(3.0), "capacities has shape (), expected one dimension: one alone is [3.0]"),
         (lambda: problem(group=[[0], [1]]), "group has shape (2, 1), expected one dimension"),
         (lambda: netnum.Paths([1, 2], [0, 0]), "indptr[0] is 1, expected 0"),
         (lambda: netnum.Paths([0, 2, 1], [0, 0]), "indptr[2] is 1, expected at least 2"),

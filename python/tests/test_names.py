@@ -3,6 +3,7 @@
 import io
 import itertools
 import pickle
+import re
 
 import hypothesis.strategies as st
 import networkx as nx
@@ -104,6 +105,24 @@ def test_lists_of_integers_are_no_paths_where_they_may_be_nodes(ring, data):
     assert [net.link_names[link] for link in by_route.paths[0]] == [
         f"{one} -> {other}" for one, other in itertools.pairwise(nodes)
     ]
+
+
+def test_lists_of_integers_are_no_paths_where_some_nodes_have_such_names():
+    net = netnum.topology.from_edges("s 3 7\n3 2 5\n2 1 2\n1 t 1", directed=True)
+    for call in (lambda: netnum.Problem(net, [[3, 2, 1]]), lambda: netnum.Allocator(net).start([[3, 2, 1]])):
+        with pytest.raises(netnum.ProblemError, match=r"path 0 is a list of integers.*net\.route\(nodes\).*np\.array"):
+            call()
+    assert netnum.Problem(net, [np.array([3, 2, 1])], PROPORTIONAL).paths[0].tolist() == [3, 2, 1]
+    # Link 0 is of no node's name.
+    assert netnum.Problem(net, [[0, 1]], PROPORTIONAL).paths[0].tolist() == [0, 1]
+
+
+def test_tuples_that_are_nodes_of_networkx_are_told_by_their_names():
+    net = netnum.topology.from_edges([("(0, 0)", "(0, 1)", 1.0)])
+    with pytest.raises(TypeError, match=re.escape('path 0 has the node (0, 0), whose name is the text "(0, 0)"')):
+        netnum.Problem(net, [[(0, 0), (0, 1)]])
+    with pytest.raises(TypeError, match=re.escape('is (0, 0), whose name is the text "(0, 0)"')):
+        netnum.Problem(net, {((0, 0), (0, 1)): 1.0})
 
 
 def test_a_workload_of_another_network_is_refused():

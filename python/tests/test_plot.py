@@ -544,6 +544,10 @@ def test_one_report_has_no_band(reports):
         np.testing.assert_array_equal(line.get_ydata(), same.get_ydata())
     with pytest.raises(netnum.NumError, match="there are no reports to draw"):
         netnum.sim.plot_fct([])
+    with pytest.raises(TypeError, match=r"not of str: one policy a call, ax = report\.plot_fct\(ax=ax, label=name\)"):
+        netnum.sim.plot_fct({"srpt": reports[0]})
+    with pytest.raises(TypeError, match=r"plot\(\)\.figure\.savefig\('fct\.png'\) saves it"):
+        reports[0].plot_fct("fct.png")
     with pytest.raises(netnum.NumError, match=r"confidence is 95, expected a number between 0 and 1"):
         netnum.sim.plot_fct(reports, confidence=95)
 

@@ -142,7 +142,7 @@ fn made<'py>(
         }
     };
     let fields = PyDict::new(py);
-    fields.set_item("summary", found.to_string())?;
+    fields.set_item("_summary", found.to_string())?;
     fields.set_item("status", found.status.name())?;
     fields.set_item("fraction", found.fraction)?;
     fields.set_item("utilization", found.utilization)?;

@@ -140,7 +140,8 @@ fn vector<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds)
     let array = array(name, value, kinds)?;
     if array.ndim() != 1 {
         let shape = array.getattr("shape")?;
-        return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected one dimension")));
+        let alone = if array.ndim() == 0 { format!(": one alone is [{value}]") } else { String::new() };
+        return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected one dimension{alone}")));
     }
     flat(name, &array)
 }

@@ -27,7 +27,7 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         refuse_tables(value, net)?;
     }
     if let Ok(text) = value.cast::<PyString>() {
-        let how = "net.ecmp(pairs) and net.k_shortest_paths(pairs, k) make some, and a utility comes after them";
+        let how = "net.ecmp(pairs) and net.k_shortest_paths(pairs, k) make some; a problem's utility comes after them";
         return Err(PyTypeError::new_err(format!("paths is the text {:?}, expected paths: {how}", text.to_cow()?)));
     }
     if value.hasattr("tocsc")? {
@@ -47,7 +47,8 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     // The first path that is no list of links 0 and 1, since no path crosses a link twice.
     let mut like_matrix = None;
-    let nodes_are_integers = net.filter(|net| net.integer_names());
+    let has_integer_names = |net: &&Topology| net.core.node_names().iter().any(|name| name.parse::<i64>().is_ok());
+    let may_name_nodes = net.filter(has_integer_names);
     for (path, links_of_path) in rows.enumerate() {
         let links_of_path = links_of_path?;
         if net.is_some() && is_pair(&links_of_path)? {
@@ -58,8 +59,8 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
             let message = format!("{what}: demands are a dict of volumes by pair, {{(source, destination): volume}}");
             return Err(ProblemError::new_err(message));
         }
-        if let Some(net) = nodes_are_integers
-            && is_list_of_integers(&links_of_path)
+        if let Some(net) = may_name_nodes
+            && is_list_of_integers(&links_of_path, |node| net.integer_names() || net.core.node(node).is_some())
         {
             let what = format!("path {path} is a list of integers, which may be links or nodes of {}", net.core.name());
             let message = format!("{what}: give [net.route(nodes), ...], or [np.array(links), ...]");
@@ -273,7 +274,13 @@ fn push_row(
         let entry = entry?;
         match entry.extract::<i64>() {
             Ok(link) => push(link)?,
-            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => return wrong("of integers", &entry),
+            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+                if let Some(name) = net.map(|net| net.name_of_tuple(&entry)).transpose()?.flatten() {
+                    let what = format!("path {path} has the node {entry}");
+                    return Err(PyTypeError::new_err(format!("{what}, whose name is the text {name:?}")));
+                }
+                return wrong("of integers", &entry);
+            }
             Err(_) => {
                 let expected = expected_below("link", links);
                 return Err(ProblemError::new_err(format!("path {path} names link {entry}, {expected}")));
@@ -283,10 +290,11 @@ fn push_row(
     Ok(())
 }
 
-/// Whether something is a list or a tuple that begins with an integer.
-fn is_list_of_integers(value: &Bound<'_, PyAny>) -> bool {
+/// Whether something is a list or a tuple of integers each of which may be a node.
+fn is_list_of_integers(value: &Bound<'_, PyAny>, may_be_node: impl Fn(&str) -> bool) -> bool {
     let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
-    is_list && value.get_item(0).is_ok_and(|first| first.extract::<i64>().is_ok())
+    let Ok(entries) = value.extract::<Vec<i64>>() else { return false };
+    is_list && !entries.is_empty() && entries.iter().all(|node| may_be_node(&node.to_string()))
 }
 
 /// The sources and the destinations of a pair of nodes, or of a list of pairs: tuples of two nodes.

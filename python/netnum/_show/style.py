@@ -38,6 +38,8 @@ def axes(ax: Axes | None = None, figsize: tuple[float, float] | None = None) -> 
     if ax is None:
         figure, ax = plots.subplots(figsize=figsize, layout="constrained")
         figure.patch.set_facecolor("none")
+    elif isinstance(ax, str):
+        raise TypeError(f"ax is the text {ax!r}, expected axes of matplotlib: plot().figure.savefig({ax!r}) saves it")
     elif not hasattr(ax, "has_data"):
         raise TypeError(f"ax must be axes of matplotlib, not {type(ax).__name__}: keywords name what is drawn")
     elif ax.has_data():

@@ -55,6 +55,8 @@ def from_pandas(
     Demands(2, 140 in all)
     """
     expect_network(net, "from_pandas(net, frame)")
+    if _is_labelled_matrix(frame):
+        raise ProblemError("the table is a matrix with a row and a column per end: netnum.demands.from_matrix reads it")
     return _of_columns(net, frame, {"source": source, "destination": destination, "demand": demand})
 
 
@@ -93,7 +95,9 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     array([1, 2, 2])
     """
     expect_network(net, "from_matrix(net, matrix)")
+    _refuse_rows(matrix)
     entries = floats("matrix", matrix)
+    _refuse_part(net, matrix)
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
     table: Any = matrix
@@ -236,6 +240,7 @@ def stated(net: Topology, given: Any) -> Demands | list[tuple[Any, Any]] | None:
     columns = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
     if sorted(map(str, columns)) == ["destination", "source"]:
         return list(zip(given["source"], given["destination"], strict=True))
+    _refuse_part(net, given)
     if {"source", "destination"} & set(columns):
         roles = ("source", "destination", "demand")
         how = "netnum.demands.from_pandas(net, frame, source=..., ...) takes other names"
@@ -255,6 +260,30 @@ def stated(net: Topology, given: Any) -> Demands | list[tuple[Any, Any]] | None:
         what = "pairs are integers of shape (2, 2), which may be two pairs or a matrix of demands between two ends"
         raise ProblemError(f"{what}: give a list of tuples, or the matrix as floats")
     return None if entries.dtype.kind in "USO" else from_matrix(net, given)
+
+
+def _is_labelled_matrix(table: Any) -> bool:
+    """Whether a table has a row and a column of each of its labels, which are no plain numbers of rows."""
+    if not (hasattr(table, "index") and hasattr(table, "columns")):
+        return False
+    labels = list(table.columns)
+    return labels == list(table.index) and labels != list(range(len(labels)))
+
+
+def _refuse_part(net: Topology, table: Any) -> None:
+    """Refuses a matrix with labels of some ends alone."""
+    if _is_labelled_matrix(table) and len(table) < net.ends:
+        what = f"the matrix has rows of {len(table)} of the {net.ends} ends, expected all"
+        names = "names = net.node_names[:net.ends]"
+        raise ProblemError(f"{what}: frame.reindex(index=names, columns=names, fill_value=0) has them, of {names}")
+
+
+def _refuse_rows(table: Any) -> None:
+    """Refuses a table with a row per demand where a matrix is expected."""
+    columns = list(getattr(table, "columns", ()))
+    if columns and not _is_labelled_matrix(table) and not all(kind.kind in "biuf" for kind in table.dtypes):
+        what = f"the table has columns {', '.join(map(str, columns))}, expected a row and a column per end"
+        raise ProblemError(f"{what}: netnum.demands.from_pandas reads tables with a row per demand")
 
 
 def _refuse_pairs(columns: list[Any]) -> NoReturn:

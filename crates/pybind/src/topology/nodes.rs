@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyString};
+use pyo3::types::{PyIterator, PyString, PyTuple};
 
 use super::Topology;
 use crate::detach::Pacer;
@@ -115,6 +115,9 @@ impl Topology {
             return self.core.node(&name).ok_or_else(|| self.no_name(what, &name, nodes, "nodes"));
         }
         let missing = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
+        if let Some(name) = self.name_of_tuple(node)? {
+            return Err(PyTypeError::new_err(format!("{what} is {node}, whose name is the text {name:?}")));
+        }
         let number = whole(node, || wrong_type(what, "a node's name or number", node), missing)?;
         let named = if self.labels_ends() { self.core.node(&number.to_string()) } else { None };
         if let Some(node) = named {
@@ -122,6 +125,15 @@ impl Topology {
         }
         let number = if self.labels.is_some() { self.index_of(|| what.into(), number)? as i64 } else { number };
         usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(missing)
+    }
+
+    /// The name of a node that is a tuple in another library: networks name nodes by texts.
+    pub(crate) fn name_of_tuple(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        if !node.is_instance_of::<PyTuple>() {
+            return Ok(None);
+        }
+        let name = node.str()?.to_string();
+        Ok(self.core.node(&name).map(|_| name))
     }
 
     /// The links of the walk through nodes.

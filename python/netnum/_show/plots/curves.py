@@ -99,6 +99,10 @@ def plot_fct(
     reports = [reports] if isinstance(reports, Report) else list(reports)
     if not reports:
         raise NumError("there are no reports to draw")
+    for report in reports:
+        if not isinstance(report, Report):
+            how = "one policy a call, ax = report.plot_fct(ax=ax, label=name)"
+            raise TypeError(f"reports must be a Report or a list of such, not of {type(report).__name__}: {how}")
     if not 0.0 < confidence < 1.0:
         raise NumError(f"confidence is {confidence}, expected a number between 0 and 1")
     kinds = list(dict.fromkeys(f"{report.policy} over {report.routing}" for report in reports))
