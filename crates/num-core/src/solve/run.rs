@@ -77,6 +77,8 @@ impl Solver {
         let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
         let presolved = Arc::clone(&self.presolved);
         let mut best: Option<Best<'_>> = None;
+        // Certificates since the best answer.
+        let mut worse = 0usize;
         let mut trace = Vec::new();
         let mut last_call: Option<Instant> = None;
         let mut progress =
@@ -89,7 +91,9 @@ impl Solver {
             progress.iteration = self.iteration;
             let due = every_iteration || self.is_due(&schedule, settings);
             if due {
+                let before = best.as_ref().map(|best| best.rank);
                 let score = deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+                worse = if best.as_ref().map(|best| best.rank) == before { worse + 1 } else { 0 };
                 if let Some(score) = score {
                     schedule.record(self.iteration, self.estimate, score, settings.tol);
                 }
@@ -113,9 +117,10 @@ impl Solver {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            if stalled && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
-                let topped = deadline.certificate(|| self.topped_up(&presolved, &goal, found))?;
-                best = topped.flatten().or(best);
+            let is_stuck = stalled || due && worse.is_power_of_two();
+            if is_stuck && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
+                let better = deadline.certificate(|| self.without_idle(&presolved, &goal, found))?;
+                best = better.flatten().or(best);
                 if let Some(status) = self.final_status(&goal, best.as_ref())? {
                     break status;
                 }
@@ -263,14 +268,19 @@ impl Solver {
         Ok(is_proven.then_some(filled))
     }
 
-    /// The best answer with what rounding has left idle filled, in proportion to the rates; none where that is no
-    /// better. A flow with a tiny rate is hurt by an idle capacity that is rounding to its links.
-    fn topped_up<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
+    /// The best answer with what rounding has left idle filled, in proportion to the rates or in the order of what that
+    /// is worth; none where that is no better. A flow with a tiny rate is hurt by an idle capacity that is rounding to
+    /// its links.
+    fn without_idle<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
         let Some(rates) = top_up(&self.problem, presolved, &best.point.rates, &best.point.prices)? else {
             return Ok(None);
         };
         let topped = self.certified(presolved, goal, &rates, &best.point.prices)?;
-        Ok((topped.rank < best.rank).then_some(topped))
+        if goal.is_met(topped.gap, topped.kkt_residual) {
+            return Ok(Some(topped));
+        }
+        let filled = self.filled(presolved, goal, Some(best))?.filter(|filled| filled.rank < topped.rank);
+        Ok(Some(filled.unwrap_or(topped)).filter(|better| better.rank < best.rank))
     }
 
     fn certified<'p>(&self, presolved: &'p Presolved, goal: &Goal, rates: &[f64], prices: &[f64]) -> Result<Best<'p>> {
