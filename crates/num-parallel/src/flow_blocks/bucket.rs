@@ -406,7 +406,7 @@ impl<R: Real> Bucket<R> {
             for ((((path, own), &rate), &slope), &priced) in paths.iter().zip(own).zip(&rates).zip(&slopes).zip(&priced)
             {
                 for ((sums, &id), &a) in sums.iter().zip(path).zip(own) {
-                    add_to(&sums[usize::from(id)], uses(a, rate, slope, priced));
+                    add_to(&sums[usize::from(id)], uses::<R, WEIGH>(a, rate, slope, priced));
                 }
             }
         }
@@ -439,7 +439,7 @@ impl<R: Real> Bucket<R> {
             let priced = if WEIGH { total(view.priced) } else { R::ZERO };
             rows.rates[at] = rate;
             for (entry, a) in entries() {
-                add_to(&sums[entry], uses(a, rate, slope, priced));
+                add_to(&sums[entry], uses::<R, WEIGH>(a, rate, slope, priced));
             }
         }
     }
@@ -493,10 +493,11 @@ impl<R: Real> Bucket<R> {
     }
 }
 
-/// What a flow adds to load and slope of an entry, given its coefficient there and Σ a over the priced links.
+/// What a flow adds to load and slope of an entry, given its coefficient there and, if it is counted, Σ a over the
+/// priced links.
 #[inline(always)]
-fn uses<R: Real>(a: R, rate: R, slope: R, priced: R) -> [R; 2] {
-    [a * rate, a * (slope * priced.at_least(a))]
+fn uses<R: Real, const WEIGH: bool>(a: R, rate: R, slope: R, priced: R) -> [R; 2] {
+    [a * rate, a * (slope * if WEIGH { priced.at_least(a) } else { a })]
 }
 
 /// A column, as rows have it.

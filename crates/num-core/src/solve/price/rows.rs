@@ -79,12 +79,18 @@ impl Rows<'_> {
         });
     }
 
-    /// Adds every path's rate and slope to its links.
-    pub(super) fn scatter(&self, rates: &[f64], slopes: &[f64], priced: &[f64], records: &mut [LinkRecord]) {
+    /// Adds every path's rate and slope to its links, given n_s if it is counted.
+    pub(super) fn scatter<const WEIGH: bool>(
+        &self,
+        rates: &[f64],
+        slopes: &[f64],
+        priced: &[f64],
+        records: &mut [LinkRecord],
+    ) {
         with_length!(self.chunk.length, LENGTH => match self.coefficients {
-            None => scatter(ones::<LENGTH>(self.links), rates, slopes, priced, records),
-            Some(all) => scatter(weighted::<LENGTH>(self.links, all), rates, slopes, priced, records),
-        }, scatter(self.each(), rates, slopes, priced, records));
+            None => scatter::<WEIGH>(ones::<LENGTH>(self.links), rates, slopes, priced, records),
+            Some(all) => scatter::<WEIGH>(weighted::<LENGTH>(self.links, all), rates, slopes, priced, records),
+        }, scatter::<WEIGH>(self.each(), rates, slopes, priced, records));
     }
 }
 
@@ -118,7 +124,7 @@ fn gather<'a>(rows: impl Iterator<Item = Row<'a>>, records: &[LinkRecord], price
     }
 }
 
-fn scatter<'a>(
+fn scatter<'a, const WEIGH: bool>(
     rows: impl Iterator<Item = Row<'a>>,
     rates: &[f64],
     slopes: &[f64],
@@ -126,17 +132,17 @@ fn scatter<'a>(
     records: &mut [LinkRecord],
 ) {
     for (((row, &rate), &slope), &priced) in rows.zip(rates).zip(slopes).zip(priced) {
-        scatter_one(row, rate, slope, priced, records);
+        scatter_one::<WEIGH>(row, rate, slope, priced, records);
     }
 }
 
-/// Adds a path's rate and slope to its links, given its n.
+/// Adds a path's rate and slope to its links, given its n if that is counted.
 #[inline(always)]
-fn scatter_one(row: Row<'_>, rate: f64, slope: f64, priced: f64, records: &mut [LinkRecord]) {
+fn scatter_one<const WEIGH: bool>(row: Row<'_>, rate: f64, slope: f64, priced: f64, records: &mut [LinkRecord]) {
     for (link, a) in row.entries() {
         let record = &mut records[link as usize];
         record.load += a * rate;
-        record.slope += a * (slope * at_least(priced, a));
+        record.slope += a * (slope * if WEIGH { at_least(priced, a) } else { a });
     }
 }
 
@@ -201,7 +207,7 @@ fn respond_together<const FLOWS: usize, const WEIGH: bool>(
         slopes[i] = rates[i] * inverse;
     }
     for i in 0..FLOWS {
-        scatter_one(rows[i], rates[i], slopes[i], priced[i], records);
+        scatter_one::<WEIGH>(rows[i], rates[i], slopes[i], priced[i], records);
     }
     rates
 }

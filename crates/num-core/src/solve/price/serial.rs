@@ -121,7 +121,10 @@ impl Part {
             bounds.cut(&chunk.flows, prices);
             utility.respond_into(places, prices, &bounds.ceilings[paths], rates, slopes);
             raise(problem.bounds.floors.of(chunk.flows.clone()), rates);
-            rows.scatter(rates, slopes, priced, records);
+            match weigh {
+                true => rows.scatter::<true>(rates, slopes, priced, records),
+                false => rows.scatter::<false>(rates, slopes, priced, records),
+            }
         }
         splits.respond(problem, bounds, all_rates, records)
     }
