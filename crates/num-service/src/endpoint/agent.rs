@@ -36,6 +36,8 @@ struct Socket {
     weight: Short,
     detector: Detector,
     flowlet: Option<u32>,
+    /// Bytes of a full segment, at the last look.
+    segment: u32,
     /// Bytes per second.
     limit: u64,
 }
@@ -99,11 +101,11 @@ impl Agent {
             Ok(()) => self.heard_at = now,
             Err(error) => tracing::debug!(%error, "refused"),
         }
-        if !news.is_empty() {
-            let (protocol, counts) = (&self.protocol, &mut self.counts);
-            for socket in &mut self.sockets {
+        news.sort_unstable();
+        for socket in &mut self.sockets {
+            if socket.flowlet.is_some_and(|id| news.binary_search(&id).is_ok()) {
                 // One that is gone is removed at the next look.
-                let _ = socket.pace(protocol, now, counts);
+                let _ = socket.pace(&self.protocol, now, &mut self.counts);
             }
         }
     }
@@ -150,6 +152,7 @@ impl Socket {
             weight: Short::floor(1024.0 * weight).max(Short::floor(1.0)).min(Short::floor(f64::MAX)),
             detector: Detector::new(idle, rate_aware),
             flowlet: None,
+            segment: 0,
             limit: UNLIMITED,
         }
     }
@@ -157,6 +160,7 @@ impl Socket {
     /// False where the socket is gone.
     fn look(&mut self, protocol: &mut EndpointProtocol, now: Duration, counts: &mut EndpointStatus) -> bool {
         let Some(look) = self.sees() else { return false };
+        self.segment = look.segment;
         match (self.detector.look(look, now), self.flowlet) {
             (Some(Change::Started), _) => {
                 counts.started += 1;
@@ -169,7 +173,7 @@ impl Socket {
             }
             _ => {}
         }
-        self.pace_by(look, protocol, now, counts).is_some()
+        self.pace(protocol, now, counts).is_some()
     }
 
     fn sees(&self) -> Option<Look> {
@@ -189,19 +193,9 @@ impl Socket {
 
     /// Paces by the rate of this moment. None where the socket is gone.
     fn pace(&mut self, protocol: &EndpointProtocol, now: Duration, counts: &mut EndpointStatus) -> Option<()> {
-        self.pace_by(self.sees()?, protocol, now, counts)
-    }
-
-    fn pace_by(
-        &mut self,
-        look: Look,
-        protocol: &EndpointProtocol,
-        now: Duration,
-        counts: &mut EndpointStatus,
-    ) -> Option<()> {
         let rate = self.flowlet.and_then(|id| protocol.rate(id, now));
         let limit = rate.map_or(UNLIMITED, |rate| {
-            let segment = f64::from(look.segment);
+            let segment = f64::from(self.segment);
             ((rate / 8.0 * segment / (segment + HEADERS)) as u64).max(SLOWEST)
         });
         if limit == self.limit {

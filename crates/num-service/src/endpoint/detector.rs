@@ -1,7 +1,7 @@
 //! When a flowlet of a socket starts and ends, and how fast its source is.
 //!
 //! ```text
-//! starts   bytes wait that TCP could not send at once
+//! starts   bytes wait that TCP could not send at once, or has to send again
 //! ends     nothing was unacknowledged for the idle time
 //! source   r ← (1 − a) r + a Δwritten/Δt,  a = 0.25
 //! cap      2 r       where nothing waited since the last looks: the source is what limits the flowlet
@@ -10,7 +10,8 @@
 //!
 //! Measuring the rate at which an application fills its buffer is RAX's (Li et al., *Rate-aware flow scheduling for
 //! commodity data center networks*, INFOCOM 2017, §III), with its factor a. A cap of twice the rate lets a source that
-//! becomes faster be seen to.
+//! becomes faster be seen to. Bytes that were lost wait as well as those that were not sent yet: a source that has
+//! given all it has is no slow one while TCP repeats it.
 
 use std::time::Duration;
 
@@ -62,13 +63,13 @@ impl Detector {
 
     pub(super) fn look(&mut self, look: Look, now: Duration) -> Option<Change> {
         let Some(flow) = &mut self.flowlet else {
-            if look.unsent == 0 {
+            if look.waiting == 0 {
                 return None;
             }
             self.flowlet = Some(Flow::new(look, now));
             return Some(Change::Started);
         };
-        if look.unacknowledged > 0 {
+        if !look.is_drained {
             flow.busy_at = now;
         } else if now - flow.busy_at >= self.idle {
             self.flowlet = None;
@@ -86,15 +87,15 @@ impl Flow {
 
     /// The cap, where it is another one.
     fn sample(&mut self, look: Look, now: Duration) -> Option<f64> {
-        self.waited |= look.unsent > 0;
+        self.waited |= look.waiting > 0;
         let time = now - self.sampled_at;
         // A buffer that fills is not limited by its source, which is known at once.
-        let cap = if look.unsent > 0 && self.cap.is_finite() {
+        let cap = if look.waiting > 0 && self.cap.is_finite() {
             f64::INFINITY
         } else if time < SAMPLE {
             return None;
         } else {
-            // A look is several system calls: bytes acknowledged between two of them were counted twice then.
+            // The kernel counts what it fails to send again as sent again.
             let measured = 8.0 * look.written.saturating_sub(self.written) as f64 / time.as_secs_f64();
             let rate = self.rate.map_or(measured, |rate| rate + SMOOTHING * (measured - rate));
             self.slow = if self.waited { 0 } else { self.slow + 1 };
@@ -121,31 +122,31 @@ mod tests {
     #[test]
     fn a_flowlet_starts_when_bytes_wait_and_ends_when_all_are_acknowledged_for_the_idle_time() {
         let mut detector = Detector::new(ms(5), false);
-        let mut look = |now, unsent, unacknowledged| {
-            detector.look(Look { unsent, unacknowledged, written: 1_000_000, segment: 1448 }, ms(now))
+        let mut look = |now, waiting, is_drained| {
+            detector.look(Look { waiting, is_drained, written: 1_000_000, segment: 1448 }, ms(now))
         };
         // What TCP sends at once is no flowlet.
-        assert_eq!(look(0, 0, 1000), None);
-        assert_eq!(look(1, 500, 1000), Some(Change::Started));
-        assert_eq!(look(2, 0, 300), None);
-        assert_eq!(look(5, 0, 0), None);
-        assert_eq!(look(6, 0, 10), None);
-        assert_eq!(look(9, 0, 0), None);
-        assert_eq!(look(11, 0, 0), Some(Change::Ended));
-        assert_eq!(look(12, 0, 0), None);
-        assert_eq!(look(13, 1, 1), Some(Change::Started));
+        assert_eq!(look(0, 0, false), None);
+        assert_eq!(look(1, 500, false), Some(Change::Started));
+        assert_eq!(look(2, 0, false), None);
+        assert_eq!(look(5, 0, true), None);
+        assert_eq!(look(6, 0, false), None);
+        assert_eq!(look(9, 0, true), None);
+        assert_eq!(look(11, 0, true), Some(Change::Ended));
+        assert_eq!(look(12, 0, true), None);
+        assert_eq!(look(13, 1, false), Some(Change::Started));
     }
 
     /// A source of so many bytes per millisecond, none of which wait.
     fn slow_source(detector: &mut Detector, from: u64, to: u64, per_ms: u64) -> Vec<Change> {
-        let look = |now| Look { unsent: 0, unacknowledged: 100, written: now * per_ms, segment: 1448 };
+        let look = |now| Look { waiting: 0, is_drained: false, written: now * per_ms, segment: 1448 };
         (from..to).filter_map(|now| detector.look(look(now), ms(now))).collect()
     }
 
     #[test]
     fn a_slow_source_is_capped_at_twice_its_rate() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
         // 125 bytes per ms are 1 Mbit/s.
         assert_eq!(slow_source(&mut detector, 1, 500, 125), [Change::Capped(2e6)]);
     }
@@ -153,27 +154,36 @@ mod tests {
     #[test]
     fn a_buffer_that_fills_lifts_the_cap_at_once() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
         slow_source(&mut detector, 1, 500, 125);
-        let full = Look { unsent: 9000, unacknowledged: 9000, written: 500 * 125, segment: 1448 };
+        let full = Look { waiting: 9000, is_drained: false, written: 500 * 125, segment: 1448 };
         assert_eq!(detector.look(full, ms(500)), Some(Change::Capped(f64::INFINITY)));
     }
 
     #[test]
     fn a_count_of_bytes_that_goes_back_is_a_rate_of_0() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { unsent: 1, unacknowledged: 1, written: 9000, segment: 1448 }, ms(0));
-        let back = Look { unsent: 1, unacknowledged: 1, written: 8000, segment: 1448 };
+        detector.look(Look { waiting: 1, is_drained: false, written: 9000, segment: 1448 }, ms(0));
+        let back = Look { waiting: 1, is_drained: false, written: 8000, segment: 1448 };
         assert_eq!(detector.look(back, ms(20)), None);
+    }
+
+    #[test]
+    fn a_source_that_has_given_all_is_not_slow_while_lost_bytes_are_sent_again() {
+        let mut detector = Detector::new(ms(5), true);
+        detector.look(Look { waiting: 1, is_drained: false, written: 100_000, segment: 1448 }, ms(0));
+        // Nothing more is written, and segments wait for their second sending.
+        let again = Look { waiting: 7 * 1448, is_drained: false, written: 100_000, segment: 1448 };
+        assert!((1..500).all(|now| detector.look(again, ms(now)).is_none()));
     }
 
     #[test]
     fn a_source_that_is_not_the_limit_has_no_cap() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { unsent: 1, unacknowledged: 1, written: 0, segment: 1448 }, ms(0));
+        detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
         let looks = (1..500).filter_map(|now| {
-            let unsent = u64::from(now % 10 == 0);
-            detector.look(Look { unsent, unacknowledged: 100, written: now * 1000, segment: 1448 }, ms(now))
+            let waiting = u64::from(now % 10 == 0);
+            detector.look(Look { waiting, is_drained: false, written: now * 1000, segment: 1448 }, ms(now))
         });
         assert_eq!(looks.count(), 0);
     }

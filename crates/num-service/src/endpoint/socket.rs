@@ -12,30 +12,33 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libc::{c_int, socklen_t};
 
-/// Bytes of a socket at a moment.
+/// A socket at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Written by the application and not sent.
-    pub(super) unsent: u64,
-    /// Written and not acknowledged: those, and what is on its way.
-    pub(super) unacknowledged: u64,
-    /// Written by the application since the connection began.
+    /// Bytes that are to be sent: for the first time, or again, as they are known to be lost.
+    pub(super) waiting: u64,
+    /// Whether everything written was acknowledged.
+    pub(super) is_drained: bool,
+    /// Bytes written by the application since the connection began.
     pub(super) written: u64,
     /// Bytes of a full segment, without headers.
     pub(super) segment: u32,
 }
 
-/// SIOCOUTQNSD of linux/sockios.h: bytes not sent. SIOCOUTQ is TIOCOUTQ.
-const SIOCOUTQNSD: libc::Ioctl = 0x894B;
-
 /// # Errors
 /// Those of the system, as for a socket that is not TCP.
 pub(super) fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
-    let (unsent, unacknowledged) = (queued(socket, SIOCOUTQNSD)?, queued(socket, libc::TIOCOUTQ)?);
     let info = info(socket)?;
-    // The handshake counts as one byte.
-    let written = info.bytes_acknowledged.saturating_sub(1) + unacknowledged;
-    Ok(Look { unsent, unacknowledged, written, segment: info.words[SEGMENT] })
+    let segment = info.words[SEGMENT];
+    let lost = info.words[LOST].saturating_sub(info.words[SENT_AGAIN]);
+    let unsent = u64::from(info.not_sent_bytes);
+    let written = info.bytes_sent.saturating_sub(info.bytes_sent_again) + unsent;
+    // One that was reset sends nothing any more, though the kernel still counts what it had.
+    if info.bytes[STATE] == CLOSED {
+        return Ok(Look { waiting: 0, is_drained: true, written, segment });
+    }
+    let is_drained = unsent == 0 && info.words[UNACKNOWLEDGED] == 0;
+    Ok(Look { waiting: unsent + u64::from(lost) * u64::from(segment), is_drained, written, segment })
 }
 
 /// Limits the rate at which TCP sends, in bytes per second; [`UNLIMITED`] lifts the limit.
@@ -77,30 +80,40 @@ pub(super) fn local_address(socket: BorrowedFd<'_>) -> io::Result<SocketAddr> {
     TcpListener::from(socket.try_clone_to_owned()?).local_addr()
 }
 
-fn queued(socket: BorrowedFd<'_>, request: libc::Ioctl) -> io::Result<u64> {
-    let mut bytes: c_int = 0;
-    // SAFETY: both requests write one int; see the head of the file.
-    let code = unsafe { libc::ioctl(socket.as_raw_fd(), request, &raw mut bytes) };
-    check(code).map(|()| bytes.max(0) as u64)
-}
-
-/// The beginning of `struct tcp_info` of linux/tcp.h, up to the number of bytes that were acknowledged (Linux 4.1).
+/// The beginning of `struct tcp_info` of linux/tcp.h, up to the numbers of bytes that were sent (Linux 4.19).
 #[repr(C)]
+#[derive(Default)]
 struct TcpInfo {
     bytes: [u8; 8],
     words: [u32; 24],
     pacing_rate: u64,
     max_pacing_rate: u64,
     bytes_acknowledged: u64,
+    bytes_received: u64,
+    segments: [u32; 2],
+    not_sent_bytes: u32,
+    more_words: [u32; 3],
+    delivery_rate: u64,
+    times: [u64; 3],
+    delivered: [u32; 2],
+    bytes_sent: u64,
+    bytes_sent_again: u64,
 }
 
-const _: () = assert!(offset_of!(TcpInfo, bytes_acknowledged) == 120);
+const _: () = assert!(offset_of!(TcpInfo, not_sent_bytes) == 144 && offset_of!(TcpInfo, bytes_sent) == 200);
 
-/// The place of `tcpi_snd_mss` among the words.
+/// The place of `tcpi_state` among the bytes, and TCP_CLOSE.
+const STATE: usize = 0;
+const CLOSED: u8 = 7;
+/// The places of `tcpi_snd_mss`, `tcpi_unacked`, `tcpi_lost` and `tcpi_retrans` among the words; the last three count
+/// segments.
 const SEGMENT: usize = 2;
+const UNACKNOWLEDGED: usize = 4;
+const LOST: usize = 6;
+const SENT_AGAIN: usize = 7;
 
 fn info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
-    let mut info = TcpInfo { bytes: [0; 8], words: [0; 24], pacing_rate: 0, max_pacing_rate: 0, bytes_acknowledged: 0 };
+    let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as socklen_t;
     // SAFETY: the kernel writes at most `length` bytes of `struct tcp_info`; see the head of the file.
     let code = unsafe {
@@ -148,15 +161,27 @@ mod tests {
                 written += count;
                 false
             }
-            Err(_) => look(sender.as_fd()).unwrap().unsent > 0,
+            Err(_) => look(sender.as_fd()).unwrap().waiting > 0,
         });
         assert_eq!(look(sender.as_fd()).unwrap().written, written as u64);
         let mut all = vec![0; written];
         receiver.read_exact(&mut all).unwrap();
-        wait_for("what was read is never acknowledged", || look(sender.as_fd()).unwrap().unacknowledged == 0);
+        wait_for("what was read is never acknowledged", || look(sender.as_fd()).unwrap().is_drained);
         let empty = look(sender.as_fd()).unwrap();
-        assert_eq!((empty.unsent, empty.unacknowledged, empty.written), (0, 0, written as u64));
+        assert_eq!((empty.waiting, empty.written), (0, written as u64));
         assert!(empty.segment > 500);
+    }
+
+    #[test]
+    fn a_socket_that_was_reset_is_drained() {
+        let (mut sender, receiver) = pair();
+        sender.set_nonblocking(true).unwrap();
+        while sender.write(&[7; 65_536]).is_ok() {}
+        assert!(!look(sender.as_fd()).unwrap().is_drained);
+        // With bytes that nobody has read.
+        drop(receiver);
+        wait_for("it is never drained", || look(sender.as_fd()).unwrap().is_drained);
+        assert_eq!(look(sender.as_fd()).unwrap().waiting, 0);
     }
 
     #[test]
