@@ -51,6 +51,24 @@ def report(policy="max-min", flows=300):
     return netnum.sim.simulate(net, workload, policy)
 
 
+@functools.cache
+def timeline(flows=5):
+    """Flows of a fabric over time, with a link that fails for a while."""
+    net = topology.leaf_spine(2, 3, 2)
+    pairs = [(sender % 5, 5) for sender in range(flows)]
+    workload = netnum.sim.Workload.at_once(net, pairs, 1e6)
+    fails = [(1e-4, ("server 5", "rack 1"), 0.0), (2e-4, ("server 4", "rack 1"), 0.0)]
+    return net, netnum.sim.simulate(net, workload, changes=fails, timeline=True)
+
+
+def animated(ax):
+    net, made = timeline()
+    animation = made.animate(net, ax, frames=3)
+    animation._func(1)
+    animation._draw_was_started = True  # no warning that it was never shown
+    return animation._fig.axes[0]
+
+
 def idle():
     return backbone(total=100)
 
@@ -129,6 +147,11 @@ PICTURES = {
     "slowdowns of several": lambda ax: several(
         ax, lambda policy, ax: report(policy).plot_fct(ax), "max-min", "srpt", "pias", "proportional"
     ),
+    "rates over time": lambda ax: timeline()[1].plot_rates(ax=ax),
+    "rates of many flows over time": lambda ax: timeline(flows=20)[1].plot_rates(ax=ax),
+    "links over time": lambda ax: timeline()[1].plot_links(timeline()[0], ax=ax),
+    "some links over time": lambda ax: timeline()[1].plot_links(timeline()[0], [3], ax),
+    "an animation": animated,
     "a sweep": swept,
     "a sweep over names": lambda ax: swept(ax, x="policy"),
 }

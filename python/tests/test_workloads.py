@@ -102,7 +102,7 @@ def test_weights_decide_shares_where_a_policy_has_a_use_for_them():
         report = sim.simulate(NET, workload, policy, until=1.0)
         assert report.bytes_sent[0] / report.bytes_sent[1] == pytest.approx(3.0, rel=1e-3), policy
     assert "weight" in report.to_pandas()
-    for policy in ("srpt", "edf", "pias", "rax", "min-fct"):
+    for policy in ("edf", "coflow", "min-fct"):
         with pytest.raises(netnum.MethodError, match=f'"{policy}" has no use for the weights of flows; policies that'):
             sim.simulate(NET, at_once([1.0], weights=2.0), policy)
 

@@ -12,6 +12,8 @@
 //! | `policy/` | the rates of flows: a [`Policy`] per file |
 //! | `simulator/` | the loop over events |
 //! | `report.rs` | the result |
+//! | `timeline.rs` | rates and loads over the time of a run |
+//! | `packets.rs` | what packets add to the times of flows |
 //! | `calendar.rs` | the least time per slot |
 //! | `numbers.rs` | units, tolerances and costs that several files share |
 //!
@@ -42,16 +44,19 @@ mod calendar;
 mod error;
 mod network;
 mod numbers;
+mod packets;
 mod policy;
 mod report;
 mod routing;
 mod setters;
 mod simulator;
 mod sizes;
+mod timeline;
 mod workload;
 
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
+pub use packets::Packets;
 pub use policy::*;
 pub use report::{Report, RunStatus};
 pub use routing::*;
@@ -60,4 +65,5 @@ pub use simulator::{
     simulate_closed_loop,
 };
 pub use sizes::Sizes;
-pub use workload::{AllReduce, Dependencies, Pairs, Poisson, Production, Workload};
+pub use timeline::{Steps, Timeline};
+pub use workload::{AllReduce, Dependencies, OnOff, Pairs, Poisson, Production, Workload};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbers::{ALIKE, BITS};
 use crate::policy::UpdateTraffic;
+use crate::timeline::Timeline;
 use crate::workload::Workload;
 
 /// How a simulation ended.
@@ -58,7 +59,8 @@ pub struct Report {
     pub workload: Workload,
     /// When each flow started, in seconds: its arrival, unless it waited for others. NaN for those that have not.
     pub starts: Vec<f64>,
-    /// Seconds from each flow's start to its end; NaN for those that have not ended.
+    /// Seconds from each flow's start to its end, with what [packets](crate::Packets) add if the run has such; NaN for
+    /// those that have not ended.
     pub completion_times: Vec<f64>,
     /// That time over the time that the flow would take alone on the route of its arrival, with all its bytes there and
     /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN
@@ -84,6 +86,8 @@ pub struct Report {
     /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that
     /// overload none.
     pub over_allocation: f64,
+    /// The rates of flows and the loads of links over time, if the run was asked to keep them.
+    pub timeline: Option<Timeline>,
     /// The largest relative gap that the policy has proven for its rates; 0 where it proves none, or is exact.
     pub gap: f64,
     /// The messages between the policy's allocator and the servers; `None` for a policy without an allocator.

@@ -88,7 +88,9 @@ mod _core {
     #[pymodule_export]
     use crate::sensitivity::Sensitivity;
     #[pymodule_export]
-    use crate::sim::{EndedFlows, Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
+    use crate::sim::{
+        EndedFlows, Flows, Network, Packets, Policy, Report, Routing, Sizes, Split, Timeline, UpdateTraffic, Workload,
+    };
     #[pymodule_export]
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]

@@ -113,8 +113,9 @@ impl Paths {
         paths
     }
 
-    /// From rows that are known to be right.
-    pub(crate) fn from_rows(indptr: Vec<usize>, indices: Vec<u32>, coefficients: Option<Vec<f64>>) -> Self {
+    /// From rows that are known to be right, and name no link twice.
+    #[doc(hidden)]
+    pub fn from_rows(indptr: Vec<usize>, indices: Vec<u32>, coefficients: Option<Vec<f64>>) -> Self {
         Self { coefficients: coefficients.filter(|all| !are_ones(all)), ..Self::of(indptr, indices) }
     }
 

@@ -311,7 +311,8 @@ impl Paths {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(crate) fn over_some(&self, paths: &[u32], number: impl Fn(u32) -> Option<u32>) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn over_some(&self, paths: &[u32], number: impl Fn(u32) -> Option<u32>) -> Result<Self> {
         let (mut indptr, mut indices, mut own, mut pacer) = (vec![0], Vec::new(), Vec::new(), Pacer::new());
         for &path in paths {
             let row = self.row(path as usize);

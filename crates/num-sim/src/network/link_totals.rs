@@ -8,7 +8,8 @@ use netnum_core::Topology;
 
 use super::route::Route;
 use super::state::NetworkState;
-use crate::numbers::BITS;
+use crate::numbers::{BITS, ROUNDING};
+use crate::timeline::Changes;
 
 #[derive(Debug, Clone, Default)]
 struct LinkTotal {
@@ -31,12 +32,34 @@ pub(crate) struct LinkTotals {
     no_limit: f64,
     loads: Vec<f64>,
     links: Vec<LinkTotal>,
+    /// Loads and capacities over time, if they are kept.
+    kept: Option<[Changes; 2]>,
 }
 
 impl LinkTotals {
-    pub(crate) fn new(capacities: &[f64], no_limit: f64) -> Self {
+    /// With loads and capacities over time, if `keeps`.
+    pub(crate) fn new(capacities: &[f64], no_limit: f64, keeps: bool) -> Self {
         let (loads, links) = (vec![0.0; capacities.len()], vec![LinkTotal::default(); capacities.len()]);
-        Self { capacities: capacities.to_vec(), no_limit, loads, links }
+        let kept = keeps.then(Default::default);
+        let mut this = Self { capacities: capacities.to_vec(), no_limit, loads, links, kept };
+        (0..capacities.len()).for_each(|link| this.keep_capacity(link, 0.0));
+        this
+    }
+
+    fn keep_capacity(&mut self, link: usize, now: f64) {
+        if let Some([_, capacities]) = &mut self.kept {
+            let capacity = self.capacities[link];
+            capacities.push(link as u32, now, if capacity == self.no_limit { f64::INFINITY } else { capacity });
+        }
+    }
+
+    /// Loads and capacities over time, if they are kept, of a run that ends now.
+    pub(crate) fn kept(&mut self, now: f64) -> Option<[Changes; 2]> {
+        let mut kept = self.kept.take()?;
+        for (link, &load) in self.loads.iter().enumerate() {
+            kept[0].push(link as u32, now, without_drift(load, self.capacities[link]));
+        }
+        Some(kept)
     }
 
     /// Whether no link of a route has a limit now, or of a path of a pooled one.
@@ -62,10 +85,19 @@ impl LinkTotals {
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
         for (link, fraction) in route.iter() {
             let link = link as usize;
-            let (total, load) = (&mut self.links[link], &mut self.loads[link]);
-            total.add_up(*load, self.capacities[link], now);
-            *load += fraction * change;
+            self.hold(link, now);
+            self.loads[link] += fraction * change;
         }
+    }
+
+    /// The load of a link until now was what it is.
+    #[inline]
+    fn hold(&mut self, link: usize, now: f64) {
+        let (load, capacity, total) = (self.loads[link], self.capacities[link], &mut self.links[link]);
+        if let Some([loads, _]) = self.kept.as_mut().filter(|_| now > total.since) {
+            loads.push(link as u32, total.since, without_drift(load, capacity));
+        }
+        total.add_up(load, capacity, now);
     }
 
     /// A flow has sent bits over a route.
@@ -77,19 +109,20 @@ impl LinkTotals {
 
     /// The capacity of a link changes.
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
+        self.hold(link, now);
         let total = &mut self.links[link];
-        total.add_up(self.loads[link], self.capacities[link], now);
         let offered = if self.capacities[link] == self.no_limit { f64::INFINITY } else { self.capacities[link] };
         total.offered += if now > total.changed { offered * (now - total.changed) } else { 0.0 };
         total.changed = now;
         self.capacities[link] = capacity;
+        self.keep_capacity(link, now);
     }
 
     /// Forgets what was before some time.
     pub(crate) fn restart(&mut self, now: f64) {
-        for (link, total) in self.links.iter_mut().enumerate() {
-            total.add_up(self.loads[link], self.capacities[link], now);
-            *total = LinkTotal { since: now, changed: now, ..LinkTotal::default() };
+        for link in 0..self.links.len() {
+            self.hold(link, now);
+            self.links[link] = LinkTotal { since: now, changed: now, ..LinkTotal::default() };
         }
     }
 
@@ -117,6 +150,11 @@ impl LinkTotals {
     pub(crate) fn excess_bits(&self) -> f64 {
         self.links.iter().map(|link| link.excess).sum()
     }
+}
+
+/// A load that is kept up by adding and subtracting; what is left when all flows have gone is rounding.
+fn without_drift(load: f64, capacity: f64) -> f64 {
+    if load.abs() <= ROUNDING * capacity { 0.0 } else { load }
 }
 
 impl LinkTotal {

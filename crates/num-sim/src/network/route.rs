@@ -281,12 +281,9 @@ fn most_over(paths: &Paths, capacities: &[f64]) -> netnum_core::Result<f64> {
     let mut used = paths.indices().to_vec();
     used.sort_unstable();
     used.dedup();
-    let place = |link: &u32| used.partition_point(|known| known < link) as u32;
-    let links = paths.indices().iter().map(place).collect();
-    let own = match paths.coefficients() {
-        None => Paths::new(paths.indptr().to_vec(), links),
-        Some(coefficients) => Paths::with_coefficients(paths.indptr().to_vec(), links, coefficients.to_vec()),
-    }?;
+    let place = |link: u32| used.binary_search(&link).ok().map(|place| place as u32);
+    let all: Vec<u32> = (0..paths.len() as u32).collect();
+    let own = paths.over_some(&all, place)?;
     let own_capacities = used.iter().map(|&link| capacities[link as usize]).collect();
     let fair = AlphaFair::new(f64::INFINITY, 1.0)?;
     let problem = Problem::grouped(own_capacities, own, vec![0; paths.len()], fair)?;

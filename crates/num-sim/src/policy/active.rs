@@ -33,10 +33,7 @@ pub(super) fn problem_of(capacities: &[f64], slots: &[u32], flows: &Flows, utili
         }
         group.resize(indptr.len() - 1, flow);
     }
-    let paths = match coefficients.iter().all(|&coefficient| coefficient == 1.0) {
-        true => Paths::new(indptr, links),
-        false => Paths::with_coefficients(indptr, links, coefficients),
-    }?;
+    let paths = Paths::from_rows(indptr, links, Some(coefficients));
     let caps = slots.iter().map(|&slot| flows.flow(slot).cap).collect();
     Ok(match pooled {
         false => Problem::new(capacities.to_vec(), paths, utilities)?.with_rate_caps(caps)?,

@@ -45,6 +45,11 @@ pub trait Key {
 
     /// Its slope from then on at a rate: ≤ 0, and the lower the higher the rate.
     fn slope(&self, slot: u32, flows: &Flows, rate: f64) -> f64;
+
+    /// Whether keys depend on the weights of flows. Otherwise flows with weights are refused.
+    fn takes_weights(&self) -> bool {
+        false
+    }
 }
 
 /// Serves flows in the order of their keys; of equal ones the one with the lowest number in the workload.
@@ -428,6 +433,10 @@ impl<K: Key> Policy for Ordered<K> {
             }
         }
         Ok(f64::max(self.overtakings.first(), now.next_up()))
+    }
+
+    fn takes_weights(&self) -> bool {
+        self.by.takes_weights()
     }
 }
 

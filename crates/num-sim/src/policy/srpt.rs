@@ -1,8 +1,15 @@
 //! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of their remaining
 //! size, or of their remaining time if applications are slower than the network.
 //!
+//! ```text
+//! key_f = s_f / w_f      s_f what remains of the flow, w_f its weight
+//! ```
+//!
+//! On one link that is the order of least Σ w_f T_f for the flows there are: Smith's rule.
+//!
 //! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
-//! al., *RAX*, §II-B, for the order by remaining time.
+//! al., *RAX*, §II-B, for the order by remaining time; W. E. Smith, *Various optimizers for single-stage production*,
+//! 1956, for weights.
 
 use netnum_core::internal::options;
 use netnum_core::internal::registry::Entry;
@@ -71,11 +78,15 @@ impl Key for Srpt {
     }
 
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64 {
-        self.by.of(slot, flows, now, self.capacity(slot, flows))
+        self.by.of(slot, flows, now, self.capacity(slot, flows)) / flows.weight(slot)
     }
 
     #[inline]
     fn slope(&self, slot: u32, flows: &Flows, rate: f64) -> f64 {
-        self.by.slope(slot, flows, rate, self.capacity(slot, flows))
+        self.by.slope(slot, flows, rate, self.capacity(slot, flows)) / flows.weight(slot)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
     }
 }

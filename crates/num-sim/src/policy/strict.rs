@@ -1,5 +1,5 @@
 //! Strict priorities: every flow has one of K levels; the first is served as if it were alone, each of the others with
-//! the capacity that those before it leave, and flows of one level share fairly.
+//! the capacity that those before it leave, and flows of one level share in proportion to their weights.
 //!
 //! Switches have 4 to 8 such queues at every port. [`Levels`] set the level of a flow, and for how long.
 
@@ -147,5 +147,9 @@ impl<L: Levels> Policy for Strict<L> {
         }
         (self.due, self.changed) = (due, changed);
         Ok(self.calendar.first())
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
     }
 }

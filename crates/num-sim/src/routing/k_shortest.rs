@@ -117,7 +117,7 @@ impl Routing for KShortestPaths {
         self.pairs = DistinctPairs::default();
         let split = Split::empty(self.seed);
         self.split = match (self.pooled, self.spread) {
-            (true, _) => split.pooled(),
+            (true, _) => split.pooled()?,
             (false, true) => split.spread(),
             (false, false) => split,
         };

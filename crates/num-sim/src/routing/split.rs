@@ -104,24 +104,6 @@ impl Table {
     }
 }
 
-impl Table {
-    /// Some of the paths, with their coefficients.
-    fn pool(&self, own: &[u32]) -> Paths {
-        let own = || own.iter().map(|&path| path as usize);
-        if self.paths.coefficients().is_none() {
-            return Paths::from_lists(own().map(|path| self.paths.links(path)));
-        }
-        let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
-        for path in own() {
-            let (of_path, parts): (Vec<u32>, Vec<f64>) = self.paths.entries(path).unzip();
-            links.extend(of_path);
-            coefficients.extend(parts);
-            indptr.push(links.len());
-        }
-        Paths::with_coefficients(indptr, links, coefficients).expect("as they were")
-    }
-}
-
 impl Split {
     /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over
     /// its paths, say. Each flow takes one of them, by a hash of this seed, with the coefficients that it has.
@@ -149,15 +131,14 @@ impl Split {
         paths: impl IntoIterator<Item = &'a [u32]>,
     ) {
         let table = Arc::make_mut(&mut self.table);
-        let first = table.paths.len();
-        paths.into_iter().for_each(|path| table.paths.push(path));
+        let (first, pool) = (table.paths.len(), Paths::from_lists(paths));
+        pool.iter().for_each(|path| table.paths.push(path));
         table.shares.resize(table.paths.len(), 1.0);
-        let own: Vec<u32> = (first as u32..table.paths.len() as u32).collect();
-        if self.over == Over::Pool {
-            table.pools.push(Arc::new(table.pool(&own)));
-        }
         table.pairs.insert((source as u32, destination as u32), table.of.len() as u32);
-        table.of.push(own);
+        table.of.push((first as u32..table.paths.len() as u32).collect());
+        if self.over == Over::Pool {
+            table.pools.push(Arc::new(pool));
+        }
     }
 
     /// With every flow spread over all of its paths, as if packet by packet.
@@ -167,13 +148,16 @@ impl Split {
     }
 
     /// With all paths with a share as the pool of every flow: the policy sets the rate on each of them, at all times.
-    #[must_use]
-    pub fn pooled(mut self) -> Self {
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`].
+    pub fn pooled(mut self) -> Result<Self> {
         if self.table.pools.is_empty() {
             let table = Arc::make_mut(&mut self.table);
-            table.pools = table.of.iter().map(|own| Arc::new(table.pool(own))).collect();
+            let pool = |own: &Vec<u32>| Ok(Arc::new(table.paths.over_some(own, Some)?));
+            table.pools = table.of.iter().map(pool).collect::<Result<_>>()?;
         }
-        Self { over: Over::Pool, ..self }
+        Ok(Self { over: Over::Pool, ..self })
     }
 
     /// With the hash of another seed, for another run.

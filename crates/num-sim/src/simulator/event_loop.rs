@@ -18,6 +18,7 @@ use super::transfers::Transfers;
 use crate::error::{Error, Result};
 use crate::network::{CongestionMarks, Route, Source};
 use crate::numbers::{BITS, EVENT, FLOW, LAST_DIGITS, PACKET};
+use crate::packets::Packets;
 use crate::policy::{Event, Policy, Rates};
 use crate::report::{Report, RunStatus};
 use crate::routing::{Moves, Routing};
@@ -35,6 +36,7 @@ pub(super) struct Simulation<'a> {
     /// Changes of capacity that are still to come, and whether there has been one.
     pub(super) changes: &'a [CapacityChange],
     pub(super) links_changed: bool,
+    packets: Option<&'a Packets>,
     /// The time from which on totals of links count; ∞ once it is over.
     warmup: f64,
     /// The flows that were active then, with the bits that they had sent.
@@ -93,12 +95,13 @@ impl<'a> Simulation<'a> {
             routing,
             policy,
             changes,
+            packets: run.packets.as_ref(),
             warmup: if run.warmup > 0.0 { run.warmup } else { f64::INFINITY },
             sent_at_warmup: Vec::new(),
             links_changed: !std::ptr::eq(net, planned),
             now: 0.0,
             events: 0,
-            transfers: Transfers::new(net.capacities(), no_limit, marks),
+            transfers: Transfers::new(net.capacities(), no_limit, marks, run.timeline),
             reviews,
             starts: Starts::new(workload),
             arrived: 0,
@@ -346,12 +349,18 @@ impl<'a> Simulation<'a> {
         // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
         // its digits left.
         let time = (flow.since - flow.arrival) + flow.time_left();
+        let added = |rate: f64| {
+            let capacities = self.transfers.links.capacities();
+            self.packets.map_or(0.0, |packets| packets.added(flow.size, rate, flows.route(slot), capacities))
+        };
+        let (alone, waits) = (flow.size / flow.alone, added(flow.size / time));
+        let time = time + waits;
         report.completion_times[number] = time;
-        report.slowdowns[number] = time * flow.alone / flow.size;
+        report.slowdowns[number] = time / (alone + added(flow.alone));
         report.bytes_sent[number] = self.workload.sizes()[number];
         report.copy_rates[number] = copy_rate.unwrap_or(f64::NAN);
         self.ended += 1;
-        self.starts.ended(number, self.now);
+        self.starts.ended(number, self.now + waits);
         if let Some(pending) = &mut self.pending {
             let ((source, destination), size) = (self.workload.pair(number), self.workload.sizes()[number]);
             let start = self.report.starts[number];
@@ -455,8 +464,9 @@ impl<'a> Simulation<'a> {
             self.report.bytes_sent[self.transfers.flows.flow(slot).number as usize] = sent / BITS;
         }
         self.report.mean_rates = self.mean_rates();
-        let Transfers { mut links, rate_changes, route_changes, .. } = self.transfers;
-        links.close(self.now);
+        self.transfers.links.close(self.now);
+        let timeline = self.transfers.timeline(self.workload.len(), self.now);
+        let Transfers { links, rate_changes, route_changes, .. } = self.transfers;
         Report {
             status,
             workload: self.workload,
@@ -470,6 +480,7 @@ impl<'a> Simulation<'a> {
             } else {
                 0.0
             },
+            timeline,
             gap: self.policy.gap(),
             update_traffic: self.policy.update_traffic(),
             time: self.now,

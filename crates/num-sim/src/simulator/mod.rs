@@ -108,6 +108,10 @@ fn simulate_by(
 ) -> Result<Report> {
     let began = Instant::now();
     run.check(net.capacities().len())?;
+    if closed_loop.is_some() && run.packets.is_some() {
+        let expected = "none beside a closed loop, which is told of ends in the fluid";
+        return Err(Error::setting("packets", "given", expected));
+    }
     let Limits { net, changes, none } = Limits::of(net, &run.changes, workload)?;
     let net = &*net;
     check_ends(net, workload)?;

@@ -6,6 +6,9 @@ use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::packets::Packets;
+#[cfg(doc)]
+use crate::report::Report;
 use crate::setters::setters;
 
 /// A link's capacity from some time on.
@@ -34,6 +37,11 @@ pub struct RunSettings {
     /// Real time after which the run is over, with a report of what has happened so far. It counts from the first
     /// instruction on and includes the making of the report. Default: none.
     pub time_limit: Option<Duration>,
+    /// Whether to keep the [timeline](Report::timeline): 20 bytes for each change of a rate, and of the load of a link.
+    /// Default: no.
+    pub timeline: bool,
+    /// What packets add to the time of every flow. Default: nothing.
+    pub packets: Option<Packets>,
 }
 
 setters!(RunSettings {
@@ -41,11 +49,20 @@ setters!(RunSettings {
     with_warmup: warmup: f64,
     with_changes: changes: Vec<CapacityChange>,
     with_time_limit: time_limit: Option<Duration>,
+    with_timeline: timeline: bool,
+    with_packets: packets: Option<Packets>,
 });
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { until: f64::INFINITY, warmup: 0.0, changes: Vec::new(), time_limit: None }
+        Self {
+            until: f64::INFINITY,
+            warmup: 0.0,
+            changes: Vec::new(),
+            time_limit: None,
+            timeline: false,
+            packets: None,
+        }
     }
 }
 
@@ -77,7 +94,7 @@ impl RunSettings {
             }
             previous = change.time;
         }
-        Ok(())
+        self.packets.as_ref().map_or(Ok(()), |packets| packets.check(links))
     }
 }
 

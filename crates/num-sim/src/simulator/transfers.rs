@@ -6,6 +6,7 @@
 use crate::calendar::Calendar;
 use crate::network::{CongestionMarks, Flow, Flows, LinkTotals, Route, Source};
 use crate::numbers::ALIKE;
+use crate::timeline::{Changes, Timeline};
 
 /// The active flows, and the links that they load.
 pub(super) struct Transfers {
@@ -21,20 +22,30 @@ pub(super) struct Transfers {
     pub(super) sourced: Vec<u32>,
     pub(super) rate_changes: u64,
     pub(super) route_changes: u64,
+    /// Rates of flows over time, if they are kept.
+    kept: Option<Changes>,
 }
 
 impl Transfers {
-    pub(super) fn new(capacities: &[f64], no_limit: f64, marks: Option<CongestionMarks>) -> Self {
+    pub(super) fn new(capacities: &[f64], no_limit: f64, marks: Option<CongestionMarks>, keeps: bool) -> Self {
         Self {
             flows: Flows::default(),
-            links: LinkTotals::new(capacities, no_limit),
+            links: LinkTotals::new(capacities, no_limit, keeps),
             marks,
             ends: Calendar::default(),
             sent_at_route: Vec::new(),
             sourced: Vec::new(),
             rate_changes: 0,
             route_changes: 0,
+            kept: keeps.then(Changes::default),
         }
+    }
+
+    /// Rates and loads over time, if they are kept, of a run of so many flows that ends now.
+    pub(super) fn timeline(&mut self, flows: usize, now: f64) -> Option<Timeline> {
+        let (rates, kept) = (self.kept.take()?, self.links.kept(now)?);
+        let [loads, capacities] = kept.map(|changes| changes.steps(self.links.capacities().len()));
+        Some(Timeline { rates: rates.steps(flows), loads, capacities })
     }
 
     /// The flow in a slot, which has a route by now, begins; with a source unless all its bytes are at hand.
@@ -43,6 +54,10 @@ impl Transfers {
             self.sent_at_route.resize(slot as usize + 1, 0.0);
         }
         self.sent_at_route[slot as usize] = 0.0;
+        if let Some(kept) = &mut self.kept {
+            let flow = self.flows.flow(slot);
+            kept.push(flow.number, flow.arrival, 0.0);
+        }
         if let Some(source) = source {
             self.flows.set_source(slot, source);
             self.sourced.push(slot);
@@ -56,6 +71,9 @@ impl Transfers {
     pub(super) fn end(&mut self, slot: u32, now: f64) {
         let (flow, route) = (self.flows.flow(slot), self.flows.route(slot));
         self.links.change(route, -flow.rate, now);
+        if let Some(kept) = &mut self.kept {
+            kept.push(flow.number, now, 0.0);
+        }
         self.links.sent(route, flow.size - self.sent_at_route[slot as usize]);
         self.ends.set(slot, f64::INFINITY);
         if let Some(marks) = &mut self.marks {
@@ -178,6 +196,9 @@ impl Transfers {
         self.advance(slot, now);
         let flow = self.flows.flow_mut(slot);
         flow.rate = rate;
+        if let Some(kept) = &mut self.kept {
+            kept.push(flow.number, now, rate);
+        }
         let end = now + flow.time_left();
         self.ends.set(slot, end);
         self.links.change(self.flows.route(slot), rate - before, now);

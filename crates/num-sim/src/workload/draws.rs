@@ -13,6 +13,7 @@ pub(super) enum Draw {
     Pairs,
     Sizes,
     Production,
+    OnOff,
 }
 
 /// The generator of one purpose. Streams are counted down from the last: the first ones are the routes' of

@@ -193,8 +193,20 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
-        (Box::new(Ordered::by(Srpt::new())), Scheduler::by(|_, flow, rate| (flow.size - flow.sent, -rate))),
-        (Box::new(Ordered::by(Srpt::by_time())), Scheduler::by(|network, flow, rate| network.remaining_at(flow, rate))),
+        (
+            Box::new(Ordered::by(Srpt::new())),
+            Scheduler::by(|network, flow, rate| {
+                let weight = network.weight(flow);
+                ((flow.size - flow.sent) / weight, -rate / weight)
+            }),
+        ),
+        (
+            Box::new(Ordered::by(Srpt::by_time())),
+            Scheduler::by(|network, flow, rate| {
+                let ((key, slope), weight) = (network.remaining_at(flow, rate), network.weight(flow));
+                (key / weight, slope / weight)
+            }),
+        ),
         (
             Box::new(Ordered::by(Edf::new(SLACK).unwrap())),
             Scheduler::by(|_, flow, _| (flow.arrival + SLACK * flow.size / flow.alone, 0.0)),
@@ -320,6 +332,34 @@ fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
             }
         }
     }
+}
+
+#[test]
+fn flows_with_weights_agree_with_a_simulator_that_finds_all_anew() {
+    let mut takers = 0;
+    for seed in 0..4 {
+        let net = small_network(seed);
+        let routed = ["ecmp", "spray", "flow-bender", "unlike"];
+        for (name, _) in routings(&net, seed).into_iter().filter(|routing| routed.contains(&routing.0)) {
+            let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+            for source in ["at hand", "drawn", "small buffers"] {
+                let weights = (0..FLOWS).map(|flow| [0.25, 1.0, 1.5, 4.0][(3 * flow + seed as usize) % 4]).collect();
+                let workload = workload(&net, source, FLOWS, seed).with_weights(weights).unwrap();
+                for changes in [vec![], failures(&net, &workload)] {
+                    let run = RunSettings::default().with_changes(changes);
+                    for (mut policy, scheduler) in policies().into_iter().filter(|policy| policy.0.takes_weights()) {
+                        takers += 1;
+                        let case = format!("{} over {name}, {source}, with weights, seed {seed}", policy.name());
+                        let report =
+                            simulate(&net, &workload, routing().as_mut(), policy.as_mut(), &run, &mut ()).expect(&case);
+                        let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &vec![]);
+                        assert_same(&report, &slow, &net, &case);
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(takers, 4 * 4 * 3 * 2 * 6, "of max-min, SRPT by both, PIAS, RAX and RAX+");
 }
 
 /// Flows of which two in three wait for up to three earlier ones, some with a delay, and of which three in four are in

@@ -175,7 +175,7 @@ fn given_paths_are_a_pool_too() {
     let workload = from_s_to_t(&[6e6]);
     let ends = [workload.sources()[0], workload.destinations()[0]];
     let (paths, _) = net.k_shortest_paths(&ends[..1], &ends[1..], &KShortest::new(2)).unwrap();
-    let split = |shares: Vec<f64>| Split::new(&net, paths.clone(), shares, 0).unwrap().pooled();
+    let split = |shares: Vec<f64>| Split::new(&net, paths.clone(), shares, 0).unwrap().pooled().unwrap();
     let time = |mut routing: Split| {
         assert!(routing.pools() && routing.with_seed(3).is_pooled());
         let report = simulate(&net, &workload, &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ());

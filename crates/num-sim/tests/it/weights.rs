@@ -35,6 +35,16 @@ fn rates_on_a_link_are_in_proportion_to_weights() {
 }
 
 #[test]
+fn levels_share_by_weight_and_srpt_serves_what_is_worth_most_per_byte() {
+    // A byte per second; both below the first threshold of PIAS.
+    let times = one_link(&[3.0, 3.0], &[3.0, 1.0], "pias").unwrap().completion_times;
+    assert!((times[0] - 4.0).abs() < 1e-9 && (times[1] - 6.0).abs() < 1e-9, "{times:?}");
+    // 4/8 comes before 1/1, and that before 2.5/2.
+    let times = one_link(&[4.0, 1.0, 2.5], &[8.0, 1.0, 2.0], "srpt").unwrap().completion_times;
+    assert!(times.iter().zip([4.0, 5.0, 7.5]).all(|(time, by_hand)| (time - by_hand).abs() < 1e-9), "{times:?}");
+}
+
+#[test]
 fn allocators_and_xwi_share_by_weight() {
     let net = Topology::single_link(10e9).unwrap();
     let workload = Workload::new(vec![0.0; 2], vec![0; 2], vec![1; 2], vec![f64::INFINITY; 2]).unwrap();
@@ -79,15 +89,17 @@ fn weights_of_one_change_nothing_where_they_mean_something_and_are_refused_elsew
             }
             Err(error) => {
                 let expected = format!(
-                    "policy {:?} has no use for the weights of flows; policies that have are \"max-min\", \
-                     \"proportional\", \"alpha-fair\", \"flowtune\", \"xwi\", \"gradient\", \"rcp\"",
+                    "policy {:?} has no use for the weights of flows; policies that have are \"max-min\", \"srpt\", \
+                     \"pias\", \"rax\", \"rax+\", \"proportional\", \"alpha-fair\", \"flowtune\", \"xwi\", \"gradient\", \
+                     \"rcp\"",
                     entry.name
                 );
                 assert_eq!(error.to_string(), expected);
             }
         }
     }
-    assert_eq!(takers, ["max-min", "proportional", "alpha-fair", "flowtune", "xwi", "gradient", "rcp"]);
+    let fair = ["max-min", "srpt", "pias", "rax", "rax+", "proportional", "alpha-fair"];
+    assert_eq!(takers, [&fair[..], &["flowtune", "xwi", "gradient", "rcp"]].concat());
 }
 
 #[test]

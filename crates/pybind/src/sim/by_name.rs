@@ -70,11 +70,12 @@ class_by_name! {
     ///
     /// - ``"max-min"``: fair sharing, in proportion to the weights of flows that have some (`Workload.weights`).
     /// - ``"srpt"``: strict priority by the remaining size of a flow, the ideal of pFabric; with ``by="time"`` by the
-    ///   time that the rest would take in an idle network, where applications are slower than that.
+    ///   time that the rest would take in an idle network, where applications are slower than that. Of a flow with a
+    ///   weight, that over its weight.
     /// - ``"edf"``: earliest deadline first. The deadline of a flow is its arrival plus `slack` times what it takes
     ///   alone.
     /// - ``"pias"``: strict priority by the bytes that a flow has sent, one priority lower from each of the
-    ///   `thresholds` on, and fair sharing within a priority.
+    ///   `thresholds` on, and fair sharing within a priority, in proportion to weights.
     /// - ``"rax"``: the same by an estimate of the remaining time, from the bytes sent and the rate at which they were
     ///   produced. There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the
     ///   one before. Estimates are updated every `interval` seconds. ``"rax+"``: with the true remaining time.
@@ -100,8 +101,8 @@ class_by_name! {
     /// ``"min-fct"`` in 1 ms, where fair sharing and priorities take microseconds.
     ///
     /// Weights of flows are those of the utility for ``"proportional"``, ``"alpha-fair"``, ``"flowtune"``,
-    /// ``"gradient"``, ``"rcp"`` and ``"xwi"``, unless that is ``"min-fct"``. All other policies refuse flows with
-    /// weights, and those of ``"min-fct"`` flows of size inf.
+    /// ``"gradient"``, ``"rcp"`` and ``"xwi"``, unless that is ``"min-fct"``. ``"edf"``, ``"coflow"`` and those of
+    /// ``"min-fct"`` refuse flows with weights, and the latter flows of size inf.
     ///
     /// To all of them a flow over several paths, in fixed parts, is one whose path uses a part of each link.
     /// ``"max-min"``, ``"proportional"``, ``"min-fct"`` and ``"alpha-fair"`` also split flows over paths that a routing

@@ -6,11 +6,13 @@ mod dependencies;
 mod flows;
 mod network;
 mod observer;
+mod packets;
 mod pairs;
 mod production;
 mod report;
 mod sizes;
 mod split;
+mod timeline;
 mod traffic;
 mod user_policy;
 mod user_routing;
@@ -25,11 +27,13 @@ pub(crate) use by_name::{Policy, Routing, policies, routings};
 pub(crate) use closed_loop::EndedFlows;
 pub(crate) use flows::Flows;
 pub(crate) use network::Network;
+pub(crate) use packets::Packets;
 pub(crate) use pairs::{all_to_all, incast, permutation};
 pub(crate) use production::log_normal;
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use split::Split;
+pub(crate) use timeline::Timeline;
 pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::Workload;
 
@@ -79,7 +83,8 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// Simulate the flows of a workload on a network.
 ///
 /// The model is fluid: a flow is a number of bytes on a route, rates change when flows arrive or end and are constant
-/// in between. Completion times are exact for that model; it has no packets, no queues and no delays.
+/// in between. Completion times are exact for that model; it has no queues, and no packets and delays but those that
+/// `packets` adds.
 ///
 /// Parameters
 /// ----------
@@ -109,6 +114,11 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     A link is given by its number, or by the two nodes that it joins.
 /// closed_loop : function, optional
 ///     Asked for more flows while the simulation runs; see Notes.
+/// timeline : bool
+///     Whether `Report.timeline` keeps the rates of flows and the loads of links over time, for `Report.plot_rates`,
+///     `Report.plot_links` and `Report.animate`: 20 bytes for each change of a rate, and of the load of a link.
+/// packets : Packets, optional
+///     Adds to the time of every flow what packets on their way and the start of TCP take. Not with a closed loop.
 /// time_limit : float, optional
 ///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
 ///     simulated time until then.
@@ -206,10 +216,11 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 #[pyfunction]
 #[pyo3(signature = (
     net, workload, policy=None, routing=None, *, until=f64::INFINITY, warmup=0.0, seed=None, changes=None,
-    closed_loop=None, time_limit=None, progress=false
+    closed_loop=None, timeline=false, packets=None, time_limit=None, progress=false
 ))]
 #[pyo3(text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, warmup=0.0, seed=0, \
-                         changes=(), closed_loop=None, time_limit=None, progress=False)")]
+                         changes=(), closed_loop=None, timeline=False, packets=None, time_limit=None, \
+                         progress=False)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -222,6 +233,8 @@ pub(crate) fn simulate(
     seed: Option<&Bound<'_, PyAny>>,
     changes: Option<&Bound<'_, PyAny>>,
     closed_loop: Option<&Bound<'_, PyAny>>,
+    timeline: bool,
+    packets: Option<&Bound<'_, Packets>>,
     time_limit: Option<f64>,
     progress: bool,
 ) -> PyResult<Report> {
@@ -235,7 +248,8 @@ pub(crate) fn simulate(
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
-    let run = run.with_changes(changes).with_time_limit(time_limit);
+    let packets = packets.map(|packets| packets.get().over(net.get().core.links().len()));
+    let run = run.with_changes(changes).with_time_limit(time_limit).with_timeline(timeline).with_packets(packets);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let total = closed_loop.is_none().then_some(flows.len());
     let bar = ProgressBar::new(py, progress, "simulate", (total, until))?;

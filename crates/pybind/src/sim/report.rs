@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyType};
 
-use super::{UpdateTraffic, Workload};
+use super::{Timeline, UpdateTraffic, Workload};
 use crate::error::setting;
 use crate::numbers;
 use crate::topology::Topology;
@@ -93,7 +93,8 @@ impl Report {
         self.column_of(py, 8, || self.core.coflow_times())
     }
 
-    /// Seconds from each flow's start to its end, nan if it has not ended: array of float, shape (flows,).
+    /// Seconds from each flow's start to its end, with what `packets` of `simulate` add, nan if it has not ended: array
+    /// of float, shape (flows,).
     #[getter]
     fn completion_times(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 0, &self.core.completion_times)
@@ -165,6 +166,12 @@ impl Report {
     #[getter]
     fn update_traffic(&self) -> Option<UpdateTraffic> {
         self.core.update_traffic.map(Into::into)
+    }
+
+    /// Rates of flows and loads of links over time, `Timeline`; None unless `simulate` was given ``timeline=True``.
+    #[getter]
+    fn timeline(&self) -> Option<Timeline> {
+        self.core.timeline.clone().map(Timeline)
     }
 
     /// Simulated seconds that do not count: means and quantiles are of the flows that start from then on, those with
@@ -355,6 +362,114 @@ impl Report {
         slf.py().import("netnum._show.plots")?.call_method1("coflows", (slf, ax, most))
     }
 
+    /// Draw the rates of flows over time.
+    ///
+    /// Parameters
+    /// ----------
+    /// flows : array of int, or int, optional
+    ///     By default the first `most` flows.
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// labels : sequence of str, optional
+    ///     What the flows are, in their order; by default their numbers.
+    /// most : int
+    ///     Flows that are drawn, the first ones.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Where `simulate` was not given ``timeline=True``, and for flows that there are not.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (flows=None, ax=None, *, labels=None, most=12))]
+    fn plot_rates<'py>(
+        slf: &Bound<'py, Self>,
+        flows: Option<&Bound<'py, PyAny>>,
+        ax: Option<&Bound<'py, PyAny>>,
+        labels: Option<&Bound<'py, PyAny>>,
+        most: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.plots")?.call_method1("rates_over_time", (slf, flows, ax, labels, most))
+    }
+
+    /// Draw how links are used over time: a row per link, coloured by its utilization.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    ///     That of the simulation, for the names of its links.
+    /// links : array of int, optional
+    ///     By default those that carry most, as a part of their capacity, in the order of their numbers.
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// intervals : int
+    ///     Parts of the time, over each of which the utilization is a mean.
+    /// most : int
+    ///     Links that are drawn.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Where `simulate` was not given ``timeline=True``, for links that there are not, and for another network.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (net, links=None, ax=None, *, intervals=200, most=30))]
+    fn plot_links<'py>(
+        slf: &Bound<'py, Self>,
+        net: &Bound<'py, Topology>,
+        links: Option<&Bound<'py, PyAny>>,
+        ax: Option<&Bound<'py, PyAny>>,
+        intervals: i64,
+        most: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.plots")?.call_method1("links_over_time", (slf, net, links, ax, intervals, most))
+    }
+
+    /// The network over time, with links coloured by their utilization, as an animation.
+    ///
+    /// Notebooks show it by ``IPython.display.HTML(animation.to_jshtml())``; ``animation.save("network.gif")`` writes a
+    /// file. For networks of some hundred links.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    ///     That of the simulation.
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// frames : int
+    ///     Parts of the time, over each of which the utilization is a mean.
+    /// seconds : float
+    ///     How long the animation takes.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.animation.FuncAnimation
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Where `simulate` was not given ``timeline=True``, and for another network.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (net, ax=None, *, frames=60, seconds=6.0))]
+    fn animate<'py>(
+        slf: &Bound<'py, Self>,
+        net: &Bound<'py, Topology>,
+        ax: Option<&Bound<'py, PyAny>>,
+        frames: i64,
+        seconds: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum._show.plots")?.call_method1("animation", (slf, net, ax, frames, seconds))
+    }
+
     fn __repr__(&self) -> String {
         self.core.to_string()
     }
@@ -402,6 +517,10 @@ impl Report {
             none if none.is_none() => None,
             traffic => Some(traffic.cast::<UpdateTraffic>()?.get().into()),
         };
+        core.timeline = match field("timeline")? {
+            none if none.is_none() => None,
+            timeline => Some(timeline.cast::<Timeline>()?.get().0.clone()),
+        };
         core.warmup = field("warmup")?.extract()?;
         core.time = field("time")?.extract()?;
         core.events = field("events")?.extract()?;
@@ -413,7 +532,7 @@ impl Report {
 }
 
 /// The parts of a report, for pickle.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "status",
     "policy",
     "routing",
@@ -430,6 +549,7 @@ const FIELDS: [&str; 22] = [
     "over_allocation",
     "gap",
     "update_traffic",
+    "timeline",
     "warmup",
     "time",
     "events",

@@ -102,7 +102,7 @@ impl Split {
         let core = py.enter_rust(|| Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
         let core = match (spread, pooled) {
             (true, _) => core.spread(),
-            (_, true) => core.pooled(),
+            (_, true) => py.enter_rust(|| core.pooled())?,
             _ => core,
         };
         Ok(Self { core, net: net.clone().unbind() })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use netnum_sim::{Pairs, Poisson, Production, Sizes, Workload as Core};
+use netnum_sim::{OnOff, Pairs, Poisson, Production, Sizes, Workload as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -306,6 +306,58 @@ impl Workload {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2)?;
         }
         Ok(Self::of(Some(net), core))
+    }
+
+    /// Sources that are on and off in turn, one for each pair, for exponential times: every time of being on is a
+    /// flow, whose bytes are produced at the `rate`.
+    ///
+    /// Sources are in their steady state from time 0 on: each is then on with probability ``on / (on + off)``.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns
+    ///     Source and destination of every source, by index or by name; a pair may come several times.
+    /// rate : float
+    ///     In bit/s, of a source that is on, > 0.
+    /// on, off : float
+    ///     Means of the times in seconds, > 0.
+    /// duration : float
+    ///     Seconds within which sources go on, > 0.
+    /// seed : int
+    ///     From 0 to 2**64 - 1. A longer workload begins with the shorter one of the same seed.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///     With `production`. A burst that the network has not carried when the next one begins shares with it.
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For numbers that are not > 0, and pairs that are none.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.star(4, capacity=10e9)
+    /// >>> bursts = netnum.sim.Workload.on_off(net, [(0, 3), (1, 3), (2, 3)], 4e9, 1e-3, 2e-3, duration=1.0, seed=1)
+    /// >>> f"{8 * bursts.sizes.sum() / 1e9:.1f} Gbit in a second"  # 3 * 4e9 * 1/3 in the mean
+    /// '3.8 Gbit in a second'
+    #[staticmethod]
+    #[pyo3(signature = (net, pairs, rate, on, off, *, duration, seed=None))]
+    #[pyo3(text_signature = "(net, pairs, rate, on, off, *, duration, seed=0)")]
+    fn on_off(
+        net: &Bound<'_, Topology>,
+        pairs: &Bound<'_, PyAny>,
+        rate: f64,
+        on: f64,
+        off: f64,
+        duration: f64,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (pairs, seed, how) = (listed_pairs(net, pairs)?, seed_of(seed)?, OnOff { rate, on, off, duration });
+        let topology = &net.get().core;
+        net.py().enter_rust(|| Core::on_off(topology, &pairs, &how, seed)).map(|core| Self::of(Some(net), core))
     }
 
     /// One flow for each pair, all at time 0.

@@ -1,10 +1,25 @@
-"""Plots: of networks, of rows of bars (solutions, studies, derivatives), and of curves (convergence, simulations).
+"""Plots: of networks, of rows of bars (solutions, studies, derivatives), of curves (convergence, simulations),
+and simulations over time.
 
 matplotlib is imported when a plot is drawn.
 """
 
 from .bars import coflows, failures, gains, solution, upgrades
 from .curves import convergence, plot_fct, sweep
-from .networks import topology
+from .networks import animation, topology
+from .timelines import links_over_time, rates_over_time
 
-__all__ = ["coflows", "convergence", "failures", "gains", "plot_fct", "solution", "sweep", "topology", "upgrades"]
+__all__ = [
+    "animation",
+    "coflows",
+    "convergence",
+    "failures",
+    "gains",
+    "links_over_time",
+    "plot_fct",
+    "rates_over_time",
+    "solution",
+    "sweep",
+    "topology",
+    "upgrades",
+]

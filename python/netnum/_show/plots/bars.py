@@ -29,7 +29,7 @@ LEFT_OPEN = 1e-6
 def solution(solution: Solution, problem: Problem, axes: Sequence[Axes] | None, most: int) -> NDArray[Any]:
     """Draws what the links are paid, and the rates of the flows."""
     frames.expect_solution_of(problem, solution)
-    _at_least_1("most", most)
+    at_least_1("most", most)
     if axes is None:
         rows = min(max(problem.links, min(problem.flows, most)), most)
         figure, made = style.pyplot().subplots(1, 2, figsize=(10, 2 + 0.24 * max(rows, 6)), layout="constrained")
@@ -54,7 +54,7 @@ def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
     coflow = report.workload.coflow
     if coflow is None:
         raise NumError("the workload has no coflows to draw: workload.with_coflow(numbers) says which flows are one")
-    _at_least_1("most", most)
+    at_least_1("most", most)
     times, ends = report.coflow_times, report.starts + report.completion_times
     count = len(times)
     drawn = min(count, most)
@@ -190,7 +190,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
         if len(values) and np.isnan(values).all():
             raise NumError("no flow has a demand to compare with: give the problem a flow_cap")
     is_worse_above = of == "utility" and study.objective == "min_utilization"
-    order = np.argsort(-values if is_worse_above else values, kind="stable")[: _at_least_1("most", most)]
+    order = np.argsort(-values if is_worse_above else values, kind="stable")[: at_least_1("most", most)]
     cut_off = np.array([len(flows) for flows in study.cut_off], dtype=int)
     is_unsolved = np.isnan(study.throughput)
     is_infeasible = np.isin(np.arange(len(study.names)), study.infeasible)
@@ -228,7 +228,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
 
 def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
     """Draws the best upgrades as bars, the gain in front of the prediction."""
-    order = study.ranking[: _at_least_1("most", most)]
+    order = study.ranking[: at_least_1("most", most)]
     ax = _bars(ax, [study.names[upgrade] for upgrade in order], "no upgrades")
     rows = np.arange(len(order))
     whole = study.before_upgrades
@@ -265,14 +265,14 @@ def gains(sensitivity: Sensitivity, link: Any, ax: Axes | None, added: float, mo
     order = np.argsort(-change, kind="stable")
     up, down = order[change[order] > least], order[change[order] < -least]
     # Half of the bars for each, and what one of them leaves for the other.
-    half = _at_least_1("most", most) // 2
+    half = at_least_1("most", most) // 2
     gainers = up[: most - min(half, len(down))]
     order = np.concatenate([gainers, down[max(len(down) - (most - len(gainers)), 0) :]])
     names = frames.flow_names(sensitivity.problem)
     ax = _bars(ax, [names[flow] for flow in order], "no rate changes: the link does not limit any")
     ax.barh(np.arange(len(order)), change[order], color=np.where(change[order] > 0, style.BLUE, style.ORANGE))
     ax.set_xlabel(f"change of rate, to first order {UNIT}")
-    title = f"{_short(name)} {added:+g} of capacity: {counted(len(up), 'flow')} gain, {len(down)} lose"
+    title = f"{short(name)} {added:+g} of capacity: {counted(len(up), 'flow')} gain, {len(down)} lose"
     if len(order) < len(up) + len(down):
         title += f"\n{_shown(len(order), len(up) + len(down), 'flow', 'changed most')}"
     style.heading(ax, title, [_key("gains", color=style.BLUE), _key("loses", color=style.ORANGE)] if len(order) else [])
@@ -290,7 +290,7 @@ def _bars(ax: Axes | None, names: list[str], without: str) -> Axes:
 
 def _rows(ax: Axes, names: list[str], fewest: int = 4) -> None:
     """A row for every name, the first at the top; fewer than the `fewest` are as wide, and in the middle."""
-    ax.set_yticks(np.arange(len(names)), [_short(name) for name in names])
+    ax.set_yticks(np.arange(len(names)), [short(name) for name in names])
     beside = max(fewest - len(names), 0) / 2
     ax.set_ylim(len(names) - 0.4 + beside, -0.6 - beside)
     if names:
@@ -302,7 +302,7 @@ def _rows(ax: Axes, names: list[str], fewest: int = 4) -> None:
 LONGEST = 28
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     """A name without its middle, where it is too long."""
     half = LONGEST // 2
     return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[len(name) - half :]}"
@@ -355,7 +355,7 @@ def _key(label: str, **look: Any) -> Artist:
     return Patch(label=label, **look)
 
 
-def _at_least_1(name: str, count: int) -> int:
+def at_least_1(name: str, count: int) -> int:
     if operator.index(count) < 1:
         raise NumError(f"{name} is {count}, expected at least 1")
     return count

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core import ProblemError, Report, Solution, Topology
+from ..._core import NumError, ProblemError, Report, Solution, Topology
 from ..._messages import counted
 from .. import frames, layout, style
-from .bars import FULL
+from .bars import FULL, at_least_1
+from .timelines import utilization
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
     from numpy.typing import NDArray
 
 #: One colour per tier, from servers to core.
@@ -27,9 +31,46 @@ DIGITS, DIGIT = 6.5, 4.2
 def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: str | None = None) -> Axes:
     """Draws a network: every pair of joined nodes as a line, coloured by the values of its links."""
     style.pyplot()
+    pairs, line = layout.joined(net)
+    return _draw(net, ax, None if values is None else _values(net, values, label, line, len(pairs)))[0]
+
+
+def animation(report: Report, net: Topology, ax: Axes | None, frames: int, seconds: float) -> FuncAnimation:
+    """The network over time, its links coloured by their utilization."""
+    style.pyplot()
+    from matplotlib.animation import FuncAnimation
+
+    edges, used = utilization(report, net, at_least_1("frames", frames))
+    if not 0 < seconds < np.inf:
+        raise NumError(f"seconds is {seconds}, expected a finite number > 0")
+    pairs, line = layout.joined(net)
+    of_pairs = np.full((len(pairs), frames), np.nan)
+    np.fmax.at(of_pairs, line, used)
+    tips = "max" if np.nanmax(of_pairs, initial=0.0) > 1 + 1e-9 else "neither"
+    without = "failed or unlimited"
+    start = np.where(np.isnan(of_pairs).any(axis=1), np.nan, 0.0)
+    shown = _Values(start, 0.0, 1.0, tips, "utilization", "Use", without)
+    ax, lines, widths = _draw(net, ax, shown)
+    # The order of the lines was that of their values: those without one first.
+    order = np.argsort(np.where(np.isnan(start), -np.inf, start), kind="stable")
+    digits = max(0, int(np.ceil(-np.log10(report.time / frames))) + 1)
+    about = ax.get_title().split("\n", 1)[1]
+
+    def show(frame: int) -> list[Artist]:
+        values = of_pairs[order, frame]
+        lines.set_array(np.ma.masked_invalid(values))
+        lines.set_linewidth(widths[order] * (0.8 + 1.7 * np.clip(np.nan_to_num(values), 0.0, 1.0)))
+        ax.set_title(f"{edges[frame]:.{digits}f} s to {edges[frame + 1]:.{digits}f} s\n{about}")
+        return [lines, ax.title]
+
+    show(0)
+    return FuncAnimation(ax.figure.figure, show, frames=frames, interval=1000 * seconds / frames)
+
+
+def _draw(net: Topology, ax: Axes | None, shown: _Values | None) -> tuple[Axes, LineCollection, NDArray[np.float64]]:
+    """The axes, and the lines with their widths at the smallest value."""
     places = layout.places(net)
     pairs, line = layout.joined(net)
-    shown = None if values is None else _values(net, values, label, line, len(pairs))
     is_tiered = bool(net.tiers.max() > 0) and net.positions is None
     if len(places) > CROWD and not is_tiered:
         places = layout.drawn_apart(places)
@@ -40,7 +81,7 @@ def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: s
     crowds = np.maximum(np.bincount(below, minlength=1), 1)[below]
     widths = np.clip(60 / crowds, 0.4, 1.4) if is_tiered else np.clip(18 / np.sqrt(crowds), 0.7, 1.6)
     is_cut = failed == np.bincount(line, minlength=len(pairs))
-    _draw_links(ax, places[pairs], shown, failed, is_cut, widths)
+    lines = _draw_links(ax, places[pairs], shown, failed, is_cut, widths)
     ax.set_axis_off()
     ax.margins(0.08)
     if is_tiered:
@@ -63,7 +104,7 @@ def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: s
     if shown is not None and len(pairs) < len(net.links):
         about += "; the larger direction shown"
     style.heading(ax, about if shown is None else f"{shown.title}\n{about}")
-    return ax
+    return ax, lines, widths
 
 
 @dataclass(frozen=True)
@@ -122,7 +163,7 @@ def _draw_links(
     failed: NDArray[np.intp],
     is_cut: NDArray[np.bool_],
     widths: NDArray[np.float64],
-) -> None:
+) -> LineCollection:
     """Lines between joined nodes: wider and redder the larger their values; crossed out where a link has failed."""
     from matplotlib.collections import LineCollection
 
@@ -152,6 +193,7 @@ def _draw_links(
         middles = segments[failed > 0].mean(axis=1)
         cross: dict[str, Any] = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
         ax.plot(*middles.T, color=style.BLUE, zorder=3, label="failed", **cross)
+    return lines
 
 
 def _draw_tiers(ax: Axes, net: Topology, places: NDArray[np.float64], are_grey: bool) -> None:

@@ -4,11 +4,12 @@
 //! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
 //! ```
 //!
-//! Every level has separate [`LinkLevels`] of links. A change begins at the level of the flow that arrives or ends, so
+//! Inside a level flows share in proportion to their weights. Every level has separate [`LinkLevels`] of links. A change begins at the level of the flow that arrives or ends, so
 //! that those above are not computed, and goes on below only over links of which another part is left; in a level that
 //! limits no flow on such a link it costs O(1).
 
 use super::link_levels::LinkLevels;
+use super::weighted::{LARGEST, rate};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::numbers::ROUNDING;
@@ -18,8 +19,9 @@ use crate::numbers::ROUNDING;
 pub(in crate::policy) struct Tiers {
     tiers: Vec<LinkLevels>,
     capacities: Vec<f64>,
-    /// By slot.
+    /// By slot, its level, and weight and cap.
     level_of: Vec<usize>,
+    flows: Vec<(f64, f64)>,
     /// By level, the links of which it may leave another part than before.
     touched: Vec<Vec<u32>>,
     /// Links that have changed for the levels below, as a list and by link.
@@ -51,15 +53,17 @@ impl Tiers {
 
     /// Its rate, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
-        self.tiers[self.level(slot)].member(slot).rate
+        rate(self.tiers[self.level(slot)].member(slot), self.flows[slot as usize])
     }
 
     /// A flow that has a rate already is one that takes another route or level.
     pub(in crate::policy) fn insert(&mut self, slot: u32, level: usize, flows: &Flows) {
-        let flow = flows.flow(slot);
-        self.level_of.resize(self.level_of.len().max(slot as usize + 1), 0);
-        self.level_of[slot as usize] = level;
-        self.tiers[level].insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
+        let (flow, weight) = (flows.flow(slot), flows.weight(slot).clamp(LARGEST.recip(), LARGEST));
+        let slots = self.level_of.len().max(slot as usize + 1);
+        self.level_of.resize(slots, 0);
+        self.flows.resize(slots, (1.0, 0.0));
+        (self.level_of[slot as usize], self.flows[slot as usize]) = (level, (weight, flow.cap));
+        self.tiers[level].insert(slot, flows.route(slot), weight, flow.cap / weight, flow.rate / weight);
         self.touched[level].extend(self.tiers[level].links_of(slot));
     }
 
@@ -71,7 +75,9 @@ impl Tiers {
 
     pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
         let level = self.level(slot);
-        self.tiers[level].set_cap(slot, cap);
+        let (weight, its_cap) = &mut self.flows[slot as usize];
+        *its_cap = cap;
+        self.tiers[level].set_cap(slot, cap / *weight);
     }
 
     pub(in crate::policy) fn set_capacity(&mut self, link: u32, capacity: f64) {
@@ -84,7 +90,7 @@ impl Tiers {
 
     /// Computes the rates that have changed, and calls with each.
     pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
-        let Self { tiers, capacities, touched, changed, listed, .. } = self;
+        let Self { tiers, capacities, flows, touched, changed, listed, .. } = self;
         let mut list = |changed: &mut Vec<u32>, link: u32| {
             if !std::mem::replace(&mut listed[link as usize], true) {
                 changed.push(link);
@@ -104,7 +110,7 @@ impl Tiers {
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));
-                set_rate(slot, member.rate);
+                set_rate(slot, rate(member, flows[slot as usize]));
             })?;
         }
         changed.drain(..).for_each(|link| listed[link as usize] = false);

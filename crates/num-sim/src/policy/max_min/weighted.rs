@@ -12,7 +12,7 @@ use crate::network::Flows;
 use crate::policy::Event;
 
 /// The largest weight, and the reciprocal of the least: a rate t and a sum of weights are then numbers.
-const LARGEST: f64 = 1e200;
+pub(super) const LARGEST: f64 = 1e200;
 
 /// Weighted max-min rates of flows that come and go.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(in crate::policy) struct Weighted {
 }
 
 /// The rate of a flow: its cap, to the last digit, or in proportion to its weight.
-fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
+pub(super) fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
     if member.is_at_cap() { cap } else { f64::min(weight * member.rate, cap) }
 }
 

@@ -159,6 +159,11 @@ impl Slow<'_> {
         (self.remaining(flow), (pace - rate) / first - pace / flow.production.min(first))
     }
 
+    /// The weight of a flow.
+    pub(crate) fn weight(&self, flow: &Live) -> f64 {
+        self.workload.weights().map_or(1.0, |weights| weights[flow.number])
+    }
+
     /// The level of every flow. Who is ordered has one for himself.
     fn levels(&self) -> Vec<usize> {
         let level = |flow: &Live| match self.scheduler {
@@ -218,7 +223,7 @@ impl Slow<'_> {
         rates.iter().zip(more).map(|(rate, more)| rate + more).collect()
     }
 
-    /// Max-min rates, one level after the other. A cap is a link for one flow.
+    /// Weighted max-min rates, one level after the other. A cap is a link for one flow.
     fn rates(&self, levels: &[usize]) -> Vec<f64> {
         if let Scheduler::Coflows { fifo } = *self.scheduler {
             return self.coflow_rates(fifo);
@@ -228,14 +233,17 @@ impl Slow<'_> {
             let of_level: Vec<usize> = (0..levels.len()).filter(|&place| levels[place] == level).collect();
             let (mut links, mut routes) = (left.clone(), vec![]);
             for &place in &of_level {
-                let mut route: Plain = hops(&self.flows[place].route).collect();
-                if self.flows[place].cap() < f64::INFINITY {
-                    route.push((links.len(), 1.0));
-                    links.push(self.flows[place].cap());
+                // All rise alike in units of their weights.
+                let (flow, weight) = (&self.flows[place], self.weight(&self.flows[place]));
+                let mut route: Plain = hops(&flow.route).map(|(link, share)| (link, weight * share)).collect();
+                if flow.cap() < f64::INFINITY {
+                    route.push((links.len(), weight));
+                    links.push(flow.cap());
                 }
                 routes.push(route);
             }
-            for (&place, rate) in of_level.iter().zip(progressive_filling(&links, &routes)) {
+            for (&place, level) in of_level.iter().zip(progressive_filling(&links, &routes)) {
+                let rate = self.weight(&self.flows[place]) * level;
                 rates[place] = rate;
                 hops(&self.flows[place].route).for_each(|(link, share)| left[link] -= share * rate);
             }
