@@ -27,20 +27,15 @@ fn agrees_after_chaos(seed: u64) -> usize {
     world.flowlets()
 }
 
-fn schedules(seeds: std::ops::Range<u64>) {
-    let flowlets: usize = seeds.map(agrees_after_chaos).sum();
-    assert!(flowlets > 0, "no schedule had a flowlet at its end");
+/// So many, or those of the environment: 100 000 take a quarter of an hour.
+fn schedules() -> u64 {
+    std::env::var("NETNUM_SCHEDULES").map_or(1000, |number| number.parse().expect("NETNUM_SCHEDULES is a number"))
 }
 
 #[test]
 fn both_sides_agree_after_any_loss_delay_and_restarts_and_no_rate_outlives_its_lifetime() {
-    schedules(0..1000);
-}
-
-#[test]
-#[ignore = "slow"]
-fn both_sides_agree_after_any_loss_delay_and_restarts_in_a_hundred_thousand_schedules() {
-    schedules(1000..101_000);
+    let flowlets: usize = (0..schedules()).map(agrees_after_chaos).sum();
+    assert!(flowlets > 0, "no schedule had a flowlet at its end");
 }
 
 #[test]
@@ -400,11 +395,5 @@ fn fuzz(seed: u64, count: usize) {
 
 #[test]
 fn damaged_datagrams_neither_panic_nor_make_anything_grow() {
-    fuzz(1, 50_000);
-}
-
-#[test]
-#[ignore = "slow"]
-fn a_million_damaged_datagrams_neither_panic_nor_make_anything_grow() {
-    fuzz(2, 1_000_000);
+    fuzz(1, 50_000.max(10 * schedules() as usize));
 }
