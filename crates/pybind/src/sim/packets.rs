@@ -5,6 +5,7 @@ use netnum_sim::Packets as Core;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::hints;
 use crate::numbers;
 
 /// What packets add to the time of a flow: the way of its last one, and the round trips in which TCP starts.
@@ -66,9 +67,18 @@ impl Packets {
 #[pymethods]
 impl Packets {
     #[new]
-    #[pyo3(signature = (delay, *, size=1500.0, initial_window=f64::INFINITY, round_trips=0.0))]
+    #[pyo3(signature = (delay=None, *, size=1500.0, initial_window=f64::INFINITY, round_trips=0.0, **unknown))]
     #[pyo3(text_signature = "(delay, *, size=1500.0, initial_window=1e999, round_trips=0.0)")]
-    fn new(delay: &Bound<'_, PyAny>, size: f64, initial_window: f64, round_trips: f64) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        delay: Option<&Bound<'_, PyAny>>,
+        size: f64,
+        initial_window: f64,
+        round_trips: f64,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        hints::refuse("Packets", unknown)?;
+        let delay = hints::needed(py, "Packets", "delay", delay)?;
         let core = Core::new(Vec::new()).with_size(size);
         let core = core.with_initial_window(initial_window).with_round_trips(round_trips);
         Ok(Self { delay: numbers::parameter("delay", delay)?, core })

@@ -243,7 +243,9 @@ impl Slow<'_> {
                 routes.push(route);
             }
             for (&place, level) in of_level.iter().zip(progressive_filling(&links, &routes)) {
-                let rate = self.weight(&self.flows[place]) * level;
+                let (rate, cap) = (self.weight(&self.flows[place]) * level, self.flows[place].cap());
+                // At its cap to the last digit.
+                let rate = if rate >= cap * (1.0 - SAME) { cap } else { rate };
                 rates[place] = rate;
                 hops(&self.flows[place].route).for_each(|(link, share)| left[link] -= share * rate);
             }
