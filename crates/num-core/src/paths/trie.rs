@@ -1,7 +1,8 @@
 //! Rows of links as a trie: rows that begin alike share the nodes of their beginnings.
 //!
 //! Paths from one source follow few trees. On wide-area networks with a flow for every pair of nodes there are ten
-//! times fewer nodes than crossings. Sums along all rows and sums over all rows then cost O(nodes).
+//! times fewer nodes than crossings. Sums along all rows and sums over all rows then cost O(nodes), and Σ w r rᵀ over
+//! all rows costs O(Σ depth of a node).
 
 #[cfg(test)]
 use super::Row;
@@ -84,31 +85,33 @@ impl Trie {
         at[0] = 0.0;
     }
 
-    /// Visits all nodes but the root, each after those below it, with its link and the sums of what ends at it or
-    /// below. `add` adds what ends at a node; `join` adds sums to those of the node above, and leaves zeros. `sums` is
-    /// room, of zeros before; after it the first, of the root, is not.
-    pub(crate) fn add_up<S>(
+    /// Adds Σ w r rᵀ to a matrix by columns, given the weights of the rows at their ends, which are used up: an entry
+    /// for each two links of a row, in the column of the later one. `row` gives a link's row and column, if any.
+    pub(crate) fn add_square(
         &self,
-        sums: &mut Vec<S>,
-        zeros: impl Fn() -> S,
-        mut add: impl FnMut(usize, &mut S),
-        mut visit: impl FnMut(usize, &S),
-        join: impl Fn(&mut S, &mut S),
+        weights: &mut [f64],
+        row: impl Fn(usize) -> Option<u32>,
+        size: usize,
+        matrix: &mut [f64],
     ) {
-        let mut depths = vec![0; self.len()];
-        for (node, &[above, _]) in self.nodes.iter().enumerate() {
-            depths[node + 1] = depths[above as usize] + 1;
+        for (node, &[above, _]) in self.nodes.iter().enumerate().rev() {
+            weights[above as usize] += weights[node + 1];
         }
-        let most: usize = depths.iter().copied().max().unwrap_or(0);
-        if sums.len() <= most {
-            sums.resize_with(most + 1, zeros);
+        // The rows on the way to the present node, and how many there are on the way to each.
+        let (mut way, mut counts) = (Vec::<u32>::new(), vec![0u32; self.len()]);
+        for (node, &[above, link]) in self.nodes.iter().enumerate() {
+            let weight = std::mem::take(&mut weights[node + 1]);
+            way.truncate(counts[above as usize] as usize);
+            if let Some(own) = row(link as usize) {
+                way.push(own);
+                let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
+                if weight != 0.0 {
+                    way.iter().for_each(|&row| column[row as usize] += weight);
+                }
+            }
+            counts[node + 1] = way.len() as u32;
         }
-        for (node, &[_, link]) in self.nodes.iter().enumerate().rev() {
-            let (above, own) = sums.split_at_mut(depths[node + 1]);
-            add(node + 1, &mut own[0]);
-            visit(link as usize, &own[0]);
-            join(&mut own[0], &mut above[depths[node + 1] - 1]);
-        }
+        weights[0] = 0.0;
     }
 }
 
@@ -213,21 +216,32 @@ mod tests {
     }
 
     #[test]
-    fn sums_over_rows_are_those_of_all_rows() {
+    fn sums_over_rows_and_their_squares_are_those_of_all_rows() {
         let (trie, ends) = trie();
         let (mut at, mut loads, mut expected) = (vec![0.0; trie.len()], [0.0; 6], [0.0; 6]);
-        for (number, (row, &end)) in ROWS.into_iter().zip(&ends).enumerate() {
-            at[end as usize] += f64::from(1 << number);
-            row.iter().for_each(|&link| expected[link as usize] += f64::from(1 << number));
+        let (mut square, mut expected_square) = (vec![0.0; 25], vec![0.0; 25]);
+        // Link 4 has no row.
+        let row_of = |link: usize| [Some(0), Some(1), Some(2), Some(3), None, Some(4)][link];
+        for turn in 0..2 {
+            for (number, (row, &end)) in ROWS.into_iter().zip(&ends).enumerate() {
+                let weight = f64::from(1 << number);
+                at[end as usize] += weight;
+                if turn == 0 {
+                    row.iter().for_each(|&link| expected[link as usize] += weight);
+                    continue;
+                }
+                let rows: Vec<usize> =
+                    row.iter().filter_map(|&link| row_of(link as usize)).map(|row| row as usize).collect();
+                for (place, later) in rows.iter().enumerate() {
+                    rows[..=place].iter().for_each(|earlier| expected_square[later * 5 + earlier] += weight);
+                }
+            }
+            match turn {
+                0 => trie.scatter(&mut at, |link, sum| loads[link] += sum),
+                _ => trie.add_square(&mut at, row_of, 5, &mut square),
+            }
+            assert!(at.iter().all(|&left| left == 0.0));
         }
-        let (ending, mut room, mut visited) = (at.clone(), Vec::new(), [0.0; 6]);
-        for _ in 0..2 {
-            let join = |own: &mut f64, above: &mut f64| *above += std::mem::take(own);
-            trie.add_up(&mut room, || 0.0, |node, sum| *sum += ending[node], |link, sum| visited[link] += sum, join);
-            room[0] = 0.0;
-        }
-        trie.scatter(&mut at, |link, sum| loads[link] += sum);
-        assert!(at.iter().chain(&room).all(|&left| left == 0.0));
-        assert_eq!((loads, visited), (expected, expected.map(|load| 2.0 * load)));
+        assert_eq!((loads, square), (expected, expected_square));
     }
 }

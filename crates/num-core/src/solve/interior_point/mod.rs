@@ -112,7 +112,7 @@ impl ProgressWatch {
 /// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
 const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
-/// Accuracy of the corrector as a part of the complementarity, in large problems by tries.
+/// Accuracy of the corrector as a part of the complementarity, where the factor is that of about the matrix.
 const LEFT: f64 = 1e-6;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;
@@ -238,7 +238,7 @@ impl InteriorPoint {
     fn corrector_accuracy(&self) -> Accuracy {
         let Residuals { complementarity, infeasibility, least_marginal, largest_marginal, .. } = self.residuals;
         let without_factor = (0.1 * (complementarity + infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
-        let with_factor = match self.kkt.system.is_by_tries() {
+        let with_factor = match self.kkt.system.is_approximate() {
             // In units of the smallest marginal, whose flow is not to be moved by what is left of the others.
             true => (LEFT * (complementarity * least_marginal / largest_marginal)).clamp(EXACT, FINEST),
             false => EXACT,

@@ -117,7 +117,7 @@ impl InteriorPoint {
     /// Replaces the last direction, at the given μ and with the curvature of that part, by one along which products
     /// stay nearer to μ, so that steps are longer; where they are not, it is left as it was.
     pub(super) fn recentre(&mut self, problem: &Presolved, centre: f64, part: f64, accuracy: Accuracy) {
-        if !self.kkt.system.is_by_tries() {
+        if !self.kkt.system.is_approximate() {
             return;
         }
         if self.resting > 0 {

@@ -14,9 +14,8 @@
 //! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
 //! parts; the factorization is done by the calling thread. Where prices lie many decades apart, it makes the matrix and
 //! its factor to twice the digits of a float (`fine.rs`). In large problems whose paths begin alike they are sums over
-//! the nodes of tries (`tries.rs`).
+//! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`).
 
-mod chunked;
 mod fine;
 mod multipath;
 mod tries;
@@ -25,7 +24,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
-use faer::{ColMut, Mat, Side, fx128};
+use faer::reborrow::ReborrowMut;
+use faer::{ColMut, Mat, MatMut, Side, fx128};
 
 use self::fine::FineFactor;
 use self::multipath::Multipath;
@@ -78,8 +78,9 @@ const MOST_MATRICES: usize = 8;
 /// The crossings from which on tries pay, and the most nodes that they have per crossing.
 const LEAST_SHARED_CROSSINGS: usize = 1 << 16;
 const MOST_NODES: f64 = 0.4;
-/// The most parts of the matrix with tries, which cost few additions.
+/// The most parts of the matrix with tries, which cost few additions, and the size of blocks of the matrix.
 const MOST_SHARED_MATRICES: usize = 4;
+const BLOCK: usize = 64;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
 /// The index of an absent item, such as the row of a link without one.
@@ -262,8 +263,9 @@ impl System {
         });
     }
 
-    /// Whether it is that of a large problem by tries: more right-hand sides cost little beside the matrix.
-    pub(crate) fn is_by_tries(&self) -> bool {
+    /// Whether what is factorized is only about the matrix, that of a large problem, beside which more right-hand sides
+    /// cost little.
+    pub(crate) fn is_approximate(&self) -> bool {
         !self.tries.is_empty()
     }
 
@@ -459,12 +461,12 @@ impl System {
 
     /// About the same by tries, with a diagonal of ones less that of the links alone: see `tries.rs`.
     fn square_by_tries(&mut self, rows: &Rows) -> Mat<f64> {
-        let size = rows.links.len();
+        let (size, links) = (rows.links.len(), self.diagonal.len());
         let Self { routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, .. } = self;
         let groups = parts::cut(tries.len(), tries.len().min(MOST_SHARED_MATRICES));
         squares.resize_with(groups.len(), Square::default);
         for_each(&**workers, groups.into_iter().zip(&mut *squares), |(group, square)| {
-            square.clear(size);
+            square.clear(size, links);
             for (tries, range) in tries[group.clone()].iter().zip(&ranges[group]) {
                 tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), rows, square);
             }
@@ -472,15 +474,29 @@ impl System {
         })
         .expect("nothing stops it");
         let scales: Vec<f64> = rows.links.iter().map(|&link| rows.scale[link as usize]).collect();
+        let entry = |row: usize, column: usize| -> f64 {
+            let both = |square: &Square| square.matrix[column * size + row] + square.matrix[row * size + column];
+            squares.iter().map(both).sum::<f64>() * (scales[row] * scales[column])
+        };
         let mut matrix = Mat::<f64>::zeros(size, size);
-        for (column, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
-            let entries = &mut matrix.col_as_slice_mut(column)[column..];
-            for square in &*squares {
-                let own = &square.matrix[column * size + column..(column + 1) * size];
-                entries.iter_mut().zip(own).for_each(|(entry, own)| *entry += own);
+        // In square blocks, for the cache.
+        let blocks = parts::cut(size, size.div_ceil(BLOCK));
+        let of_columns = blocks.iter().zip(split_columns(matrix.as_mut(), &blocks));
+        for_each(&**workers, of_columns, |(columns, mut of_columns)| {
+            for block in blocks.iter().filter(|block| block.end > columns.start) {
+                for column in columns.clone() {
+                    let entries = of_columns.rb_mut().col_mut(column - columns.start);
+                    let entries = entries.try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
+                    for row in block.clone().filter(|&row| row > column) {
+                        entries[row] = entry(row, column);
+                    }
+                }
             }
-            entries.iter_mut().zip(&scales[column..]).for_each(|(entry, other)| *entry *= scale * other);
-            entries[0] = 1.0 - diagonal[link as usize] * scale * scale;
+            Ok(())
+        })
+        .expect("nothing stops it");
+        for (row, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
+            matrix[(row, row)] = 1.0 - diagonal[link as usize] * scale * scale;
         }
         matrix
     }
@@ -555,6 +571,17 @@ impl System {
             }
         }
     }
+}
+
+/// The columns of a matrix in these ranges, which cover it.
+fn split_columns<'a>(mut matrix: MatMut<'a, f64>, ranges: &[Range<usize>]) -> Vec<MatMut<'a, f64>> {
+    let mut all = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let (columns, rest) = matrix.split_at_col_mut(range.len());
+        all.push(columns);
+        matrix = rest;
+    }
+    all
 }
 
 /// The links that have a row in the factor.
@@ -739,7 +766,7 @@ mod tests {
                     assert!(differs <= 1e-12 * scale, "{curvature}: {row} {column}");
                     if row > column {
                         let differs = (matrix[(row, column)] - defined[row][column]).abs();
-                        assert!(differs <= 1e-12 * scale, "{curvature}: {row}, {column}");
+                        assert!(differs <= 1e-7 * scale, "{curvature}: {row}, {column}");
                     }
                 }
                 let inverse = system.preconditioner[column];
@@ -749,66 +776,6 @@ mod tests {
         let system = System::new(&others, Vec::new());
         let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap();
         assert!(tries.is_none(), "rows with coefficients do not begin alike");
-    }
-
-    #[test]
-    fn by_tries_the_matrix_of_many_links_is_the_same() {
-        // Nodes on a ring, links to both neighbours and across; every pair has both ways, and some a third.
-        let (nodes, mut lists, mut group) = (24u32, Vec::new(), Vec::new());
-        let [right, left, across] = [0, nodes, 2 * nodes];
-        let mut flows = 0;
-        for source in 0..nodes {
-            for hops in 1..nodes {
-                let first = lists.len();
-                lists.push((0..hops).map(|hop| right + (source + hop) % nodes).collect::<Vec<u32>>());
-                if hops % 3 != 0 {
-                    lists.push((0..nodes - hops).map(|hop| left + (source + nodes - hop) % nodes).collect());
-                }
-                if hops > nodes / 2 {
-                    let rest = (nodes / 2..hops).map(|hop| right + (source + hop) % nodes);
-                    lists.push(std::iter::once(across + source).chain(rest).collect());
-                }
-                group.extend(vec![flows; lists.len() - first]);
-                flows += 1;
-            }
-        }
-        let (links, paths) = (3 * nodes as usize, lists.len());
-        let utility = AlphaFair::new(1.0, 1.0).unwrap();
-        let problem = Problem::grouped(vec![1.0; links], Paths::from_lists(lists), group, utility).unwrap();
-        let problem = Presolved::new(&problem).unwrap();
-        let several: Vec<Range<usize>> =
-            (0..flows as usize).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect();
-        let mut system = System::new(&problem, several.clone());
-        system.weights = (0..paths).map(|path| 10f64.powi((path * 7 % 5) as i32 - 2)).collect();
-        for (number, curvature) in (0..several.len()).zip([0.0, 1e-3, 1.0].into_iter().cycle()) {
-            system.multipath.set(number, curvature, &system.weights);
-        }
-        // Link 5 has no row, and the order of the rows is not that of the links.
-        let order: Vec<u32> = (0..links as u32).map(|link| link * 5 % links as u32).filter(|&link| link != 5).collect();
-        let mut of = vec![ABSENT; links];
-        order.iter().zip(0..).for_each(|(&link, row)| of[link as usize] = row);
-        system.invert_diagonal();
-        let scale = system.preconditioner.iter().map(|value| value.sqrt()).collect();
-        let rows = Rows { scale, of, links: order };
-        let expected = system.square(&rows);
-        system.ranges = vec![0..problem.paths_of(200).end, problem.paths_of(200).end..paths];
-        let tries = system
-            .ranges
-            .iter()
-            .map(|range| Tries::new(&system.routing, &system.multipath, links, range.clone(), 1.0).unwrap().unwrap());
-        (system.tries, system.gradients.pairs_of_parts) = (tries.collect(), vec![vec![[0.0; 2]; links]]);
-        system.nodes = system.tries.iter().map(Tries::nodes).collect();
-        for _ in 0..2 {
-            let found = system.square(&rows);
-            for column in 0..links - 1 {
-                for row in column..links - 1 {
-                    // Without tries rows are in the order of the links, or entries are in either triangle.
-                    let other = if row > column { expected[(column, row)] } else { 0.0 };
-                    let (found, expected) = (found[(row, column)], expected[(row, column)] + other);
-                    assert!((found - expected).abs() <= 1e-12, "{row}, {column}: {found}, {expected}");
-                }
-            }
-        }
     }
 
     #[test]

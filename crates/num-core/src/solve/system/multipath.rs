@@ -50,14 +50,14 @@ impl Eliminated {
     }
 
     /// From Θ and σ.
-    fn from_total(total: f64, curvature: f64) -> Self {
+    pub(super) fn from_total(total: f64, curvature: f64) -> Self {
         // σ/(1 + Θσ) as 1/(1/σ + Θ): σ may be 0 or ∞.
         Self { total, softness: (1.0 + total * curvature).recip(), stiffness: (curvature.recip() + total).recip() }
     }
 
-    /// The same flow with another Θ.
-    pub(super) fn of_total(self, total: f64) -> Self {
-        Self::from_total(total, self.stiffness / self.softness)
+    /// σ.
+    pub(super) fn curvature(self) -> f64 {
+        self.stiffness / self.softness
     }
 }
 
@@ -120,11 +120,6 @@ impl Multipath {
                 WeightsOfPart { first_path, weights, first_flow, paths, eliminated }
             })
             .collect()
-    }
-
-    /// The paths of a flow here.
-    pub(super) fn paths(&self, flow: usize) -> Range<usize> {
-        self.paths[flow].clone()
     }
 
     /// What a flow here adds to the equations.

@@ -1,27 +1,22 @@
 //! The sums of the equations where many paths begin alike: over the nodes of tries in place of crossings.
 //!
-//! The column of the matrix of a link is the response of all flows to a price of 1 of that link: the sum of what each
-//! path that crosses it moves, over all paths of its flow. Those that cross it after the same links have one node, and
-//! their sum is also part of that of every link before: a node costs O(links) and not O(crossings of all its paths), in
-//! vectors over links near each other.
-//!
-//! The matrix that is factorized is the preconditioner of a few conjugate gradients on the exact equations. It may
-//! leave out what is small: a path that is not the heaviest of its flow counts in the diagonal alone where θ is less
-//! than a part of the diagonal of every link that the flow crosses, and the flow counts as one without it. The matrix
-//! stays positive definite: K_f = R (diag(1/θ) + σ 1 1ᵀ)⁻¹ Rᵀ over the paths of a flow grows with every θ, by no more
-//! than that in any entry, so that what is left out is positive semidefinite, and so is its diagonal.
+//! The matrix is only a preconditioner here, that of a few conjugate gradients on the exact equations. It may leave
+//! out what is small: of each flow with several paths those count of which a link has more than a part of its diagonal,
+//! and with only one of them the flow is as one with one path. The others are in it without what ties them to the rest
+//! of their flow.
 
 use std::ops::Range;
 
-use super::chunked::Chunked;
+use super::Rows;
 use super::multipath::{Eliminated, Multipath};
-use super::{ABSENT, Rows};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::paths::trie::Trie;
 
 /// A path that is not the heaviest of its flow counts from this part of a link's diagonal on.
-const COUNTS: f64 = 1e-10;
+const COUNTS: f64 = 1e-7;
+/// Θσ up to which the products of pairs of paths may cancel on links that all paths of a flow cross.
+const FREE_OF_CANCELLATION: f64 = 1e8;
 
 /// Consecutive paths, as tries.
 pub(crate) struct Tries {
@@ -33,8 +28,9 @@ pub(crate) struct Tries {
     commons: Vec<u32>,
     /// Whether no two paths of a flow with several have another link.
     disjoint: Vec<bool>,
-    /// The paths that end at every node, and after these, numbered on from them, the flows whose common links do.
-    ending: Paths,
+    /// Whole paths.
+    whole: Trie,
+    whole_ends: Vec<u32>,
 }
 
 /// Room for values of the nodes of a part, and for sums at them, which are 0 between two uses.
@@ -44,23 +40,17 @@ pub(crate) struct Nodes {
     pub(crate) sums: Vec<f64>,
 }
 
-/// Room for a matrix in the making, by columns, for sums at the nodes, and for what is known of the paths of a part.
+/// Room for a matrix in the making, by columns, and for the rows of one flow.
 #[derive(Default)]
 pub(super) struct Square {
     pub(super) matrix: Vec<f64>,
-    sums: Vec<Chunked>,
-    /// The largest of what the links on the way to each node have.
+    of_links: Vec<f64>,
+    vector: Vec<(u32, f64)>,
+    crossed: Vec<u32>,
+    rows_of_paths: [Vec<u32>; 2],
+    /// Sums at the nodes, and the largest of what their links have.
+    at: Vec<f64>,
     largest: Vec<f64>,
-    counting: Vec<Counts>,
-}
-
-/// How a path counts in a matrix.
-#[derive(Clone, Copy, PartialEq)]
-enum Counts {
-    Alone,
-    /// Together with the others of its flow.
-    Of(u32),
-    Not,
 }
 
 impl Tries {
@@ -79,6 +69,8 @@ impl Tries {
         if routing.coefficients().is_some() {
             return Ok(None);
         }
+        let rows = paths.clone().map(|path| routing.links(path));
+        let Some((whole, whole_ends)) = Trie::new(rows, links, part)? else { return Ok(None) };
         let flows = multipath.numbers(&paths);
         let (mut rows, mut disjoint) = (Vec::with_capacity(paths.len() + flows.len()), Vec::with_capacity(flows.len()));
         let mut last = vec![u32::MAX; links];
@@ -92,15 +84,14 @@ impl Tries {
         });
         rows.extend(flows.clone().map(|flow| multipath.common(flow).links));
         let Some((split, mut ends)) = Trie::new(rows.into_iter(), links, part)? else { return Ok(None) };
-        let ending = Paths::from_rows((0..=ends.len()).collect(), ends.clone(), None).transpose(split.len())?;
         let commons = ends.split_off(paths.len());
         let (first_path, first_flow) = (paths.start, flows.start);
-        Ok(Some(Self { first_path, first_flow, split, ends, commons, disjoint, ending }))
+        Ok(Some(Self { first_path, first_flow, split, ends, commons, disjoint, whole, whole_ends }))
     }
 
     /// The links of all nodes, in the order of a walk down the trees.
     pub(super) fn links(&self) -> impl Iterator<Item = u32> {
-        self.split.links()
+        self.whole.links()
     }
 
     /// Room for the nodes of the sums of paths and flows.
@@ -179,77 +170,77 @@ impl Tries {
         self.scatter(&mut nodes, |link, sum| diagonal[link] += sum);
     }
 
-    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix, its lower triangle. `inverse` is
-    /// the inverse of the whole diagonal.
+    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix, both triangles together: what is
+    /// at (i, j) and what is at (j, i) are to be added up. `inverse` is the inverse of the whole diagonal.
     pub(super) fn add_square(
         &self,
         (routing, multipath): (&Paths, &Multipath),
         (weights, inverse): (&[f64], &[f64]),
         paths: Range<usize>,
         rows: &Rows,
-        Square { matrix, sums, largest, counting }: &mut Square,
+        room: &mut Square,
     ) {
-        let size = rows.links.len();
-        largest.resize(self.split.len(), 0.0);
-        self.split.largest(|link| if rows.of[link] == ABSENT { 0.0 } else { inverse[link] }, largest);
-        // The flow of each path, if it counts, and Θ of the paths of each flow that do.
-        let (first_path, first_flow) = (self.first_path, self.first_flow);
-        counting.clear();
-        counting.resize(paths.len(), Counts::Alone);
-        let mut eliminated = Vec::with_capacity(self.commons.len());
-        multipath.each(paths.clone(), |range, flow| {
-            let Some(flow) = flow else { return };
+        let (size, row_of) = (rows.links.len(), |link: usize| Some(rows.of[link]).filter(|&row| row != super::ABSENT));
+        let [mut at, mut largest] = [&mut room.at, &mut room.largest].map(std::mem::take);
+        for values in [&mut at, &mut largest] {
+            values.clear();
+            values.resize(self.whole.len(), 0.0);
+        }
+        self.whole.largest(|link| if rows.of[link] == super::ABSENT { 0.0 } else { inverse[link] }, &mut largest);
+        let mut counting = Vec::new();
+        multipath.each(paths, |range, flow| {
+            let ends = &self.whole_ends[range.start - self.first_path..range.end - self.first_path];
             let own = &weights[range.clone()];
+            let Some(flow) = flow else {
+                return ends.iter().zip(own).for_each(|(&end, weight)| at[end as usize] += weight);
+            };
+            let whole @ Eliminated { total, softness, stiffness } = multipath.eliminated(flow);
             let heaviest = (1..own.len()).fold(0, |best, place| if own[place] > own[best] { place } else { best });
-            let ends = self.ends(&range).iter().chain([&self.commons[flow - first_flow]]);
-            let most = ends.map(|&end| largest[end as usize]).fold(0.0, f64::max);
-            let mut left = 0.0;
-            for (place, &weight) in own.iter().enumerate() {
-                let is_in = place == heaviest || weight * most > COUNTS;
-                counting[range.start + place - first_path] = if is_in { Counts::Of(flow as u32) } else { Counts::Not };
-                left += if is_in { weight } else { 0.0 };
-            }
-            eliminated.push(multipath.eliminated(flow).of_total(left));
-        });
-        let add_all = |links: &[u32], value: f64, sums: &mut Chunked| {
-            let of_rows = links.iter().map(|&link| rows.of[link as usize]).filter(|&row| row != ABSENT);
-            of_rows.for_each(|row| sums.add(row as usize, value));
-        };
-        // What the paths of a flow change by at a price of 1 of what one of them, or all, use.
-        let add = |node: usize, sums: &mut Chunked| {
-            for number in self.ending.links(node).iter().map(|&number| number as usize) {
-                let path = (number < paths.len()).then(|| first_path + number);
-                let flow = match path.map(|path| (path, counting[number])) {
-                    None => first_flow + number - paths.len(),
-                    Some((_, Counts::Of(flow))) => flow as usize,
-                    Some((path, Counts::Alone)) => {
-                        add_all(routing.links(path), weights[path], sums);
-                        continue;
-                    }
-                    Some((_, Counts::Not)) => continue,
-                };
-                let Eliminated { total, softness, stiffness } = eliminated[flow - first_flow];
-                for other in multipath.paths(flow).filter(|other| counting[other - first_path] != Counts::Not) {
-                    let change = match path {
-                        Some(path) if path == other => alone(weights[path], total, softness, stiffness),
-                        Some(path) => -stiffness * weights[path] * weights[other],
-                        None => softness * weights[other],
-                    };
-                    add_all(multipath.own(other).links, change, sums);
+            counting.clear();
+            for (place, (&end, &weight)) in ends.iter().zip(own).enumerate() {
+                let weight = alone(weight, total, softness, stiffness);
+                if place == heaviest || weight * largest[end as usize] > COUNTS {
+                    counting.push(place);
+                } else {
+                    at[end as usize] += weight;
                 }
-                let of_path = path.map_or(total, |path| weights[path]);
-                add_all(multipath.common(flow).links, softness * of_path, sums);
             }
-        };
-        let visit = |link: usize, sums: &Chunked| {
-            let row = rows.of[link];
-            if row != ABSENT {
-                let column = row as usize * size;
-                sums.add_from(row as usize, &mut matrix[column..column + size]);
+            if let [only] = *counting {
+                at[ends[only] as usize] += alone(own[only], total, softness, stiffness);
+                return;
             }
-        };
-        self.split.add_up(sums, || Chunked::zeros(size), add, visit, Chunked::move_to);
-        sums.iter_mut().for_each(Chunked::clear);
+            let curvature = whole.curvature();
+            let total = counting.iter().map(|&place| own[place]).sum::<f64>();
+            let Eliminated { softness, stiffness, .. } = Eliminated::from_total(total, curvature);
+            let places = counting.iter().map(|&place| (range.start + place, own[place]));
+            if multipath.common(flow).links.is_empty() || total * curvature < FREE_OF_CANCELLATION {
+                // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ) with κ = σ/(1 + Θσ).
+                for (place, (path, weight)) in places.clone().enumerate() {
+                    at[ends[counting[place]] as usize] += alone(weight, total, softness, stiffness);
+                    for (other, of_other) in places.clone().take(place) {
+                        let value = -stiffness * weight * of_other;
+                        room.add_pair(routing.links(path), routing.links(other), value, rows, size);
+                    }
+                }
+                return;
+            }
+            let pivot = routing.links(range.start + heaviest);
+            for (path, weight) in places.clone().filter(|(path, _)| *path != range.start + heaviest) {
+                room.add(routing.links(path), 1.0);
+                room.add(pivot, -1.0);
+                room.add_outer(weight, rows, size);
+            }
+            for (coefficient, of_pivot) in [(-total.recip(), 0.0), (softness / total, total)] {
+                for (path, weight) in places.clone().filter(|(path, _)| *path != range.start + heaviest) {
+                    room.add(routing.links(path), weight);
+                    room.add(pivot, -weight);
+                }
+                room.add(pivot, of_pivot);
+                room.add_outer(coefficient, rows, size);
+            }
+        });
+        self.whole.add_square(&mut at, row_of, size, &mut room.matrix);
+        (room.at, room.largest) = (at, largest);
     }
 }
 
@@ -260,11 +251,52 @@ fn alone(weight: f64, total: f64, softness: f64, stiffness: f64) -> f64 {
 
 impl Square {
     /// An empty matrix of a size.
-    pub(super) fn clear(&mut self, size: usize) {
+    pub(super) fn clear(&mut self, size: usize, links: usize) {
         self.matrix.clear();
         self.matrix.resize(size * size, 0.0);
-        if self.sums.first().is_some_and(|sums| sums.len() != size) {
-            self.sums.clear();
+        self.of_links.resize(links, 0.0);
+    }
+
+    /// Adds a value for each two links of two paths, in the column of the one's.
+    fn add_pair(&mut self, one: &[u32], other: &[u32], value: f64, rows: &Rows, size: usize) {
+        let Self { matrix, rows_of_paths: [ones, others], .. } = self;
+        for (of_path, links) in [(&mut *ones, one), (&mut *others, other)] {
+            of_path.clear();
+            of_path.extend(links.iter().map(|&link| rows.of[link as usize]).filter(|&row| row != super::ABSENT));
+        }
+        for &own in &*ones {
+            let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
+            others.iter().for_each(|&row| column[row as usize] += value);
+        }
+    }
+
+    /// Adds a value times a row of ones to the vector in the making.
+    fn add(&mut self, links: &[u32], value: f64) {
+        for &link in links {
+            let sum = &mut self.of_links[link as usize];
+            if *sum == 0.0 {
+                self.crossed.push(link);
+            }
+            *sum += value;
+        }
+    }
+
+    /// Adds w v vᵀ of the vector in the making, which is 0 then.
+    fn add_outer(&mut self, weight: f64, rows: &Rows, size: usize) {
+        let Self { matrix, of_links, vector, crossed, .. } = self;
+        vector.clear();
+
+        for link in crossed.drain(..) {
+            let value = std::mem::take(&mut of_links[link as usize]);
+            let row = rows.of[link as usize];
+            if value != 0.0 && row != super::ABSENT {
+                vector.push((row, value));
+            }
+        }
+        for (place, &(own, value)) in vector.iter().enumerate() {
+            let weighted = weight * value;
+            let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
+            vector[..=place].iter().for_each(|&(row, value)| column[row as usize] += weighted * value);
         }
     }
 }
