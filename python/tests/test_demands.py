@@ -129,6 +129,12 @@ def test_tables_and_matrices_are_told_apart():
                 read(net, part)
         with pytest.raises(netnum.ProblemError, match=r"per end: netnum\.demands\.from_matrix reads it"):
             demands.from_pandas(net, part)
+    ring = topology.from_edges("10 20 1\n20 30 1\n30 40 1")
+    part_of_ring = pandas.DataFrame([[0.0, 2.0], [0.0, 0.0]], [10, 30], [10, 30])
+    with pytest.raises(netnum.ProblemError, match=r"of ends = \[int\(name\) for name in net\.node_names"):
+        demands.from_matrix(ring, part_of_ring)
+    whole = part_of_ring.reindex(index=[10, 20, 30, 40], columns=[10, 20, 30, 40], fill_value=0.0)
+    assert demands.from_matrix(ring, whole).total == 2.0
     every = list(net.node_names[: net.ends])
     assert len(demands.from_matrix(net, part.reindex(index=every, columns=every, fill_value=0.0))) == 6
     rows = pandas.DataFrame({"source": cities[:1], "destination": cities[1:2], "demand": [1.0]})

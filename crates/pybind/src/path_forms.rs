@@ -47,8 +47,8 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     // The first path that is no list of links 0 and 1, since no path crosses a link twice.
     let mut like_matrix = None;
-    let has_integer_names = |net: &&Topology| net.core.node_names().iter().any(|name| name.parse::<i64>().is_ok());
-    let may_name_nodes = net.filter(has_integer_names);
+    let names_some = |net: &&Topology| net.core.node_names().iter().any(|name| name.parse::<i64>().is_ok());
+    let integers_name_nodes = net.filter(names_some).map(|net| (net, net.integer_names()));
     for (path, links_of_path) in rows.enumerate() {
         let links_of_path = links_of_path?;
         if net.is_some() && is_pair(&links_of_path)? {
@@ -59,8 +59,8 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
             let message = format!("{what}: demands are a dict of volumes by pair, {{(source, destination): volume}}");
             return Err(ProblemError::new_err(message));
         }
-        if let Some(net) = may_name_nodes
-            && is_list_of_integers(&links_of_path, |node| net.integer_names() || net.core.node(node).is_some())
+        if let Some((net, name_all)) = integers_name_nodes
+            && is_list_of_integers(&links_of_path, |node| name_all || net.core.node(node).is_some())
         {
             let what = format!("path {path} is a list of integers, which may be links or nodes of {}", net.core.name());
             let message = format!("{what}: give [net.route(nodes), ...], or [np.array(links), ...]");
@@ -275,9 +275,8 @@ fn push_row(
         match entry.extract::<i64>() {
             Ok(link) => push(link)?,
             Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
-                if let Some(name) = net.map(|net| net.name_of_tuple(&entry)).transpose()?.flatten() {
-                    let what = format!("path {path} has the node {entry}");
-                    return Err(PyTypeError::new_err(format!("{what}, whose name is the text {name:?}")));
+                if let Some(net) = net {
+                    net.refuse_tuple(&format!("a node of path {path}"), &entry)?;
                 }
                 return wrong("of integers", &entry);
             }
@@ -292,9 +291,11 @@ fn push_row(
 
 /// Whether something is a list or a tuple of integers each of which may be a node.
 fn is_list_of_integers(value: &Bound<'_, PyAny>, may_be_node: impl Fn(&str) -> bool) -> bool {
-    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    if !(value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()) {
+        return false;
+    }
     let Ok(entries) = value.extract::<Vec<i64>>() else { return false };
-    is_list && !entries.is_empty() && entries.iter().all(|node| may_be_node(&node.to_string()))
+    !entries.is_empty() && entries.iter().all(|node| may_be_node(&node.to_string()))
 }
 
 /// The sources and the destinations of a pair of nodes, or of a list of pairs: tuples of two nodes.

@@ -264,7 +264,7 @@ def stated(net: Topology, given: Any) -> Demands | list[tuple[Any, Any]] | None:
 
 def _is_labelled_matrix(table: Any) -> bool:
     """Whether a table has a row and a column of each of its labels, which are no plain numbers of rows."""
-    if not (hasattr(table, "index") and hasattr(table, "columns")):
+    if not (hasattr(table, "index") and hasattr(table, "columns")) or len(table.index) != len(table.columns):
         return False
     labels = list(table.columns)
     return labels == list(table.index) and labels != list(range(len(labels)))
@@ -274,14 +274,17 @@ def _refuse_part(net: Topology, table: Any) -> None:
     """Refuses a matrix with labels of some ends alone."""
     if _is_labelled_matrix(table) and len(table) < net.ends:
         what = f"the matrix has rows of {len(table)} of the {net.ends} ends, expected all"
-        names = "names = net.node_names[:net.ends]"
-        raise ProblemError(f"{what}: frame.reindex(index=names, columns=names, fill_value=0) has them, of {names}")
+        are_integers = all(isinstance(label, (int, np.integer)) for label in table.columns)
+        indices = "[int(name) for name in net.node_names[:net.ends]]" if net.integer_names else "range(net.ends)"
+        names = indices if are_integers else "net.node_names[:net.ends]"
+        raise ProblemError(f"{what}: frame.reindex(index=ends, columns=ends, fill_value=0) has them, of ends = {names}")
 
 
 def _refuse_rows(table: Any) -> None:
     """Refuses a table with a row per demand where a matrix is expected."""
     columns = list(getattr(table, "columns", ()))
-    if columns and not _is_labelled_matrix(table) and not all(kind.kind in "biuf" for kind in table.dtypes):
+    are_numbers = all(getattr(kind, "kind", "f") in "biuf" for kind in getattr(table, "dtypes", ()))
+    if not are_numbers and not set(columns) <= set(getattr(table, "index", ())):
         what = f"the table has columns {', '.join(map(str, columns))}, expected a row and a column per end"
         raise ProblemError(f"{what}: netnum.demands.from_pandas reads tables with a row per demand")
 

@@ -77,7 +77,7 @@ impl Solver {
         let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
         let presolved = Arc::clone(&self.presolved);
         let mut best: Option<Best<'_>> = None;
-        // Certificates since the best answer.
+        // Certificates that were due since the best answer.
         let mut worse = 0usize;
         let mut trace = Vec::new();
         let mut last_call: Option<Instant> = None;
@@ -117,9 +117,9 @@ impl Solver {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            let is_stuck = stalled || due && worse.is_power_of_two();
+            let is_stuck = stalled || due && worse == 1;
             if is_stuck && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
-                let better = deadline.certificate(|| self.without_idle(&presolved, &goal, found))?;
+                let better = deadline.within(|| self.without_idle(&presolved, &goal, found))?;
                 best = better.flatten().or(best);
                 if let Some(status) = self.final_status(&goal, best.as_ref())? {
                     break status;

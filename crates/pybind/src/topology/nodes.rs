@@ -57,6 +57,7 @@ impl Topology {
             let name = name.to_cow()?;
             return self.core.end(&name).ok_or_else(|| self.no_name(what, &name, self.core.ends(), "ends"));
         }
+        self.refuse_tuple(what, end)?;
         let number = whole(end, || wrong_type(what, "an end's index or name", end), || self.no_end(what, end))?;
         self.index_of(|| what.into(), number)
     }
@@ -115,9 +116,7 @@ impl Topology {
             return self.core.node(&name).ok_or_else(|| self.no_name(what, &name, nodes, "nodes"));
         }
         let missing = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
-        if let Some(name) = self.name_of_tuple(node)? {
-            return Err(PyTypeError::new_err(format!("{what} is {node}, whose name is the text {name:?}")));
-        }
+        self.refuse_tuple(what, node)?;
         let number = whole(node, || wrong_type(what, "a node's name or number", node), missing)?;
         let named = if self.labels_ends() { self.core.node(&number.to_string()) } else { None };
         if let Some(node) = named {
@@ -127,13 +126,13 @@ impl Topology {
         usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(missing)
     }
 
-    /// The name of a node that is a tuple in another library: networks name nodes by texts.
-    pub(crate) fn name_of_tuple(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-        if !node.is_instance_of::<PyTuple>() {
-            return Ok(None);
+    /// Refuses a node that is a tuple in another library, by its name: networks name nodes by texts.
+    pub(crate) fn refuse_tuple(&self, what: &str, node: &Bound<'_, PyAny>) -> PyResult<()> {
+        let name = if node.is_instance_of::<PyTuple>() { node.str()?.to_string() } else { return Ok(()) };
+        match self.core.node(&name) {
+            Some(_) => Err(PyTypeError::new_err(format!("{what} is {node}, whose name is the text {name:?}"))),
+            None => Ok(()),
         }
-        let name = node.str()?.to_string();
-        Ok(self.core.node(&name).map(|_| name))
     }
 
     /// The links of the walk through nodes.
