@@ -10,8 +10,11 @@
 //!
 //! Measuring the rate at which an application fills its buffer is RAX's (Li et al., *Rate-aware flow scheduling for
 //! commodity data center networks*, INFOCOM 2017, §III), with its factor a. A cap of twice the rate lets a source that
-//! becomes faster be seen to. Bytes that were lost wait as well as those that were not sent yet: a source that has
-//! given all it has is no slow one while TCP repeats it.
+//! becomes faster be seen to.
+//!
+//! A source that has given all it has is no slow one while TCP carries it and repeats what was lost, whether it knows
+//! yet what that is or not. So nothing is measured over a time without new bytes until everything is acknowledged: Δt
+//! goes on to the next bytes, and has the pause of a source that is slow.
 
 use std::time::Duration;
 
@@ -19,7 +22,7 @@ use super::socket::Look;
 
 /// RAX's smoothing.
 const SMOOTHING: f64 = 0.25;
-/// Rates are measured over so long.
+/// Rates are measured over so long, or longer: until something was written, or everything acknowledged.
 const SAMPLE: Duration = Duration::from_millis(10);
 /// The source limits a flowlet when nothing waited in so many samples.
 const SLOW_SAMPLES: u32 = 5;
@@ -92,10 +95,11 @@ impl Flow {
         // A buffer that fills is not limited by its source, which is known at once.
         let cap = if look.waiting > 0 && self.cap.is_finite() {
             f64::INFINITY
-        } else if time < SAMPLE {
+        } else if time < SAMPLE || (look.written <= self.written && !look.is_drained) {
+            // The kernel counts what it fails to send again as sent again.
+            self.written = self.written.min(look.written);
             return None;
         } else {
-            // The kernel counts what it fails to send again as sent again.
             let measured = 8.0 * look.written.saturating_sub(self.written) as f64 / time.as_secs_f64();
             let rate = self.rate.map_or(measured, |rate| rate + SMOOTHING * (measured - rate));
             self.slow = if self.waited { 0 } else { self.slow + 1 };
@@ -161,20 +165,50 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_bytes_that_goes_back_is_a_rate_of_0() {
+    fn a_slow_source_is_capped_though_it_pauses_for_longer_than_a_sample() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { waiting: 1, is_drained: false, written: 9000, segment: 1448 }, ms(0));
-        let back = Look { waiting: 1, is_drained: false, written: 8000, segment: 1448 };
-        assert_eq!(detector.look(back, ms(20)), None);
+        detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
+        // The way is so long that something is always under way.
+        let look = |now: u64| Look { waiting: 0, is_drained: false, written: now / 100 * 12_500, segment: 1448 };
+        let changes: Vec<Change> = (1..2000).filter_map(|now| detector.look(look(now), ms(now))).collect();
+        assert_eq!(changes, [Change::Capped(2e6)]);
     }
 
     #[test]
-    fn a_source_that_has_given_all_is_not_slow_while_lost_bytes_are_sent_again() {
+    fn a_slow_source_is_capped_though_everything_is_acknowledged_in_its_pauses() {
+        let mut detector = Detector::new(ms(50), true);
+        detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
+        // 2500 bytes every 20 ms are 1 Mbit/s: every other sample is of no bytes.
+        let look = |now: u64| Look { waiting: 0, is_drained: now % 20 != 0, written: now / 20 * 2500, segment: 1448 };
+        let changes: Vec<Change> = (1..2000).filter_map(|now| detector.look(look(now), ms(now))).collect();
+        let is_near = |change: &Change| matches!(change, Change::Capped(cap) if (1e6..3e6).contains(cap));
+        assert!(!changes.is_empty() && changes.iter().all(is_near), "{changes:?}");
+    }
+
+    #[test]
+    fn a_count_of_bytes_that_goes_back_is_no_rate_of_its_own() {
         let mut detector = Detector::new(ms(5), true);
-        detector.look(Look { waiting: 1, is_drained: false, written: 100_000, segment: 1448 }, ms(0));
-        // Nothing more is written, and segments wait for their second sending.
-        let again = Look { waiting: 7 * 1448, is_drained: false, written: 100_000, segment: 1448 };
-        assert!((1..500).all(|now| detector.look(again, ms(now)).is_none()));
+        detector.look(Look { waiting: 1, is_drained: false, written: 9000, segment: 1448 }, ms(0));
+        let look = |now: u64| Look { waiting: 0, is_drained: false, written: 8000 + now * 125, segment: 1448 };
+        let changes: Vec<Change> = (1..500).filter_map(|now| detector.look(look(now), ms(now))).collect();
+        // The first sample lacks what was written before its first look.
+        let is_near = |change: &Change| matches!(change, Change::Capped(cap) if (1.9e6..=2e6).contains(cap));
+        assert!(changes.len() == 1 && changes.iter().all(is_near), "{changes:?}");
+    }
+
+    #[test]
+    fn a_source_that_has_given_all_is_not_slow_while_tcp_carries_it() {
+        // Segments wait to be sent again; or all of them are under way, a first or a second time, or lost and not known
+        // to be.
+        for waiting in [7 * 1448, 0] {
+            let mut detector = Detector::new(ms(5), true);
+            detector.look(Look { waiting: 1, is_drained: false, written: 50_000, segment: 1448 }, ms(0));
+            let tail = Look { waiting, is_drained: false, written: 100_000, segment: 1448 };
+            assert!((1..500).all(|now| detector.look(tail, ms(now)).is_none()));
+            let drained = Look { waiting: 0, is_drained: true, ..tail };
+            let changes: Vec<Change> = (500..510).filter_map(|now| detector.look(drained, ms(now))).collect();
+            assert_eq!(changes, [Change::Ended]);
+        }
     }
 
     #[test]
