@@ -196,7 +196,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`EndpointError::Address`] for IPv6, [`EndpointError::Weight`], [`EndpointError::System`] for what is not a
-    /// connected socket.
+    /// connected socket, and where Linux is older than 4.19.
     pub fn attach<S: AsFd + Send + Sync + 'static>(
         &self,
         socket: &Arc<S>,

@@ -120,7 +120,12 @@ fn info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         let info = std::ptr::from_mut(&mut info).cast();
         libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info, &raw mut length)
     };
-    check(code).map(|()| info)
+    check(code)?;
+    // The kernel writes the fields that it has.
+    if (length as usize) < size_of::<TcpInfo>() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the numbers of bytes that were sent need Linux 4.19"));
+    }
+    Ok(info)
 }
 
 fn check(code: c_int) -> io::Result<()> {
