@@ -10,7 +10,8 @@
 //! ```
 //!
 //! S is the flow's size and x its mean rate in the fluid, a_l the part of it on link l of its route, d_l the
-//! propagation delay and c_l the capacity of the link, m the size of a packet. Not in it: queues, losses and timeouts,
+//! propagation delay and c_l the capacity of the link, m the size of a packet; route and capacities are those at its
+//! end, and at its arrival for the time that it takes alone. Not in it: queues, losses and timeouts,
 //! headers (sizes are what links carry), delayed acknowledgements. Sources: store and forward as in Bertsekas,
 //! Gallager, *Data Networks*, 1992; slow start without losses as in Kurose, Ross, *Computer Networking*, "TCP delay
 //! modeling"; Cardwell, Savage, Anderson, *Modeling TCP latency*, INFOCOM 2000.
@@ -57,7 +58,7 @@ impl Packets {
         if let Some(link) = self.delays.iter().position(|delay| !(delay.is_finite() && *delay >= 0.0)) {
             return Err(Error::setting(&format!("delays[{link}]"), self.delays[link], "a finite number >= 0"));
         }
-        positive("size of packets", self.size)?;
+        positive("size", self.size)?;
         if self.initial_window.is_nan() || self.initial_window < 1.0 {
             return Err(Error::setting("initial_window", self.initial_window, "a number >= 1"));
         }

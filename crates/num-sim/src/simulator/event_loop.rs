@@ -36,7 +36,7 @@ pub(super) struct Simulation<'a> {
     /// Changes of capacity that are still to come, and whether there has been one.
     pub(super) changes: &'a [CapacityChange],
     pub(super) links_changed: bool,
-    packets: Option<&'a Packets>,
+    added: Option<Added<'a>>,
     /// The time from which on totals of links count; ∞ once it is over.
     warmup: f64,
     /// The flows that were active then, with the bits that they had sent.
@@ -61,6 +61,15 @@ pub(super) struct Simulation<'a> {
     pub(super) spare_route: Route,
     /// A zero for every node, to check routes with.
     pub(super) balance: Vec<f64>,
+}
+
+/// What packets add to times.
+struct Added<'a> {
+    packets: &'a Packets,
+    /// By flow, the seconds that they add to the time that it takes alone, on the route of its arrival.
+    alone: Vec<f64>,
+    /// By flow that has ended, its time in the fluid.
+    fluid_times: Vec<f64>,
 }
 
 /// How an event began, unless that was an arrival, an end or a change.
@@ -88,6 +97,11 @@ impl<'a> Simulation<'a> {
         let unknown = vec![f64::NAN; workload.len()];
         let reviews = Reviews::every(routing.period());
         let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
+        let added = run.packets.as_ref().map(|packets| Added {
+            packets,
+            alone: vec![0.0; workload.len()],
+            fluid_times: unknown.clone(),
+        });
         Self {
             net: planned,
             workload: workload.clone(),
@@ -95,7 +109,7 @@ impl<'a> Simulation<'a> {
             routing,
             policy,
             changes,
-            packets: run.packets.as_ref(),
+            added,
             warmup: if run.warmup > 0.0 { run.warmup } else { f64::INFINITY },
             sent_at_warmup: Vec::new(),
             links_changed: !std::ptr::eq(net, planned),
@@ -256,12 +270,14 @@ impl<'a> Simulation<'a> {
     /// [`Report::mean_rates`], once all bytes are counted.
     fn mean_rates(&self) -> Vec<f64> {
         let Report { starts, completion_times, bytes_sent, warmup, .. } = &self.report;
+        // While its packets are still on their way a flow sends nothing.
+        let times = self.added.as_ref().map_or(completion_times, |added| &added.fluid_times);
         let mut bits: Vec<f64> = bytes_sent.iter().map(|bytes| BITS * bytes).collect();
         for &(flow, before) in &self.sent_at_warmup {
             bits[flow as usize] -= before;
         }
         let rate = |(flow, bits): (usize, f64)| {
-            let (start, time) = (starts[flow], completion_times[flow]);
+            let (start, time) = (starts[flow], times[flow]);
             // Of a flow that has ended without the rounding of the clock.
             let until_end = if time.is_nan() { self.now - start } else { time };
             let seconds = until_end - f64::max(0.0, warmup - start);
@@ -321,6 +337,9 @@ impl<'a> Simulation<'a> {
         if let (true, Some(production)) = (self.transfers.links.have_no_limit(route), self.workload.production()) {
             alone = production.rates()[flow];
         }
+        if let Some(added) = &mut self.added {
+            added.alone[flow] = added.packets.added(size, alone, route, capacities);
+        }
         self.transfers.flows.flow_mut(slot).alone = alone;
         if let Some(weights) = self.workload.weights() {
             self.transfers.flows.set_weight(slot, weights[flow]);
@@ -349,14 +368,16 @@ impl<'a> Simulation<'a> {
         // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
         // its digits left.
         let time = (flow.since - flow.arrival) + flow.time_left();
-        let added = |rate: f64| {
+        let (mut alone, mut waits) = (flow.size / flow.alone, 0.0);
+        if let Some(added) = &mut self.added {
             let capacities = self.transfers.links.capacities();
-            self.packets.map_or(0.0, |packets| packets.added(flow.size, rate, flows.route(slot), capacities))
-        };
-        let (alone, waits) = (flow.size / flow.alone, added(flow.size / time));
+            alone += added.alone[number];
+            waits = added.packets.added(flow.size, flow.size / time, flows.route(slot), capacities);
+            added.fluid_times[number] = time;
+        }
         let time = time + waits;
         report.completion_times[number] = time;
-        report.slowdowns[number] = time / (alone + added(flow.alone));
+        report.slowdowns[number] = time / alone;
         report.bytes_sent[number] = self.workload.sizes()[number];
         report.copy_rates[number] = copy_rate.unwrap_or(f64::NAN);
         self.ended += 1;

@@ -17,6 +17,8 @@ struct Waits<'a> {
     dependencies: &'a Dependencies,
     /// By flow, how many of those that it waits for have not ended.
     left: Vec<u32>,
+    /// By flow, the time at which the last of those that have ended has arrived.
+    latest: Vec<f64>,
     /// Flows that wait for none any more, by their starts. Bits of numbers >= 0 are in the order of the numbers.
     ready: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -25,7 +27,8 @@ impl<'a> Starts<'a> {
     pub(super) fn new(workload: &'a Workload) -> Self {
         let waits = |dependencies: &'a Dependencies| {
             let left = (0..dependencies.flows()).map(|flow| dependencies.after(flow).len() as u32).collect();
-            Waits { dependencies, left, ready: BinaryHeap::new() }
+            let latest = vec![0.0; dependencies.flows()];
+            Waits { dependencies, left, latest, ready: BinaryHeap::new() }
         };
         let waits = workload.dependencies().map(waits);
         let mut starts = Self { arrivals: workload.arrivals(), next: 0, waits };
@@ -59,14 +62,16 @@ impl<'a> Starts<'a> {
         Some(flow)
     }
 
-    /// A flow has ended: those that have waited for it alone will start.
-    pub(super) fn ended(&mut self, flow: usize, now: f64) {
-        let Some(Waits { dependencies, left, ready }) = &mut self.waits else { return };
+    /// A flow has ended, and has arrived by some time from now on: those that have waited for it alone will start. With
+    /// packets the last to end need not be the last to arrive.
+    pub(super) fn ended(&mut self, flow: usize, arrived: f64) {
+        let Some(Waits { dependencies, left, latest, ready }) = &mut self.waits else { return };
         for &follower in dependencies.followers(flow) {
-            let (place, left) = (follower as usize, &mut left[follower as usize]);
-            *left -= 1;
-            if *left == 0 {
-                let start = f64::max(self.arrivals[place], now + dependencies.delay(place));
+            let place = follower as usize;
+            latest[place] = f64::max(latest[place], arrived);
+            left[place] -= 1;
+            if left[place] == 0 {
+                let start = f64::max(self.arrivals[place], latest[place] + dependencies.delay(place));
                 ready.push(Reverse((start.to_bits(), follower)));
             }
         }

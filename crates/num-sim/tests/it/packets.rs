@@ -2,8 +2,8 @@
 
 use netnum_core::Topology;
 use netnum_sim::{
-    ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, Packets, Result, RunSettings, Spray, Workload,
-    simulate, simulate_closed_loop,
+    CapacityChange, ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, Packets, Result, RunSettings,
+    Spray, Workload, simulate, simulate_closed_loop,
 };
 
 const PACKET: f64 = 1000.0;
@@ -111,6 +111,50 @@ fn flows_that_wait_for_others_start_when_these_have_arrived() {
     assert_eq!(report.completion_times, [5.0, 3.0]);
 }
 
+#[test]
+fn a_flow_waits_for_the_last_arrival_and_not_for_the_last_end_in_the_fluid() {
+    let net = Topology::from_edges("a b 8\nc b 8").unwrap();
+    let at = |name: &str| net.node_names().iter().position(|node| node == name).unwrap();
+    let mut delays = vec![0.0; net.links().len()];
+    delays[net.link(at("a"), at("b")).unwrap() as usize] = 2.0;
+    // The first ends at 1 s and has arrived at 3 s, the second has at 1.5 s.
+    let (sources, destinations) = (vec![at("a"), at("c"), at("c")], vec![at("b"); 3]);
+    let workload = Workload::new(vec![0.0; 3], sources, destinations, vec![1.0, 1.5, 1.0]).unwrap();
+    let after = Dependencies::new(vec![0, 0, 0, 2], vec![0, 1], vec![0.0, 0.0, 0.5]).unwrap();
+    let workload = workload.with_dependencies(after).unwrap();
+    let run = RunSettings::default().with_packets(Some(Packets::new(delays)));
+    let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
+    assert_eq!(report.completion_times, [3.0, 1.5, 1.0]);
+    assert_eq!(report.starts, [0.0, 0.0, 3.5]);
+}
+
+#[test]
+fn mean_rates_are_over_the_time_in_which_a_flow_sends() {
+    let net = Topology::single_link(8.0).unwrap();
+    let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![4.0]).unwrap();
+    for warmup in [0.0, 1.0] {
+        let run = RunSettings::default().with_packets(Some(Packets::new(vec![2.0; net.links().len()])));
+        let run = run.with_warmup(warmup);
+        let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
+        assert_eq!(report.completion_times, [6.0]);
+        assert!((report.mean_rates[0] - 8.0).abs() < 1e-12, "warmup {warmup}: {:?}", report.mean_rates);
+    }
+}
+
+#[test]
+fn the_time_alone_is_that_of_the_capacities_at_the_start() {
+    let net = Topology::from_edges("a b 8\nb c 8").unwrap();
+    let at = |name: &str| net.node_names().iter().position(|node| node == name).unwrap();
+    let workload = Workload::new(vec![0.0], vec![at("a")], vec![at("c")], vec![4.0]).unwrap();
+    let change = CapacityChange { time: 2.0, link: net.link(at("a"), at("b")).unwrap(), capacity: 16.0 };
+    let packets = Packets::new(vec![0.0; net.links().len()]).with_size(1.0);
+    let run = RunSettings::default().with_packets(Some(packets)).with_changes(vec![change]);
+    let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
+    // Its last packet takes half a second on the first link, and would have taken 1 s before.
+    assert_eq!(report.completion_times, [4.5]);
+    assert!((report.slowdowns[0] - 4.5 / 5.0).abs() < 1e-12, "{:?}", report.slowdowns);
+}
+
 struct Nothing;
 
 impl ClosedLoop for Nothing {
@@ -132,7 +176,7 @@ fn packets_that_cannot_be_are_named() {
     let text = refused(Packets::new(vec![0.0; links + 1]));
     assert_eq!(text, format!("delays has {} entries, expected {links}, one per link", links + 1));
     assert_eq!(refused(Packets::new(vec![-1.0; links])), "delays[0] is -1, expected a finite number >= 0");
-    assert_eq!(refused(some().with_size(0.0)), "size of packets is 0, expected a finite number > 0");
+    assert_eq!(refused(some().with_size(0.0)), "size is 0, expected a finite number > 0");
     assert_eq!(refused(some().with_initial_window(0.5)), "initial_window is 0.5, expected a number >= 1");
     assert_eq!(refused(some().with_round_trips(f64::NAN)), "round_trips is NaN, expected a finite number >= 0");
     let run = RunSettings::default().with_packets(Some(some()));
