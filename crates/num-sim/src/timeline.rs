@@ -90,13 +90,17 @@ impl Steps {
     /// there is one value per time.
     pub fn new(indptr: Vec<usize>, times: Vec<f64>, values: Vec<f64>) -> Result<Self> {
         check_length("values", values.len(), times.len(), "time")?;
-        let ends = indptr.last().copied();
-        if indptr.first().is_some_and(|&first| first != 0) || ends.unwrap_or(0) != times.len() || !indptr.is_sorted() {
-            return Err(Error::setting(
-                "indptr",
-                format!("{ends:?} at its end"),
-                "numbers that rise from 0 to all steps",
-            ));
+        let first = indptr.first().copied().unwrap_or(0);
+        if first != 0 {
+            return Err(Error::setting("indptr[0]", first, "0"));
+        }
+        if let Some(place) = (1..indptr.len()).find(|&place| indptr[place] < indptr[place - 1]) {
+            let expected = format!("at least {}, the number before", indptr[place - 1]);
+            return Err(Error::setting(&format!("indptr[{place}]"), indptr[place], &expected));
+        }
+        let end = indptr.last().copied().unwrap_or(0);
+        if end != times.len() {
+            return Err(Error::setting("the end of indptr", end, &format!("{}, the number of times", times.len())));
         }
         Ok(Self { indptr, times, values })
     }

@@ -114,9 +114,14 @@ fn edges_and_parts_that_cannot_be_are_named() {
     assert_eq!(refused(&[0.0, 1.0, 1.0]), "edges[2] is 1, expected more than 1, the edge before");
     let error = timeline.mean_utilization(&[]).unwrap_err();
     assert_eq!(error.to_string(), "the number of edges is 0, expected at least 2");
-    assert!(Steps::new(vec![0, 2], vec![0.0], vec![1.0]).is_err());
-    assert!(Steps::new(vec![1, 1], vec![0.0], vec![1.0]).is_err());
-    assert!(Steps::new(vec![0, 1], vec![0.0], vec![]).is_err());
+    let refused = |indptr: &[usize], values: &[f64]| {
+        Steps::new(indptr.to_vec(), vec![0.0], values.to_vec()).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&[0, 2], &[1.0]), "the end of indptr is 2, expected 1, the number of times");
+    assert_eq!(refused(&[], &[1.0]), "the end of indptr is 0, expected 1, the number of times");
+    assert_eq!(refused(&[1, 1], &[1.0]), "indptr[0] is 1, expected 0");
+    assert_eq!(refused(&[0, 1, 0, 1], &[1.0]), "indptr[2] is 0, expected at least 1, the number before");
+    assert_eq!(refused(&[0, 1], &[]), "values has 0 entries, expected 1, one per time");
     let (indptr, times, values) = timeline.loads.parts();
     let again = Steps::new(indptr.to_vec(), times.to_vec(), values.to_vec()).unwrap();
     assert_eq!(again, timeline.loads);
