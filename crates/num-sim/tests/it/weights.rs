@@ -90,8 +90,8 @@ fn weights_of_one_change_nothing_where_they_mean_something_and_are_refused_elsew
             Err(error) => {
                 let expected = format!(
                     "policy {:?} has no use for the weights of flows; policies that have are \"max-min\", \"srpt\", \
-                     \"pias\", \"rax\", \"rax+\", \"proportional\", \"alpha-fair\", \"flowtune\", \"xwi\", \"gradient\", \
-                     \"rcp\"",
+                     \"pias\", \"rax\", \"rax+\", \"proportional\", \"alpha-fair\", \"flowtune\", \"xwi\", \
+                     \"gradient\", \"rcp\"",
                     entry.name
                 );
                 assert_eq!(error.to_string(), expected);

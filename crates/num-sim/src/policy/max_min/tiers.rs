@@ -4,9 +4,9 @@
 //! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
 //! ```
 //!
-//! Inside a level flows share in proportion to their weights. Every level has separate [`LinkLevels`] of links. A change begins at the level of the flow that arrives or ends, so
-//! that those above are not computed, and goes on below only over links of which another part is left; in a level that
-//! limits no flow on such a link it costs O(1).
+//! Inside a level flows share in proportion to their weights. Every level has separate [`LinkLevels`] of links. A
+//! change begins at the level of the flow that arrives or ends, so that those above are not computed, and goes on below
+//! only over links of which another part is left; in a level that limits no flow on such a link it costs O(1).
 
 use super::link_levels::LinkLevels;
 use super::weighted::{LARGEST, rate};
