@@ -38,9 +38,10 @@ def test_packets_are_values():
 
 def test_packets_that_cannot_be_are_named():
     for packets, message in [
-        (sim.Packets([0.0]), "delays has 1 entries, expected 6, one per link"),
-        (sim.Packets(-1.0), r"delays\[0\] is -1, expected a finite number >= 0"),
-        (sim.Packets(0.0, size=0.0), "size of packets is 0"),
+        (sim.Packets([0.0]), "delay has 1 entries, expected 6, one per link"),
+        (sim.Packets(-1.0), "^delay is -1, expected a finite number >= 0"),
+        (sim.Packets([0.0] * 5 + [-1.0]), r"^delay\[5\] is -1, expected a finite number >= 0"),
+        (sim.Packets(0.0, size=0.0), "^size is 0, expected a finite number > 0"),
         (sim.Packets(0.0, initial_window=0.0), "initial_window is 0, expected a number >= 1"),
         (sim.Packets(0.0, round_trips=-1.0), "round_trips is -1"),
     ]:

@@ -248,7 +248,8 @@ pub(crate) fn simulate(
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
-    let packets = packets.map(|packets| packets.get().over(net.get().core.links().len()));
+    let links = net.get().core.links().len();
+    let packets = packets.map(|packets| packets.get().over(links)).transpose()?;
     let run = run.with_changes(changes).with_time_limit(time_limit).with_timeline(timeline).with_packets(packets);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let total = closed_loop.is_none().then_some(flows.len());
@@ -260,5 +261,5 @@ pub(crate) fn simulate(
         Some(it) => netnum_sim::simulate_closed_loop(net, flows, it, routing, policy, &run, observer),
     });
     let report = bar.close(py, report, |report| (report.ended(), report.time))?;
-    Ok(Report::new(py, report, workload.get()))
+    Report::new(py, report, workload.get())
 }

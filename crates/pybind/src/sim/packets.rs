@@ -1,18 +1,20 @@
 //! `Packets`.
 
 use netnum_core::Parameter;
+use netnum_core::internal::check_length;
 use netnum_sim::Packets as Core;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::error::{raise, setting};
 use crate::hints;
 use crate::numbers;
 
 /// What packets add to the time of a flow: the way of its last one, and the round trips in which TCP starts.
 ///
 /// ``simulate(..., packets=...)`` adds it to completion times and to the times that flows take alone, with S the size
-/// of a flow and x its mean rate in the fluid, m the size of a packet, and a, d and c the part of the flow, the delay and
-/// the capacity of each link on its route::
+/// of a flow and x its mean rate in the fluid, m the size of a packet, and a, d and c the part of the flow, the delay
+/// and the capacity of each link on its route at its end, and at its arrival for the time that it takes alone::
 ///
 ///     T = S/x + D + H + W
 ///     D = sum(a d + a m/c) - max(m/c)                the way of a packet
@@ -56,11 +58,24 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// On so many links.
-    pub(super) fn over(&self, links: usize) -> Core {
+    /// On so many links. Delays are checked here, where their argument has another name.
+    pub(super) fn over(&self, links: usize) -> PyResult<Core> {
+        let refuse = |name: &str, delay: f64| match delay.is_finite() && delay >= 0.0 {
+            true => Ok(()),
+            false => Err(setting(name, delay, "a finite number >= 0")),
+        };
+        match &self.delay {
+            Parameter::Same(delay) => refuse("delay", *delay)?,
+            Parameter::PerFlow(delays) => {
+                check_length("delay", delays.len(), links, "link").map_err(raise)?;
+                for (link, delay) in delays.iter().enumerate() {
+                    refuse(&format!("delay[{link}]"), *delay)?;
+                }
+            }
+        }
         let mut core = self.core.clone();
         core.delays = numbers::spread(self.delay.clone(), links);
-        core
+        Ok(core)
     }
 }
 

@@ -24,7 +24,9 @@ use crate::topology::Topology;
 /// ('finished', array([1., 3.]), array([1. , 1.5]))
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Report {
+    /// Without its timeline.
     core: Core,
+    timeline: Option<Py<Timeline>>,
     /// The network, where integers are names of ends.
     net: Option<Py<Topology>>,
     columns: [PyOnceLock<Py<PyArray1<f64>>>; 10],
@@ -32,9 +34,10 @@ pub(crate) struct Report {
 
 impl Report {
     /// The report on a workload.
-    pub(super) fn new(py: Python<'_>, core: Core, workload: &Workload) -> Self {
+    pub(super) fn new(py: Python<'_>, mut core: Core, workload: &Workload) -> PyResult<Self> {
         let net = workload.net.as_ref().map(|net| net.clone_ref(py));
-        Self { core, net, columns: [const { PyOnceLock::new() }; 10] }
+        let timeline = core.timeline.take().map(|timeline| Py::new(py, Timeline(timeline))).transpose()?;
+        Ok(Self { core, timeline, net, columns: [const { PyOnceLock::new() }; 10] })
     }
 
     /// A column as an array, made at its first use.
@@ -170,8 +173,8 @@ impl Report {
 
     /// Rates of flows and loads of links over time, `Timeline`; None unless `simulate` was given ``timeline=True``.
     #[getter]
-    fn timeline(&self) -> Option<Timeline> {
-        self.core.timeline.clone().map(Timeline)
+    fn timeline(&self, py: Python<'_>) -> Option<Py<Timeline>> {
+        self.timeline.as_ref().map(|timeline| timeline.clone_ref(py))
     }
 
     /// Simulated seconds that do not count: means and quantiles are of the flows that start from then on, those with
@@ -403,7 +406,7 @@ impl Report {
     /// net : Topology
     ///     That of the simulation, for the names of its links.
     /// links : array of int, optional
-    ///     By default those that carry most, as a part of their capacity, in the order of their numbers.
+    ///     By default those that carry most, as a part of their capacity, the fullest first.
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure.
     /// intervals : int
@@ -517,17 +520,17 @@ impl Report {
             none if none.is_none() => None,
             traffic => Some(traffic.cast::<UpdateTraffic>()?.get().into()),
         };
-        core.timeline = match field("timeline")? {
-            none if none.is_none() => None,
-            timeline => Some(timeline.cast::<Timeline>()?.get().0.clone()),
-        };
         core.warmup = field("warmup")?.extract()?;
         core.time = field("time")?.extract()?;
         core.events = field("events")?.extract()?;
         core.rate_changes = field("rate_changes")?.extract()?;
         core.route_changes = field("route_changes")?.extract()?;
         core.seconds = field("seconds")?.extract()?;
-        Ok(Self::new(state.py(), core, workload.get()))
+        let timeline = match field("timeline")? {
+            none if none.is_none() => None,
+            timeline => Some(timeline.cast_into::<Timeline>()?.unbind()),
+        };
+        Ok(Self { timeline, ..Self::new(state.py(), core, workload.get())? })
     }
 }
 
