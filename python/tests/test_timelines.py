@@ -7,6 +7,7 @@ import pytest
 
 import netnum
 from netnum import sim, topology
+from netnum._show import layout
 
 STAR = topology.star(4, capacity=8e9)
 
@@ -36,6 +37,7 @@ def test_a_timeline_has_the_steps_of_flows_and_links():
 
 def test_a_timeline_pickles_with_its_report():
     before = report()
+    assert before.timeline is before.timeline
     after = pickle.loads(pickle.dumps(before))
     assert after.timeline == before.timeline and after.timeline != report("srpt").timeline
     assert pickle.loads(pickle.dumps(before.timeline)) == before.timeline
@@ -74,6 +76,8 @@ def test_rates_are_drawn_as_steps_from_the_start_of_a_flow_to_its_end(pyplot):
     ax = report(until=1.5e-3).plot_rates()
     assert [line.get_xdata()[-1] for line in ax.get_lines()] == [1.5e-3, 1.5e-3]
     assert "1 flow not started" in ax.get_title()
+    ax = report(until=1.5e-3).plot_rates(labels=["", "same", "same"])
+    assert "1 flow not started" in ax.get_title()
 
 
 def test_links_are_rows_with_the_fullest_first(pyplot):
@@ -87,21 +91,34 @@ def test_links_are_rows_with_the_fullest_first(pyplot):
     assert [label.get_text() for label in ax.get_yticklabels()] == [STAR.link_names[2], STAR.link_names[1]]
 
 
-def frames_of(animation, count):
-    """The values of the lines in every frame, nan for none."""
+def frames_of(animation, net, count):
+    """The values of every line in every frame, nan for none, by the nodes that it joins."""
     lines, shown = animation._fig.axes[0].collections[0], []
+    places, names = layout.places(net), net.node_names
+    nearest = [[names[np.abs(places - end).sum(axis=1).argmin()] for end in ends] for ends in lines.get_segments()]
     for frame in range(count):
         animation._func(frame)
-        shown.append(np.sort(lines.get_array().filled(np.nan)))
-    return np.array(shown)
+        shown.append(lines.get_array().filled(np.nan))
+    return {frozenset(ends): values for ends, values in zip(nearest, np.transpose(shown), strict=True)}
 
 
 def test_an_animation_colours_the_links_by_what_they_carry(pyplot):
-    net = topology.leaf_spine(2, 2, 2, server_capacity=8e9, fabric_capacity=8e9)
-    workload = sim.Workload([0.0, 1e-3], [0, 1], [2, 3], [1e6, 0.5e6])
-    animation = sim.simulate(net, workload, timeline=True, seed=1).animate(net, frames=3, seconds=2.0)
-    # One flow after the other, each over four links, of which the drawing has eight: both directions are one line.
-    np.testing.assert_allclose(frames_of(animation, 3), [[0.0] * 4 + [1.0] * 4] * 3, atol=1e-9)
+    net = topology.leaf_spine(2, 2, 1, server_capacity=8e9, fabric_capacity=16e9)
+    # One after the other: over four links to the other rack, and over two in one.
+    workload = sim.Workload([0.0, 1e-3], [0, 0], [2, 1], [1e6, 0.5e6])
+    animation = sim.simulate(net, workload, timeline=True).animate(net, frames=3, seconds=2.0)
+    expected = {
+        ("server 0", "rack 0"): [1.0, 1.0, 1.0],
+        ("server 1", "rack 0"): [0.0, 0.0, 1.0],
+        ("rack 0", "spine 0"): [0.5, 0.5, 0.0],
+        ("spine 0", "rack 1"): [0.5, 0.5, 0.0],
+        ("rack 1", "server 2"): [1.0, 1.0, 0.0],
+        ("rack 1", "server 3"): [0.0, 0.0, 0.0],
+    }
+    shown = frames_of(animation, net, 3)
+    assert set(shown) == {frozenset(ends) for ends in expected}
+    for ends, values in expected.items():
+        np.testing.assert_allclose(shown[frozenset(ends)], values, atol=1e-9, err_msg=str(ends))
     assert animation._fig.axes[0].get_title().startswith("0.00100 s to 0.00150 s\n")
     assert "<img" in animation.to_jshtml()
 
@@ -113,8 +130,11 @@ def test_a_failed_link_has_no_colour_in_an_animation(pyplot):
     edges = np.linspace(0.0, made.time, 25)
     has_failed = (edges[:-1] >= 1e-3) & (edges[1:] <= 4e-3)
     assert 0 < has_failed.sum() < 24
-    shown = frames_of(made.animate(STAR, frames=24), 24)
-    assert np.isnan(shown).any(axis=1).tolist() == has_failed.tolist()
+    shown = frames_of(made.animate(STAR, frames=24), STAR, 24)
+    assert len(shown) == 4
+    for line, values in shown.items():
+        expected = has_failed if line == set(ends) else np.zeros(24, dtype=bool)
+        assert np.isnan(values).tolist() == expected.tolist(), line
 
 
 def test_pictures_of_reports_without_a_timeline_and_of_other_networks_are_refused(pyplot):

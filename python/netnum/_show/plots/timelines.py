@@ -31,11 +31,12 @@ def rates_over_time(report: Report, flows: Any, ax: Axes | None, labels: Any, mo
         raise NumError(f"labels has {len(names)} entries, expected {len(drawn)}, one per flow that is drawn")
     ax = style.axes(ax, (8.5, 4))
     # Flows with the same rate all show: each is drawn on wider ones.
+    missing = 0
     widths = np.linspace(min(1.5 + 1.2 * (len(drawn) - 1), 7.0), 1.5, len(drawn))
     for flow, name, width in zip(drawn.tolist(), names, widths.tolist(), strict=True):
         times, rates = timeline.rates(flow)
         if not len(times):
-            names[names.index(name)] = ""
+            missing += 1
             continue
         # From 0 at its start, and as it is until the run is over.
         until = [] if rates[-1] == 0 else [report.time]
@@ -55,7 +56,6 @@ def rates_over_time(report: Report, flows: Any, ax: Axes | None, labels: Any, mo
     ax.set_ylabel("rate in bit/s")
     style.grid(ax)
     which = "" if len(drawn) == len(every) else f" of {len(drawn)} of {counted(len(every), 'flow')}"
-    missing = names.count("")
     title = f"Rates{which} under {report.policy} over {report.routing}"
     style.heading(ax, title + (f"\n{counted(missing, 'flow')} not started" if missing else ""))
     return ax
