@@ -7,7 +7,8 @@
 1502 on the wire, an acknowledgement per packet) over point-to-point links whose queues mark from 65 packets on and
 lose nothing that matters. Sizes of the fluid are those on the wire. Every flow is compared by itself, in three models:
 max-min; max-min with `Packets(delay)`; and with `Packets(delay, initial_window=10, round_trips=1)`, as TCP starts.
-"error" is |time/time of packets - 1|, its median and its 90 % quantile over the flows of a class.
+"error" is |time/time of packets - 1|, its median and its 90 % quantile over the flows of a class. Of flows that are
+alone the times by ns-3 are printed, too.
 """
 
 from __future__ import annotations
@@ -96,6 +97,9 @@ def main() -> None:
         program = compiled(given.ns3, Path(folder))
         for name, net, flows, delay in cases():
             truth = in_packets(program, net, flows, delay)
+            if name.startswith("alone"):
+                for size, time in zip(flows.sizes.tolist(), truth.tolist(), strict=True):
+                    print(f"{name}: {size:.0f} bytes in {1e6 * time:.2f} µs", flush=True)
             wire = np.ceil(flows.sizes / DATA) * (WIRE - DATA) + flows.sizes
             workload = sim.Workload(flows.arrivals, flows.sources, flows.destinations, wire)
             models = [None] + [
