@@ -69,8 +69,8 @@ pub struct Report {
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,
     /// The mean rate of each flow from its start, or from the warmup if that is later, to its end or that of the run,
-    /// in bit/s: of a flow that never ends, its long-run rate. NaN for those that have not started, or had ended
-    /// before.
+    /// in bit/s, without what packets add: of a flow that never ends, its long-run rate. NaN for those that have not
+    /// started, or had ended before.
     pub mean_rates: Vec<f64>,
     /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that
     /// have not ended, and for those whose bytes were all there.

@@ -118,8 +118,9 @@ impl Report {
 
     /// The mean rate of each flow in bit/s: array of float, shape (flows,).
     ///
-    /// From its start, or from the `warmup` if that is later, to its end or that of the run: the long-run rate of a
-    /// flow of size inf. NaN for flows that have not started, or had ended before the warmup.
+    /// From its start, or from the `warmup` if that is later, to its end or that of the run, without what `packets`
+    /// add: the long-run rate of a flow of size inf. NaN for flows that have not started, or had ended before the
+    /// warmup.
     #[getter]
     fn mean_rates(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 9, &self.core.mean_rates)
