@@ -178,8 +178,8 @@ mod tests {
     fn a_slow_source_is_capped_though_everything_is_acknowledged_in_its_pauses() {
         let mut detector = Detector::new(ms(50), true);
         detector.look(Look { waiting: 1, is_drained: false, written: 0, segment: 1448 }, ms(0));
-        // 2500 bytes every 20 ms are 1 Mbit/s: every other sample is of no bytes.
-        let look = |now: u64| Look { waiting: 0, is_drained: now % 20 != 0, written: now / 20 * 2500, segment: 1448 };
+        // 2500 bytes every 20 ms are 1 Mbit/s, and under way for 2 ms: every other sample is of no bytes.
+        let look = |now: u64| Look { waiting: 0, is_drained: now % 20 > 1, written: now / 20 * 2500, segment: 1448 };
         let changes: Vec<Change> = (1..2000).filter_map(|now| detector.look(look(now), ms(now))).collect();
         let is_near = |change: &Change| matches!(change, Change::Capped(cap) if (1e6..3e6).contains(cap));
         assert!(!changes.is_empty() && changes.iter().all(is_near), "{changes:?}");
