@@ -11,8 +11,7 @@ Networks are those of `networks/`. A draw has one of them, 1000 to 8000 of its p
 paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link 2, 8 or 40
 times, equal capacities (two of three) or such of 1, 10, 40 and 100. Weights are 1, or the demands (two of five); flows
 are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with the default promise.
-`pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and the paths of `zoo.py`;
-with `--largest`, demands up to that and the edge-disjoint paths of `k_shortest_paths`, which are found in seconds.
+`pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and the paths of `zoo.py`.
 All seconds are of one thread, but for `threads`, on a machine that may have other work.
 """
 
@@ -175,14 +174,7 @@ def draws(options: argparse.Namespace) -> None:
 # --- all pairs ---
 
 
-def all_pairs(name: str, largest: float | None = None) -> Instance:
-    if largest is not None:
-        net = network(name, equal=True)
-        sources, destinations = np.nonzero(~np.eye(len(net.node_names), dtype=bool))
-        paths = net.k_shortest_paths(sources.tolist(), destinations.tolist(), 4, disjoint=True)[0]
-        rng = np.random.RandomState(7)
-        demands = (rng.rand(len(net.node_names), len(net.node_names)) * largest)[sources, destinations]
-        return Instance(net.capacities, paths, demands, np.random.default_rng(7))
+def all_pairs(name: str) -> Instance:
     pairs = zoo.all_pairs(name)
     demands = pairs.uniform(7, 1.0)
     capacities = np.full(pairs.links, zoo.CAPACITY)
@@ -192,7 +184,7 @@ def all_pairs(name: str, largest: float | None = None) -> Instance:
 def pairs(options: argparse.Namespace) -> None:
     rows = []
     for name in options.networks or ["Uninett2010", "UsCarrier", "Cogentco"]:
-        instance = all_pairs(name, options.largest)
+        instance = all_pairs(name)
         size = f"{name}, {len(instance.demands)} flows, {len(instance.paths)} paths"
         print(size, flush=True)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 4", "max-min", "weighted max-min"]:
@@ -319,7 +311,6 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100, help="of draws")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per solve")
-    parser.add_argument("--largest", type=float, help="demand of pairs, over paths of k_shortest_paths")
     parser.add_argument("--keep", help="a folder for the drawn problems that are not optimal")
     options = parser.parse_args()
     parts[options.part](options)

@@ -1,5 +1,8 @@
 """Demands from tables and matrices, and those that are drawn at random."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 
@@ -140,6 +143,14 @@ def test_tables_and_matrices_are_told_apart():
     rows = pandas.DataFrame({"source": cities[:1], "destination": cities[1:2], "demand": [1.0]})
     with pytest.raises(netnum.ProblemError, match=r"columns source, destination, demand, expected a row and a column"):
         demands.from_matrix(net, rows)
+    unnamed = pandas.DataFrame([[one, other, 1.0] for one, other in itertools.permutations(cities, 2)])
+    with pytest.raises(netnum.ProblemError, match=r"columns 0, 1, 2, expected a row and a column per end"):
+        demands.from_matrix(net, unnamed)
+    with pytest.raises(netnum.ProblemError, match=re.escape("the matrix has shape (3,), expected (11, 11)")):
+        demands.from_matrix(net, pandas.Series([1.0, 2.0, 3.0]))
+    places = pandas.DataFrame(1.0, [2, 4], [2, 4])
+    with pytest.raises(netnum.ProblemError, match=r"of ends = range\(net\.ends\)"):
+        demands.from_matrix(net, places)
 
 
 def test_only_ends_have_demands():

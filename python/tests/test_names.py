@@ -121,7 +121,7 @@ def test_tuples_that_are_nodes_of_networkx_are_told_by_their_names():
     net = netnum.topology.from_edges([("(0, 0)", "(0, 1)", 1.0)])
     with pytest.raises(TypeError, match=re.escape('a node of path 0 is (0, 0), whose name is the text "(0, 0)"')):
         netnum.Problem(net, [[(0, 0), (0, 1)]])
-    with pytest.raises(TypeError, match=re.escape('is (0, 0), whose name is the text "(0, 0)"')):
+    with pytest.raises(netnum.ProblemError, match=re.escape('is (0, 0), whose name is the text "(0, 0)"')):
         netnum.Problem(net, {((0, 0), (0, 1)): 1.0})
     with pytest.raises(TypeError, match=re.escape('sources[0] is (0, 0), whose name is the text "(0, 0)"')):
         net.ecmp([(0, 0)], [(0, 1)])

@@ -11,8 +11,9 @@
 //!
 //! S is the flow's size and x its mean rate in the fluid, a_l the part of it on link l of its route, d_l the
 //! propagation delay and c_l the capacity of the link, m the size of a packet; route and capacities are those at its
-//! end, and at its arrival for the time that it takes alone. Not in it: queues, losses and timeouts,
-//! headers (sizes are what links carry), delayed acknowledgements. Sources: store and forward as in Bertsekas,
+//! end, and for the time that it takes alone the route of its arrival (of a pool, split as at its end) with capacities
+//! as at the start of the run. Not in it: queues, losses and timeouts, headers (sizes are what links carry), delayed
+//! acknowledgements. Sources: store and forward as in Bertsekas,
 //! Gallager, *Data Networks*, 1992; slow start without losses as in Kurose, Ross, *Computer Networking*, "TCP delay
 //! modeling"; Cardwell, Savage, Anderson, *Modeling TCP latency*, INFOCOM 2000.
 

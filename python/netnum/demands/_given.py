@@ -283,8 +283,9 @@ def _refuse_part(net: Topology, table: Any) -> None:
 def _refuse_rows(table: Any) -> None:
     """Refuses a table with a row per demand where a matrix is expected."""
     columns = list(getattr(table, "columns", ()))
-    are_numbers = all(getattr(kind, "kind", "f") in "biuf" for kind in getattr(table, "dtypes", ()))
-    if not are_numbers and not set(columns) <= set(getattr(table, "index", ())):
+    kinds = [getattr(kind, "kind", "f") for kind in getattr(table, "dtypes", ())] if columns else []
+    has_rows_of_them = len(table) == len(columns) and set(columns) == set(getattr(table, "index", ()))
+    if any(kind not in "biuf" for kind in kinds) and not has_rows_of_them:
         what = f"the table has columns {', '.join(map(str, columns))}, expected a row and a column per end"
         raise ProblemError(f"{what}: netnum.demands.from_pandas reads tables with a row per demand")
 

@@ -370,9 +370,13 @@ impl<'a> Simulation<'a> {
         let time = (flow.since - flow.arrival) + flow.time_left();
         let (mut alone, mut waits) = (flow.size / flow.alone, 0.0);
         if let Some(added) = &mut self.added {
-            let capacities = self.transfers.links.capacities();
-            alone += added.alone[number];
-            waits = added.packets.added(flow.size, flow.size / time, flows.route(slot), capacities);
+            let (packets, route) = (added.packets, flows.route(slot));
+            // How a pool is split is known at the end.
+            alone += match route.pooled() {
+                Some(_) => packets.added(flow.size, flow.alone, route, self.net.capacities()),
+                None => added.alone[number],
+            };
+            waits = packets.added(flow.size, flow.size / time, route, self.transfers.links.capacities());
             added.fluid_times[number] = time;
         }
         let time = time + waits;

@@ -2,8 +2,8 @@
 
 use netnum_core::Topology;
 use netnum_sim::{
-    CapacityChange, ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, Packets, Result, RunSettings,
-    Spray, Workload, simulate, simulate_closed_loop,
+    CapacityChange, ClosedLoop, Dependencies, Ecmp, EndedFlow, KShortestPaths, MaxMinFair, NextFlows, Packets, Result,
+    RunSettings, Spray, Workload, simulate, simulate_closed_loop,
 };
 
 const PACKET: f64 = 1000.0;
@@ -145,14 +145,28 @@ fn mean_rates_are_over_the_time_in_which_a_flow_sends() {
 fn the_time_alone_is_that_of_the_capacities_at_the_start() {
     let net = Topology::from_edges("a b 8\nb c 8").unwrap();
     let at = |name: &str| net.node_names().iter().position(|node| node == name).unwrap();
-    let workload = Workload::new(vec![0.0], vec![at("a")], vec![at("c")], vec![4.0]).unwrap();
+    let workload = Workload::new(vec![0.0, 9.0], vec![at("a"); 2], vec![at("c"); 2], vec![4.0; 2]).unwrap();
     let change = CapacityChange { time: 2.0, link: net.link(at("a"), at("b")).unwrap(), capacity: 16.0 };
     let packets = Packets::new(vec![0.0; net.links().len()]).with_size(1.0);
     let run = RunSettings::default().with_packets(Some(packets)).with_changes(vec![change]);
     let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     // Its last packet takes half a second on the first link, and would have taken 1 s before.
-    assert_eq!(report.completion_times, [4.5]);
-    assert!((report.slowdowns[0] - 4.5 / 5.0).abs() < 1e-12, "{:?}", report.slowdowns);
+    assert_eq!(report.completion_times, [4.5, 4.5]);
+    assert!(report.slowdowns.iter().all(|slowdown| (slowdown - 4.5 / 5.0).abs() < 1e-12), "{:?}", report.slowdowns);
+}
+
+#[test]
+fn a_lone_flow_over_a_pool_has_no_slowdown() {
+    let net = Topology::from_edges("a b 16\nb c 16\na c 8").unwrap();
+    let at = |name: &str| net.node_names().iter().position(|node| node == name).unwrap();
+    let workload = Workload::new(vec![0.0], vec![at("a")], vec![at("c")], vec![6.0]).unwrap();
+    let packets = Packets::new(vec![0.5; net.links().len()]).with_size(1.0).with_initial_window(2.0);
+    let run = RunSettings::default().with_packets(Some(packets));
+    let mut routing = KShortestPaths::new(0, 2).unwrap().with_pooled(true);
+    let report = simulate(&net, &workload, &mut routing, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
+    // A third of it takes the short way. At 24 bit/s it would take 2 s without its packets.
+    assert!(report.completion_times[0] > 2.5, "{:?}", report.completion_times);
+    assert!((report.slowdowns[0] - 1.0).abs() < 1e-12, "{:?}", report.slowdowns);
 }
 
 struct Nothing;

@@ -14,7 +14,8 @@ use crate::numbers;
 ///
 /// ``simulate(..., packets=...)`` adds it to completion times and to the times that flows take alone, with S the size
 /// of a flow and x its mean rate in the fluid, m the size of a packet, and a, d and c the part of the flow, the delay
-/// and the capacity of each link on its route at its end, and at its arrival for the time that it takes alone::
+/// and the capacity of each link on its route at its end; for the time that it takes alone on the route of its arrival,
+/// with capacities as at the start of the run::
 ///
 ///     T = S/x + D + H + W
 ///     D = sum(a d + a m/c) - max(m/c)                the way of a packet
