@@ -146,7 +146,6 @@ impl Timeline {
         )
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle takes")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Parts<'py>, Parts<'py>, Parts<'py>))> {
         let (py, core) = (slf.py(), &slf.get().0);
         let parts = |steps: &Steps| {
