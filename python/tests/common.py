@@ -103,8 +103,10 @@ def mpiexec(ranks, *arguments, program="mpi_program.py", module="mpi4py", timeou
         pytest.skip("there is no mpiexec: nothing of netnum.distributed is tested")
     # By mpi4py, an exception that nothing catches ends all ranks.
     command = [LAUNCHER, "-n", str(ranks), sys.executable, "-m", module, str(HERE / program), *arguments]
-    # MPICH spins, and what it does between is no rest for a process that shares a core, such as another test's.
-    environment = os.environ | {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "100"}
+    environment = dict(os.environ)
+    if ranks > (os.cpu_count() or 1):
+        # MPICH spins, and what it does between is no rest for a process that shares a core.
+        environment |= {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "100"}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
 
 
