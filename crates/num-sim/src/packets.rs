@@ -13,9 +13,9 @@
 //! propagation delay and c_l the capacity of the link, m the size of a packet; route and capacities are those at its
 //! end, and for the time that it takes alone the route of its arrival (of a pool, split as at its end) with capacities
 //! as at the start of the run. Not in it: queues, losses and timeouts, headers (sizes are what links carry), delayed
-//! acknowledgements. Sources: store and forward as in Bertsekas,
-//! Gallager, *Data Networks*, 1992; slow start without losses as in Kurose, Ross, *Computer Networking*, "TCP delay
-//! modeling"; Cardwell, Savage, Anderson, *Modeling TCP latency*, INFOCOM 2000.
+//! acknowledgements. Sources: store and forward as in Bertsekas, Gallager, *Data Networks*, 1992; slow start without
+//! losses as in Kurose, Ross, *Computer Networking*, "TCP delay modeling"; Cardwell, Savage, Anderson, *Modeling TCP
+//! latency*, INFOCOM 2000.
 
 use serde::{Deserialize, Serialize};
 
