@@ -125,7 +125,12 @@ impl Solver {
                     break status;
                 }
             }
-            if let Some(method) = self.next_method(stalled, due, &best, &goal) {
+            // A warm start is to end no worse than a cold one.
+            let is_begun_again = stalled && self.warm && self.auto.is_some() && !is_stopped;
+            if is_begun_again && deadline.within(|| self.begin_cold())?.is_some() {
+                continue;
+            }
+            if let Some(method) = self.next_method(stalled, due, &best, &goal).filter(|_| !is_stopped) {
                 let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
                 if deadline.within(|| self.switch_method(method, prices))?.is_some() {
                     continue;

@@ -300,6 +300,13 @@ impl Solver {
         self.check()
     }
 
+    /// Begins again as `auto` does without first prices.
+    pub(super) fn begin_cold(&mut self) -> Result<()> {
+        self.warm = false;
+        self.auto.iter_mut().for_each(|auto| auto.begin(self.iteration));
+        self.switch_method(Auto::first(&self.problem), self.presolved.first_prices.clone())
+    }
+
     /// A demand of a user-defined utility that is not a number >= 0 ends the solve.
     pub(super) fn check(&self) -> Result<()> {
         for block in self.presolved.blocks.iter().filter(|block| block.is_user_defined) {

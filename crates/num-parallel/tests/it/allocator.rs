@@ -164,14 +164,22 @@ fn no_method_and_no_normalizer_ever_overloads_a_link() {
     }
 }
 
+fn never_overloads_for_long(used: fn(u64) -> Use) {
+    never_overloads(used(100), "ned", Normalization::FNorm, 200_000);
+    never_overloads(used(101), "fast-ned", Normalization::FNorm, 50_000);
+    never_overloads(used(102), "fast-ned", Normalization::Fill, 20_000);
+}
+
 #[test]
 #[ignore = "minutes"]
 fn two_hundred_thousand_events_never_overload_a_link() {
-    for used in [Use::new, Use::weighted] {
-        never_overloads(used(100), "ned", Normalization::FNorm, 200_000);
-        never_overloads(used(101), "fast-ned", Normalization::FNorm, 50_000);
-        never_overloads(used(102), "fast-ned", Normalization::Fill, 20_000);
-    }
+    never_overloads_for_long(Use::new);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_hundred_thousand_events_of_flows_with_coefficients_never_overload_a_link() {
+    never_overloads_for_long(Use::weighted);
 }
 
 #[test]
