@@ -375,8 +375,11 @@ MAX_MIN: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("netnum max-min", 0.0, netnum_by("max-min")),
     ("numpy water-filling", 0.0, numpy_water_filling),
 ]
-#: Those that take coefficients and floors.
-CONSTRAINED = [row for row in PROPORTIONAL if row[0].startswith(("netnum", "cvxpy"))]
+#: Those that take coefficients and floors, beside `auto` at every tolerance.
+CONSTRAINED = [
+    *(("netnum auto", tol, netnum_by("auto")) for tol in (1e-6, 1e-9)),
+    *(row for row in PROPORTIONAL if row[0].startswith("cvxpy")),
+]
 METHODS = PROPORTIONAL + MAX_MIN
 
 

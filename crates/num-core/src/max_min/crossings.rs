@@ -73,49 +73,43 @@ impl Crossings {
         let links = network.capacities.len();
         let none = || vec![Vec::new(); links];
         let mut differences = Differences { through: none(), around: none(), others: vec![Vec::new(); links] };
-        // The paths of a flow on every link that they cross, with their coefficients.
-        let (mut of_link, mut seen) = (vec![Vec::new(); links], Vec::new());
+        // Link, path and coefficient of every crossing of a flow.
+        let mut crossed: Vec<(u32, u32, f64)> = Vec::new();
         let mut pacer = Pacer::new();
         for flow in 0..network.flows() {
             let of_flow = network.paths_of(flow);
+            crossed.clear();
             for path in of_flow.clone() {
                 pacer.did(network.paths.links(path).len())?;
-                for (link, a) in network.paths.row(path).entries() {
-                    let crossed: &mut Vec<(u32, f64)> = &mut of_link[link as usize];
-                    if crossed.is_empty() {
-                        seen.push(link);
-                    }
-                    crossed.push((path as u32, a));
-                }
+                crossed.extend(network.paths.row(path).entries().map(|(link, a)| (link, path as u32, a)));
             }
-            for link in seen.drain(..) {
-                let crossed = &mut of_link[link as usize];
-                let most = most_frequent(crossed, of_flow.len());
-                crossed.iter().filter(|&&(_, a)| a != most).for_each(|&(path, a)| {
+            crossed.sort_unstable_by_key(|&(link, path, _)| (link, path));
+            for of_link in crossed.chunk_by(|one, other| one.0 == other.0) {
+                let (link, most) = (of_link[0].0, most_frequent(of_link, of_flow.len()));
+                of_link.iter().filter(|&&(.., a)| a != most).for_each(|&(_, path, a)| {
                     differences.push(link, path, a - most);
                 });
-                if most != 0.0 && crossed.len() < of_flow.len() {
+                if most != 0.0 && of_link.len() < of_flow.len() {
                     let avoid = of_flow.clone().filter(|&path| !network.paths.links(path).contains(&link));
                     avoid.for_each(|path| differences.push(link, path as u32, -most));
                 }
-                crossed.clear();
             }
         }
         Ok(Self { all, differences: Arc::new(differences) })
     }
 }
 
-/// The coefficient of more than half of the paths of a flow, of which these cross a link; 0 where none is so frequent.
-/// By the majority vote of Boyer and Moore, 1991.
-fn most_frequent(crossed: &[(u32, f64)], paths: usize) -> f64 {
+/// The coefficient of more than half of the paths of a flow, of which these cross a link (link, path and coefficient);
+/// 0 where none is so frequent. By the majority vote of Boyer and Moore, 1991.
+fn most_frequent(crossed: &[(u32, u32, f64)], paths: usize) -> f64 {
     let (mut most, mut ahead) = (0.0, paths - crossed.len());
-    for &(_, a) in crossed {
+    for &(.., a) in crossed {
         (most, ahead) = match ahead {
             _ if a == most => (most, ahead + 1),
             0 => (a, 1),
             _ => (most, ahead - 1),
         };
     }
-    let is_majority = 2 * crossed.iter().filter(|&&(_, a)| a == most).count() > paths;
+    let is_majority = 2 * crossed.iter().filter(|&&(.., a)| a == most).count() > paths;
     if is_majority { most } else { 0.0 }
 }

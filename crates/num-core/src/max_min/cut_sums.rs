@@ -170,7 +170,7 @@ impl CutSums {
             }
         }
         let sum: Vec<(u32, f64)> = prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect();
-        of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, &sum) });
+        of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, &sum, path_prices) });
         (of_cuts.last().expect("just pushed"), work)
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct CutPool {
     rooms: Vec<Room>,
     /// The cuts of every flow, with its factor there.
     of_flow: Vec<Vec<(u32, f64)>>,
+    /// Room for prices of paths: 0 for each.
+    path_prices: Vec<f64>,
 }
 
 /// What is left of a cut's capacity at the fair share t: room − slope · t.
@@ -48,7 +50,8 @@ struct Room {
 impl CutPool {
     /// `lowest` is at the fair share 0.
     pub(super) fn new(network: &Network, lowest: &RisingRates, cuts: Vec<Inequality>) -> Self {
-        let mut this = Self { cuts: Vec::new(), rooms: Vec::new(), of_flow: vec![Vec::new(); network.flows()] };
+        let (of_flow, path_prices) = (vec![Vec::new(); network.flows()], vec![0.0; network.paths.len()]);
+        let mut this = Self { cuts: Vec::new(), rooms: Vec::new(), of_flow, path_prices };
         cuts.into_iter().for_each(|cut| this.push(network, lowest, cut));
         this
     }
@@ -75,7 +78,8 @@ impl CutPool {
     /// Adds the cut of some prices, of which those that are not positive count as 0. `through` lists the paths of every
     /// link.
     pub(super) fn add(&mut self, network: &Network, lowest: &RisingRates, through: &Paths, prices: &[(u32, f64)]) {
-        self.push(network, lowest, Inequality::of_prices(network, through, prices));
+        let cut = Inequality::of_prices(network, through, prices, &mut self.path_prices);
+        self.push(network, lowest, cut);
     }
 
     /// Takes the last cut back.

@@ -69,13 +69,18 @@ impl Inequality {
     }
 
     /// The one of some prices, of which those that are not positive count as 0: λ_f is the least price of an open path
-    /// of f. `through` lists the paths of every link. It holds for all feasible rates, by weak duality.
-    pub(super) fn of_prices(network: &Network, through: &Paths, prices: &[(u32, f64)]) -> Self {
+    /// of f. `through` lists the paths of every link; `path_prices` is room: 0 for every path, before and after. It
+    /// holds for all feasible rates, by weak duality.
+    pub(super) fn of_prices(
+        network: &Network,
+        through: &Paths,
+        prices: &[(u32, f64)],
+        path_prices: &mut [f64],
+    ) -> Self {
         let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
         let mut prices: Vec<(u32, f64)> =
             prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
         prices.sort_unstable_by_key(|&(link, _)| link);
-        let mut path_prices = vec![0.0; network.paths.len()];
         let mut flows = Vec::new();
         for &(link, price) in &prices {
             for (path, a) in through.row(link as usize).entries() {
@@ -91,6 +96,9 @@ impl Inequality {
                 // Once.
                 path_prices[network.paths_of(flow as usize).start] = 0.0;
             }
+        }
+        for &(link, _) in &prices {
+            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
         Self { fair_share: 0.0, prices, factors }
     }

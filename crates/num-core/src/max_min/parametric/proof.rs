@@ -23,7 +23,7 @@ impl Parametric {
     /// the way. Returns the operations done besides.
     pub(super) fn prove(&self, network: &Network, flows: &[u32]) -> (Vec<Inequality>, usize) {
         let mut prover = self.prover(network, flows);
-        let mut proofs = Vec::new();
+        let (mut proofs, mut path_prices) = (Vec::new(), vec![0.0; network.paths.len()]);
         for pivot in 0..PROOF_PIVOTS {
             if prover.flow_rates.rising() == 0 || pivot % OFTEN == 0 && !prover.basis.refine(network) {
                 break;
@@ -33,7 +33,7 @@ impl Parametric {
                 Event::Broken => break,
                 Event::Full(_) => {
                     let prices: Vec<(u32, f64)> = prover.row.priced().collect();
-                    let proof = Inequality::of_prices(network, &prover.crossing, &prices);
+                    let proof = Inequality::of_prices(network, &prover.crossing, &prices, &mut path_prices);
                     let held = held_by(network, &prover.flow_rates, &proof);
                     proofs.push(proof);
                     if held.is_empty() {

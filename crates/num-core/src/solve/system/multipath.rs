@@ -128,11 +128,13 @@ impl Multipath {
     }
 
     /// What all paths of a flow use alike.
+    #[inline(always)]
     pub(super) fn common(&self, flow: usize) -> Row<'_> {
         self.link_sets.common.row(flow)
     }
 
     /// What a path of a flow here uses beyond what all paths of the flow use alike.
+    #[inline(always)]
     pub(crate) fn own(&self, path: usize) -> Row<'_> {
         self.link_sets.own.row(path)
     }
@@ -293,10 +295,12 @@ impl Multipath {
         matrix: &mut Mat<T>,
     ) {
         let (unions, mut room) = (self.unions.as_ref().expect("they have been found"), Room::new());
-        self.each(paths, |range, flow| match flow {
-            None => rows.add_paths(routing, range, weights, matrix),
-            Some(flow) => {
-                unions.add_flow(routing, (flow, range), weights, self.eliminated[flow], rows, &mut room, matrix);
+        self.each(paths, |range, flow| {
+            let Some(flow) = flow else { return rows.add_paths(routing, range, weights, matrix) };
+            let (of_flow, to) = ((flow, range, self.eliminated[flow]), (rows, &mut *matrix));
+            match &unions.coefficients {
+                None => unions.add_flow(routing, of_flow, |_| T::from(1.0), weights, &mut room, to),
+                Some(all) => unions.add_flow(routing, of_flow, |place| T::from(all[place]), weights, &mut room, to),
             }
         });
     }
@@ -446,20 +450,18 @@ impl Unions {
         &self.links[self.starts[flow]..self.starts[flow + 1]]
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a flow with its weights, and where it is added")]
+    /// Adds K_f of a flow with these paths to a scaled matrix over the rows; `coefficient` is that of a crossing.
     fn add_flow<T: Scalar>(
         &self,
         all: &Paths,
-        (flow, paths): (usize, Range<usize>),
+        (flow, paths, Eliminated { total, softness, .. }): (usize, Range<usize>, Eliminated),
+        coefficient: impl Fn(usize) -> T,
         weights: &[f64],
-        Eliminated { total, softness, .. }: Eliminated,
-        rows: &Rows,
         room: &mut Room<T>,
-        matrix: &mut Mat<T>,
+        (rows, matrix): (&Rows, &mut Mat<T>),
     ) {
         room.number(self.of(flow), rows);
         let Room { numbers, rows, scales, pivot, on_pivot, differences, drift, whole, square } = room;
-        let Self { places, coefficients, .. } = self;
         let size = rows.len();
         if size == 0 {
             return;
@@ -472,9 +474,8 @@ impl Unions {
         square.resize(size * size, T::from(0.0));
         let crossed = |path: usize| {
             let crossings = all.indptr()[path]..all.indptr()[path + 1];
-            let number_at = |place: usize| numbers[places[place] as usize];
-            let coefficient = |place: usize| T::from(coefficients.as_ref().map_or(1.0, |all| all[place]));
-            let entries = crossings.map(move |place| (number_at(place), coefficient(place)));
+            let places = crossings.clone().zip(&self.places[crossings]);
+            let entries = places.map(|(crossing, &place)| (numbers[place as usize], coefficient(crossing)));
             entries.filter(|(number, _)| *number != ABSENT)
         };
         let heaviest =
