@@ -330,6 +330,8 @@ class EdgeForm:
         self.loads = sparse.hstack([loads, sparse.csr_matrix((links, self.flows))], format="csr")
         self.width = self.loads.shape[1]
         self.seconds, self.programs = 0.0, 0
+        #: Why there is no answer.
+        self.failure = ""
 
     def solve(self, gain: Any, lower: Any, upper: Any, rows: Any = None, level: bool = False) -> Any:
         """Maximizes a sum of rates between bounds, or a level that rows of rates have at least."""
@@ -362,10 +364,13 @@ class EdgeForm:
         )
         self.seconds += time.process_time() - began
         self.programs += 1
-        return answer if answer.status == 0 else None
+        if answer.status == 0:
+            return answer
+        self.failure = f"over {self.patience:g} s" if answer.status == 1 else f"HiGHS fails ({answer.status})"
+        return None
 
     def max_min(self, weights: Any, demands: Any) -> Any:
-        """Weighted max-min rates, each at most its demand; None if patience ends."""
+        """Weighted max-min rates, each at most its demand; None where HiGHS has no answer."""
         held = np.full(self.flows, np.nan)
         first = self.width - self.flows
         while np.isnan(held).any():
@@ -373,7 +378,7 @@ class EdgeForm:
             full = np.zeros(self.flows, dtype=bool)
             while True:
                 rising = np.flatnonzero(np.isnan(held) & ~full)
-                known = np.where(full, demands, np.where(np.isnan(held), 0.0, held)) * (1 - 1e-10)
+                known = np.where(full, demands, np.where(np.isnan(held), 0.0, held)) * (1 - 1e-9)
                 if not rising.size:
                     return np.where(full, demands, held)
                 picked = (-np.ones(rising.size), (np.arange(rising.size), first + rising))
@@ -402,7 +407,7 @@ def edge_lp(options: argparse.Namespace) -> None:
         edges = EdgeForm(instance, options.patience)
         answer = edges.solve(instance.weights, np.zeros(edges.flows), instance.demands)
         if answer is None:
-            show(rows, instance.size, took, f"over {options.patience:g} s", "", "", solution.status)
+            show(rows, instance.size, took, edges.failure, "", "", solution.status)
             continue
         ratio, error = edges.seconds / took, abs(solution.objective / -answer.fun - 1)
         show(rows, instance.size, took, edges.seconds, ratio, f"{error:.0e}", solution.status)
@@ -423,7 +428,7 @@ def max_min(options: argparse.Namespace) -> None:
             most = instance.demands if OBJECTIVES[objective][1] else np.full(edges.flows, np.inf)
             reference = edges.max_min(instance.weights, most)
             if reference is None:
-                show(rows, *found, f"over {options.patience:g} s", edges.programs, "", "")
+                show(rows, *found, edges.failure, edges.programs, "", "")
                 continue
             error = difference(solution.flow_rates, reference)
             show(rows, *found, edges.seconds, edges.programs, edges.seconds / took, error)
