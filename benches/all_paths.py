@@ -6,6 +6,7 @@
     python benches/all_paths.py beside_k4 NETWORK.npz …                beside making and solving k = 4 paths
     python benches/all_paths.py edge_lp NETWORK.npz …                  throughput beside linear programs in edge form
     python benches/all_paths.py max_min NETWORK.npz …                  max-min beside a sequence of such programs
+    python benches/all_paths.py max_min --networks Cogentco --flows 1000,5000
     python benches/all_paths.py growth                                 time and rounds over nodes, all pairs
 
 Demands of `pairs` are uniform (seed 7) and load the busiest link on shortest paths twofold, `--overload` times, or are
@@ -13,8 +14,8 @@ up to `--largest`. Links carry 1000. `geometric`: points of the unit square, eac
 both ways, log utility, weights .3 to 3 and capacities .5 to 5, log-uniform, without demands; `growth` has such networks
 with uniform demands that on shortest paths take twice, `--overload` times, the capacity of all links together, so that
 they fit over no paths. The other parts take networks of files, .npz with the arrays link_src, link_dst, capacity, src,
-dst, demand and weight, and without any the backbones of the package, gravity demands that overload them twofold, and
-1000 pairs of the networks of `networks/` with lognormal demands that do.
+dst, demand and weight; without any the backbones of the package, gravity demands that overload them twofold, and 1000
+pairs (`--flows`) of the networks of `networks/` with lognormal demands that do, or of `--networks` alone.
 
 "own gap" is a bound of this script: netnum's prices, SciPy's shortest paths under them, and the best rates at their
 costs. "rates" is the largest relative difference to the rates of a solve to 1e-9. Linear programs in edge form have a
@@ -155,8 +156,8 @@ def backbone(name: str) -> Instance:
     net = netnum.topology.backbone(name)
     demands = netnum.demands.gravity(net, 1.0, spread=1.0, seed=1)
     weights = np.random.default_rng(1).choice([1.0, 2.0, 4.0, 8.0], len(demands.volumes))
-    ends = (np.asarray(demands.sources), np.asarray(demands.destinations))
-    return overloaded(Instance(name, net, *ends, np.asarray(demands.volumes), weights), 2.0)
+    sources, destinations, volumes = map(np.asarray, (demands.sources, demands.destinations, demands.volumes))
+    return overloaded(Instance(name, net, sources, destinations, volumes, weights), 2.0)
 
 
 def some_pairs(name: str, flows: int) -> Instance:
@@ -176,11 +177,12 @@ def of_file(path: Path) -> Instance:
     with np.load(path) as data:
         columns = ("link_src", "link_dst", "src", "dst", "capacity", "demand", "weight")
         tail, head, sources, destinations, capacities, demands, weights = (data[name] for name in columns)
-    ends = [np.asarray(column, dtype=np.int64) for column in (tail, head, sources, destinations)]
-    names = [f"n{node}" for node in range(1 + max(int(column.max()) for column in ends))]
+    tail, head, sources, destinations = (column.astype(np.int64) for column in (tail, head, sources, destinations))
+    nodes = 1 + max(int(column.max()) for column in (tail, head, sources, destinations))
     unit = float(np.median(demands[demands > 0]))
-    net = netnum.Topology(names, list(zip(*(end.tolist() for end in ends[:2]), strict=True)), capacities / unit)
-    return Instance(path.stem, net, *ends[2:], demands / unit, weights)
+    links = list(zip(tail.tolist(), head.tolist(), strict=True))
+    net = netnum.Topology([f"n{node}" for node in range(nodes)], links, capacities / unit)
+    return Instance(path.stem, net, sources, destinations, demands / unit, weights)
 
 
 def instances(options: argparse.Namespace) -> Iterator[Instance]:
@@ -188,8 +190,9 @@ def instances(options: argparse.Namespace) -> Iterator[Instance]:
     if options.files:
         yield from sorted(map(of_file, options.files), key=lambda instance: len(instance.demands))
         return
-    yield from map(backbone, BACKBONES)
-    yield from (some_pairs(name, 1000) for name in options.networks or ZOO)
+    if not options.networks:
+        yield from map(backbone, BACKBONES)
+    yield from (some_pairs(name, flows) for name in options.networks or ZOO for flows in options.flows)
 
 
 # --- parts ---
@@ -201,9 +204,9 @@ def show(rows: list[list[str]], *cells: object) -> None:
     print(" | ".join(rows[-1]), flush=True)
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def timed(work: Callable[..., Any], *given: Any, **settings: Any) -> tuple[Any, float]:
     began = time.process_time()
-    return work(), time.process_time() - began
+    return work(*given, **settings), time.process_time() - began
 
 
 def difference(rates: Any, exact: Any) -> str:
@@ -211,8 +214,8 @@ def difference(rates: Any, exact: Any) -> str:
 
 
 def solved(rows: list[list[str]], instance: Instance, objective: str, options: argparse.Namespace) -> None:
-    problem, making = timed(lambda: instance.problem(objective))
-    solution, took = timed(lambda: netnum.solve(problem, time_limit=options.time_limit))
+    problem, making = timed(instance.problem, objective)
+    solution, took = timed(netnum.solve, problem, time_limit=options.time_limit)
     own = f"{instance.own_gap(objective, solution):.0e}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = [solution.status, solution.rounds, solution.iterations, len(solution.paths)]
@@ -231,7 +234,6 @@ SOLVED = [
     "gap",
     "own gap",
 ]
-SOLVED.append("peak so far")
 
 
 def pairs(options: argparse.Namespace) -> None:
@@ -240,7 +242,7 @@ def pairs(options: argparse.Namespace) -> None:
         instance = of_all_pairs(name, network(name, equal=True), options.overload, options.largest)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 1 free"]:
             solved(rows, instance, objective, options)
-    print(markdown(SOLVED, rows))
+    print(markdown([*SOLVED, "peak so far"], rows))
 
 
 def geometric(options: argparse.Namespace) -> None:
@@ -251,23 +253,33 @@ def geometric(options: argparse.Namespace) -> None:
         weights = np.exp(np.random.default_rng(2).uniform(np.log(0.3), np.log(3.0), len(sources)))
         instance = Instance(f"geometric {nodes}", net, sources, destinations, weights, weights)
         solved(rows, instance, "alpha 1 free", options)
-    print(markdown(SOLVED, rows))
+    print(markdown([*SOLVED, "peak so far"], rows))
 
 
 def growth(options: argparse.Namespace) -> None:
     rows: list[list[str]] = []
-    for nodes in options.nodes or [12, 50, 200, 750]:
+    for nodes in options.nodes or [10, 50, 200, 750]:
         net = geometric_network(nodes)
         instance = of_all_pairs(f"geometric {nodes}", net, 1.0)
         hops = shortest(net, np.ones(len(net.links)))[instance.sources, instance.destinations]
         instance.demands *= options.overload * net.capacities.sum() / (instance.demands @ hops)
         for objective in options.objectives or ["throughput", "alpha 1"]:
             solved(rows, instance, objective, options)
-    print(markdown(SOLVED, rows))
+    print(markdown([*SOLVED, "peak so far"], rows))
+
+
+def solve_over_all(instance: Instance, objective: str) -> Any:
+    return netnum.solve(instance.problem(objective))
+
+
+def solve_over_four(instance: Instance, objective: str) -> Any:
+    paths = instance.net.k_shortest_paths(instance.sources, instance.destinations, 4)
+    return netnum.solve(instance.problem(objective, paths))
 
 
 def beside_k4(options: argparse.Namespace) -> None:
-    rows, ratios = [], []
+    rows: list[list[str]] = []
+    ratios = []
     for instance in instances(options):
         for objective in options.objectives or [name for name in OBJECTIVES if not name.startswith("max-min")]:
             problem = instance.problem(objective)
@@ -277,17 +289,9 @@ def beside_k4(options: argparse.Namespace) -> None:
                 exact = None
             all_times, k4_times = [], []
             for _ in range(options.repeat):
-                solution, took = timed(
-                    lambda objective=objective, instance=instance: netnum.solve(instance.problem(objective))
-                )
+                solution, took = timed(solve_over_all, instance, objective)
                 all_times.append(took)
-                four, took = timed(
-                    lambda objective=objective, instance=instance: netnum.solve(
-                        instance.problem(
-                            objective, instance.net.k_shortest_paths(instance.sources, instance.destinations, 4)
-                        )
-                    )
-                )
+                four, took = timed(solve_over_four, instance, objective)
                 k4_times.append(took)
             ratio = statistics.median(all_times) / statistics.median(k4_times)
             ratios.append(ratio)
@@ -326,6 +330,8 @@ class EdgeForm:
         self.loads = sparse.hstack([loads, sparse.csr_matrix((links, self.flows))], format="csr")
         self.width = self.loads.shape[1]
         self.seconds, self.programs = 0.0, 0
+        #: Why there is no answer.
+        self.failure = ""
 
     def solve(self, gain: Any, lower: Any, upper: Any, rows: Any = None, level: bool = False) -> Any:
         """Maximizes a sum of rates between bounds, or a level that rows of rates have at least."""
@@ -358,10 +364,13 @@ class EdgeForm:
         )
         self.seconds += time.process_time() - began
         self.programs += 1
-        return answer if answer.status == 0 else None
+        if answer.status == 0:
+            return answer
+        self.failure = f"over {self.patience:g} s" if answer.status == 1 else f"HiGHS fails ({answer.status})"
+        return None
 
     def max_min(self, weights: Any, demands: Any) -> Any:
-        """Weighted max-min rates, each at most its demand; None if patience ends."""
+        """Weighted max-min rates, each at most its demand; None where HiGHS has no answer."""
         held = np.full(self.flows, np.nan)
         first = self.width - self.flows
         while np.isnan(held).any():
@@ -369,7 +378,7 @@ class EdgeForm:
             full = np.zeros(self.flows, dtype=bool)
             while True:
                 rising = np.flatnonzero(np.isnan(held) & ~full)
-                known = np.where(full, demands, np.where(np.isnan(held), 0.0, held)) * (1 - 1e-10)
+                known = np.where(full, demands, np.where(np.isnan(held), 0.0, held)) * (1 - 1e-9)
                 if not rising.size:
                     return np.where(full, demands, held)
                 picked = (-np.ones(rising.size), (np.arange(rising.size), first + rising))
@@ -394,11 +403,11 @@ def edge_lp(options: argparse.Namespace) -> None:
     rows: list[list[str]] = []
     for instance in instances(options):
         problem = instance.problem("throughput")
-        solution, took = timed(lambda problem=problem: netnum.solve(problem))
+        solution, took = timed(netnum.solve, problem)
         edges = EdgeForm(instance, options.patience)
         answer = edges.solve(instance.weights, np.zeros(edges.flows), instance.demands)
         if answer is None:
-            show(rows, instance.size, took, f"over {options.patience:g} s", "", "", solution.status)
+            show(rows, instance.size, took, edges.failure, "", "", solution.status)
             continue
         ratio, error = edges.seconds / took, abs(solution.objective / -answer.fun - 1)
         show(rows, instance.size, took, edges.seconds, ratio, f"{error:.0e}", solution.status)
@@ -410,7 +419,7 @@ def max_min(options: argparse.Namespace) -> None:
     for instance in instances(options):
         for objective in options.objectives or ["max-min", "max-min free"]:
             problem = instance.problem(objective)
-            solution, took = timed(lambda problem=problem: netnum.solve(problem, time_limit=options.time_limit))
+            solution, took = timed(netnum.solve, problem, time_limit=options.time_limit)
             found = [instance.size, objective, solution.status, solution.rounds, took]
             if options.patience == 0:
                 show(rows, *found, "", "", "", "")
@@ -419,12 +428,16 @@ def max_min(options: argparse.Namespace) -> None:
             most = instance.demands if OBJECTIVES[objective][1] else np.full(edges.flows, np.inf)
             reference = edges.max_min(instance.weights, most)
             if reference is None:
-                show(rows, *found, f"over {options.patience:g} s", edges.programs, "", "")
+                show(rows, *found, edges.failure, edges.programs, "", "")
                 continue
             error = difference(solution.flow_rates, reference)
             show(rows, *found, edges.seconds, edges.programs, edges.seconds / took, error)
     header = ["network", "objective", "status", "rounds", "netnum, s", "HiGHS in edge form, s", "programs", "ratio"]
     print(markdown([*header, "largest error"], rows))
+
+
+def counts(text: str) -> list[int]:
+    return [int(count) for count in text.split(",")]
 
 
 def main() -> None:
@@ -434,13 +447,14 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="networks in .npz")
     parser.add_argument("--networks", type=lambda names: names.split(","), help="separated by commas")
     parser.add_argument("--objectives", type=lambda names: names.split(","), help="separated by commas")
-    parser.add_argument("--nodes", type=lambda sizes: [int(size) for size in sizes.split(",")], help="by commas")
+    parser.add_argument("--nodes", type=counts, help="separated by commas")
+    parser.add_argument("--flows", type=counts, default=[1000], help="of networks of `networks/`, separated by commas")
     parser.add_argument("--overload", type=float, default=2.0, help="of the busiest link, or all, on shortest paths")
     parser.add_argument("--largest", type=float, help="demand of pairs, in place of --overload")
     parser.add_argument("--repeat", type=int, default=3, help="of beside_k4: medians of so many")
     parser.add_argument("--exact-up-to", type=int, default=10_000, help="flows of a solve to 1e-9, in beside_k4")
     parser.add_argument("--time-limit", type=float, default=600.0, help="seconds per solve")
-    parser.add_argument("--patience", type=float, default=600.0, help="seconds of HiGHS; 0: without")
+    parser.add_argument("--patience", type=float, default=600.0, help="seconds of HiGHS by the clock; 0: without")
     options = parser.parse_args()
     parts[options.part](options)
 

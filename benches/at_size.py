@@ -69,10 +69,14 @@ def curves(alpha: float) -> Callable[..., Any]:
     return utilities
 
 
+def alpha_fair(alpha: float) -> Callable[..., Any]:
+    return lambda weight, demands, rng: netnum.AlphaFair(alpha, weight=weight)
+
+
 OBJECTIVES: dict[str, Callable[..., Any]] = {
     "throughput": lambda weight, demands, rng: netnum.Linear(weight),
-    **{f"alpha {a:g}": lambda weight, demands, rng, a=a: netnum.AlphaFair(a, weight=weight) for a in (0.5, 1, 2, 4, 8)},
-    "max-min": lambda weight, demands, rng: netnum.AlphaFair(np.inf, weight=weight),
+    **{f"alpha {alpha:g}": alpha_fair(alpha) for alpha in (0.5, 1, 2, 4, 8)},
+    "max-min": alpha_fair(np.inf),
     "MinFct": lambda weight, demands, rng: netnum.MinFct(size=rng.lognormal(0, 1, len(weight))),
     **{f"curves, alpha {a:g}": curves(a) for a in (2, 5, np.inf)},
 }
@@ -125,9 +129,9 @@ def scaled(instance: Instance, times: float) -> Instance:
     return Instance(instance.capacities, instance.paths, demands, instance.rng)
 
 
-def timed(solve: Callable[[], Any]) -> tuple[Any, float]:
+def timed(work: Callable[..., Any], *given: Any, **settings: Any) -> tuple[Any, float]:
     start = time.perf_counter()
-    answer = solve()
+    answer = work(*given, **settings)
     return answer, time.perf_counter() - start
 
 
@@ -147,7 +151,7 @@ def draws(options: argparse.Namespace) -> None:
         weighted, capped = bool(rng.random() < 0.4), bool(rng.random() < 0.7)
         objective = (options.objectives or list(OBJECTIVES))[number % len(options.objectives or OBJECTIVES)]
         problem = instance.problem(objective, weighted, capped)
-        solution, took = timed(lambda problem=problem: netnum.solve(problem, time_limit=options.time_limit))
+        solution, took = timed(netnum.solve, problem, time_limit=options.time_limit)
         seconds[objective].append(took)
         if solution.status != "optimal":
             others[objective].append(solution.status)
@@ -161,13 +165,13 @@ def draws(options: argparse.Namespace) -> None:
             if options.keep:
                 problem.save(f"{options.keep}/{options.seed}-{number}.json")
     rows = []
-    for objective, took in seconds.items():
-        if took:
-            worst = f"{three_digits(max(took))} s"
-            middle = f"{three_digits(statistics.median(took))} s"
-            optimal = len(took) - len(others[objective])
+    for objective, of_all in seconds.items():
+        if of_all:
+            worst = f"{three_digits(max(of_all))} s"
+            middle = f"{three_digits(statistics.median(of_all))} s"
+            optimal = len(of_all) - len(others[objective])
             words = ", ".join(f"{others[objective].count(word)} {word}" for word in sorted(set(others[objective])))
-            rows.append([objective, str(len(took)), str(optimal), words, middle, worst])
+            rows.append([objective, str(len(of_all)), str(optimal), words, middle, worst])
     print(markdown(["objective", "problems", "optimal", "others", "median", "longest"], rows))
 
 
@@ -190,7 +194,7 @@ def pairs(options: argparse.Namespace) -> None:
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 4", "max-min", "weighted max-min"]:
             weighted = objective.startswith("weighted")
             problem = instance.problem(objective.removeprefix("weighted "), weighted, capped=not weighted)
-            solution, took = timed(lambda problem=problem: netnum.solve(problem, time_limit=options.time_limit))
+            solution, took = timed(netnum.solve, problem, time_limit=options.time_limit)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             cells = [f"{three_digits(took)} s", str(solution.iterations), solution.status, f"{solution.gap:.0e}"]
             rows.append([size, objective, *cells, f"{solution.kkt_residual:.0e}", f"{peak:.0f} MB"])
@@ -206,9 +210,9 @@ def stopped(options: argparse.Namespace) -> None:
         instance = all_pairs(name)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 4", "max-min", "curves, alpha 5"]:
             problem = instance.problem(objective)
-            whole, took = timed(lambda problem=problem: netnum.solve(problem, time_limit=options.time_limit))
+            whole, took = timed(netnum.solve, problem, time_limit=options.time_limit)
             limit = took / 10
-            part, used = timed(lambda problem=problem, limit=limit: netnum.solve(problem, time_limit=limit))
+            part, used = timed(netnum.solve, problem, time_limit=limit)
             share = float(np.sum(part.rates) / np.sum(whole.rates))
             times = (f"{three_digits(took)} s", f"{three_digits(limit)} s", f"{1000 * (used - limit):.0f} ms")
             rows.append([f"{name}, {objective}", *times, f"{share:.3f}", part.status, f"{part.gap:.1e}"])
@@ -234,7 +238,7 @@ def changed(options: argparse.Namespace) -> None:
                     some = rng.choice(len(demands), max(1, round(part * len(demands))), replace=False)
                     demands[some] *= rng.lognormal(0, 0.5, len(some))
                     after = Instance(instance.capacities, instance.paths, demands, rng).problem(objective)
-                    cold = min(timed(lambda after=after: netnum.solve(after))[1] for _ in range(3))
+                    cold = min(timed(netnum.solve, after)[1] for _ in range(3))
                     warm = []
                     for _ in range(3):
                         solver.update(flow_caps=demands)
@@ -269,7 +273,7 @@ def threads(options: argparse.Namespace) -> None:
         runs: dict[int, list[tuple[Any, float]]] = {1: [], 2: []}
         for _ in range(5):
             for count, of_count in runs.items():
-                of_count.append(timed(lambda p=problem, n=count: netnum.solve(p, "interior-point", threads=n)))
+                of_count.append(timed(netnum.solve, problem, "interior-point", threads=count))
         one, two = (statistics.median(took for _, took in of_count) for of_count in runs.values())
         rates = [solution.rates for of_count in runs.values() for solution, _ in of_count]
         same = "yes" if all(np.array_equal(rates[0], other) for other in rates) else "no"
@@ -286,19 +290,21 @@ def sizes() -> Iterator[tuple[str, int]]:
 
 
 def growth(options: argparse.Namespace) -> None:
-    rows, points = [], {}
+    rows: list[list[str]] = []
+    points: dict[str, list[tuple[int, float]]] = {}
     for name, flows in sizes():
         instance = scaled(drawn(name, flows, np.random.default_rng(1), False, 4, True, "lognormal"), 8.0)
         for objective in options.objectives or ["throughput", "alpha 1", "max-min"]:
             problem = instance.problem(objective)
-            solution, took = timed(lambda problem=problem: netnum.solve(problem, time_limit=options.time_limit))
+            solution, took = timed(netnum.solve, problem, time_limit=options.time_limit)
             rows.append([f"{name}, {objective}", str(len(instance.paths)), f"{three_digits(took)} s", solution.status])
             print(*rows[-1], flush=True)
             if solution.is_optimal:
                 points.setdefault(objective, []).append((len(instance.paths), took))
     print(markdown(["problem", "paths", "time", "status"], rows))
     for objective, measured in points.items():
-        slope = np.polyfit(*np.log(np.array(measured)).T, 1)[0] if len(measured) > 1 else np.nan
+        paths, took = np.log(measured).T
+        slope = np.polyfit(paths, took, 1)[0] if len(measured) > 1 else np.nan
         print(f"{objective}: time grows with paths to the power of {slope:.2f}")
 
 
