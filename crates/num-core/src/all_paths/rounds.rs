@@ -1,9 +1,9 @@
 //! The loop of rounds: solve, price, add the paths that are missing, certify where that may end it.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fmt, mem};
 
 use super::cheapest_paths::CheapestPaths;
 use super::cuts;
@@ -245,6 +245,8 @@ impl Rounds<'_> {
         let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
         // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
         let mut best: Option<(f64, Vec<f64>)> = None;
+        // The last round, where a limit may end the next one.
+        let mut last: Option<(Problem, Solution)> = None;
         let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
@@ -252,6 +254,12 @@ impl Rounds<'_> {
             let is_last = aim <= LAST * tol;
             let until = if is_last { stop } else { Stop::Gap };
             let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
+            // A round that has no time to speak of finds less than the one before it, or nothing.
+            if is_over(&solution)
+                && let Some((its, before)) = last.take_if(|(_, before)| !(solution.objective >= before.objective))
+            {
+                (problem, solution) = (its, Solution { status: solution.status, ..before });
+            }
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -298,12 +306,14 @@ impl Rounds<'_> {
             }
             // What prices of this accuracy cannot tell from rounding is left out, but at last.
             let by = if is_last { 0.0 } else { own.min(MOST_LEFT_OUT) };
-            problem = missing.added_to(&problem, self.link_costs, by)?;
+            let more = missing.added_to(&problem, self.link_costs, by)?;
+            let before = mem::replace(&mut problem, more);
             aim = match is_last && missing.is_empty() {
                 true => 0.1 * aim,
                 false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
             };
-            start = Some((solution.prices, Some(at_paths(&solution.rates, &problem))));
+            start = Some((solution.prices.clone(), Some(at_paths(&solution.rates, &problem))));
+            last = self.ask.settings.time_limit.map(|_| (before, solution));
         }
     }
 
@@ -324,10 +334,16 @@ impl Rounds<'_> {
     fn run_max_min(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
+        let mut last: Option<(Problem, Witness, Solution)> = None;
         loop {
             interrupt::check()?;
             self.rounds += 1;
             let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
+            if is_over(&solution)
+                && let Some((its, proof, before)) = last.take_if(|(.., one)| !(solution.objective >= one.objective))
+            {
+                (problem, witness, solution) = (its, proof, Solution { status: solution.status, ..before });
+            }
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -351,7 +367,9 @@ impl Rounds<'_> {
                 solution.status = status(is_met, is_over, &solution);
                 return self.ended(problem, solution);
             }
-            problem = problem.with_more_paths(&flows, &paths, &[])?;
+            let more = problem.with_more_paths(&flows, &paths, &[])?;
+            let before = mem::replace(&mut problem, more);
+            last = self.ask.settings.time_limit.map(|_| (before, witness, solution));
         }
     }
 
