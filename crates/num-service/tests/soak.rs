@@ -1,10 +1,10 @@
-//! An allocator and its endpoints over loopback, for a minute: `make soak` is an hour of it, and `NETNUM_SOAK='30 1 1000'`
-//! 30 s of one endpoint that starts 1000 flowlets a second.
+//! An allocator and its endpoints over loopback, for a minute. `make soak` is an hour of it, and
+//! `NETNUM_SOAK='30 1 1000'` 30 s of one endpoint that starts 1000 flowlets a second.
 //!
 //! The daemon runs in this process, and endpoints talk to it over QUIC. Flowlets last 50 ms. Measured are the time from
-//! a flowlet's start to its first rate, and the memory of the process, ten times. In the end no flowlet is left, as many
-//! have ended as have started, and the process has not grown since the first tenth of the time. So it is a program of
-//! its own.
+//! a flowlet's start to its first rate, and the memory of the process, ten times. In the end no flowlet is left, as
+//! many have ended as have started, and the process has not grown since the first tenth of the time. So it is a program
+//! of its own.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -74,8 +74,8 @@ fn soak() {
     let metric = |name: &str| metric(&daemon, &format!("netnum_{name}")) as u64;
     let (told, started) = (metric("flowlets_started_total"), shared.started.load(Ordering::Relaxed));
     println!(
-        "{endpoints} endpoints, {per_second} flowlets/s for {seconds} s: {started} started, {} of them ended before they \
-         could be told; {} ticks, {} overran; from start to rate p50 {:.2} ms, p99 {:.2} ms; memory {} MB",
+        "{endpoints} endpoints, {per_second} flowlets/s for {seconds} s: {started} started, {} of them ended before \
+         they could be told; {} ticks, {} overran; from start to rate p50 {:.2} ms, p99 {:.2} ms; memory {} MB",
         started - told,
         metric("ticks_total"),
         metric("overruns_total"),

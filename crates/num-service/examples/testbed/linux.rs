@@ -45,7 +45,7 @@ const TRANSFERS: usize = 25;
 const TRANSFER: usize = 100_000;
 /// Before a coflow begins, in seconds: its connections are made then. TCP waits for a second where the first packet of
 /// a handshake is lost, which no rate can mend.
-const HANDSHAKES: f64 = 0.2;
+const HANDSHAKES: f64 = 0.4;
 const RECEIVER: &str = "10.77.0.9:5001";
 const ALLOCATOR: &str = "10.77.0.100:4433";
 const RELAY: &str = "10.77.0.100:4434";

@@ -75,8 +75,8 @@ pub(super) fn write_page(page: &Path, results: &Value) {
         "# The testbed\n\n\
          `make testbed` writes this page. Eight senders in network namespaces share a link of 200 Mbit/s\n\
          (`tbf`, 20 ms of queue) to one receiver. `netnum` is CUBIC whose sockets are paced at the allocator's rates\n\
-         (headroom 1 %, threshold 1 %, a tick of 1 ms). TCP of every scheme begins with two segments (`initcwnd 2`), and\n\
-         sends no bursts of 64 kB between near hosts (`net.ipv4.tcp_tso_rtt_log = 0`).\n\n",
+         (headroom 1 %, threshold 1 %, a tick of 1 ms). TCP of every scheme begins with two segments\n\
+         (`initcwnd 2`), and sends no bursts of 64 kB between near hosts (`net.ipv4.tcp_tso_rtt_log = 0`).\n\n",
     );
     text += &format!(
         "This run was on {}, on a machine with {} cores and a load of {}, before whose other programs those of the\n\

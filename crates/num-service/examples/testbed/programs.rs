@@ -116,14 +116,15 @@ pub(super) fn send_coflows(first: u64, from: f64, every: f64, tls: Option<&Path>
     let endpoint = endpoint(tls);
     for coflow in 0..COFLOWS {
         let begin = from + every * coflow as f64;
-        sleep_until(begin - HANDSHAKES);
+        // One sender after another, as the receiver's queue of new connections is short.
+        sleep_until(begin - HANDSHAKES * (1.0 - first as f64 / SENDERS as f64));
+        let flows = (0..TRANSFERS).map(|transfer| (coflow * SENDERS * TRANSFERS + transfer) as u64);
+        let flows = flows.map(|flow| flow + first * TRANSFERS as u64);
+        let streams: Vec<_> = flows.map(|flow| connect(flow, f64::INFINITY, endpoint.as_ref())).collect();
+        sleep_until(begin);
         thread::scope(|scope| {
-            for transfer in 0..TRANSFERS {
-                let endpoint = endpoint.as_ref();
-                let flow = (coflow * SENDERS * TRANSFERS + transfer) as u64 + first * TRANSFERS as u64;
+            for stream in streams {
                 scope.spawn(move || {
-                    let stream = connect(flow, f64::INFINITY, endpoint);
-                    sleep_until(begin);
                     (&*stream).write_all(&vec![0; TRANSFER]).unwrap();
                     stream.shutdown(Shutdown::Write).unwrap();
                     // The receiver has all of it: until then the socket is watched, and its rate is up to date.
