@@ -9,6 +9,7 @@
 #   FULL=1 make bench               the largest sizes too
 #   MINUTES=60 make fuzz            for an hour
 #   COUNT=1000000 make random-problems
+#   SECONDS_OF_SOAK=600 make soak   for ten minutes
 
 PYTHON ?= python3
 PY     := .venv/bin/python
@@ -17,6 +18,7 @@ MINUTES ?= 10
 COUNT   ?= 100000
 SEED    ?= 1
 JOBS    ?= 2
+SECONDS_OF_SOAK ?= 3600
 # Tests, lints and reference are of the whole workspace: with the features of one crate all dependencies are compiled
 # again. The service, whose QUIC and TLS nobody else needs, is left out, but where SERVICE=1 asks for it.
 SERVICE ?= 0
@@ -49,7 +51,7 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test torch service testbed fuzz random-problems valgrind lint packages bench peers wide-area \
+.PHONY: help demo test torch service soak testbed fuzz random-problems valgrind lint packages bench peers wide-area \
         derivatives reproductions docs clean need-cargo
 .NOTPARALLEL:
 
@@ -58,6 +60,7 @@ help:
 	@echo 'make test    all tests: Rust, Python, stubs, pages, examples (SLOW=1: the slow ones too)'
 	@echo 'make torch   PyTorch into .venv (5 GB with its libraries), and the tests of its layer'
 	@echo 'make service tests and lints of the allocator as a daemon, crates/num-service (SLOW=1: the slow tests too)'
+	@echo 'make soak    the allocator and 20 endpoints over loopback, for an hour'
 	@echo 'make testbed its experiments in network namespaces, into docs/testbed.md (Linux, as root, 5 minutes)'
 	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; failures are kept in target/fuzz'
 	@echo 'make random-problems  COUNT=100000 problems, with SEED=1, judged by a second implementation;' \
@@ -98,12 +101,19 @@ torch: $(BUILT) $(TESTS)
 # Apart from the other tests, as QUIC and TLS take minutes to build.
 service: | need-cargo
 	$(call say,The service: tests$(,) clippy$(,) rustdoc)
-	$(if $(slow),NETNUM_SCHEDULES=100000) cargo test -p netnum-service
+	$(if $(slow),NETNUM_SCHEDULES=100000) cargo test -p netnum-service $(if $(slow),-- --include-ignored)
 	cargo clippy -p netnum-service --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc -p netnum-service --no-deps
 
+# 10 000 flowlets a second. The slow tests have a minute of it.
+soak: | need-cargo
+	NETNUM_SOAK='$(SECONDS_OF_SOAK) 20 10000' cargo test --release -p netnum-service --test soak -- \
+		--ignored --nocapture
+
+# Before all other programs of the machine, whose load would be measured too.
 testbed: | need-cargo
-	cargo run -p netnum-service --example testbed -- all target/testbed docs/testbed.md
+	cargo build -p netnum-service --example testbed
+	chrt -f 5 target/debug/examples/testbed all target/testbed docs/testbed.md
 
 # Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)

@@ -43,6 +43,9 @@ const BIN: Duration = Duration::from_millis(10);
 const COFLOWS: usize = 20;
 const TRANSFERS: usize = 25;
 const TRANSFER: usize = 100_000;
+/// Before a coflow begins, in seconds: its connections are made then. TCP waits for a second where the first packet of
+/// a handshake is lost, which no rate can mend.
+const HANDSHAKES: f64 = 0.4;
 const RECEIVER: &str = "10.77.0.9:5001";
 const ALLOCATOR: &str = "10.77.0.100:4433";
 const RELAY: &str = "10.77.0.100:4434";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Bytes of each flow by time.
+/// Bytes of each flow by time, as long as it is there.
 pub(super) struct Bins(pub(super) Vec<(f64, BTreeMap<u64, u64>)>);
 
 impl Bins {
@@ -12,9 +12,10 @@ impl Bins {
         self.0[place].1.get(&(flow as u64)).copied().unwrap_or(0)
     }
 
-    /// Bits per second.
+    /// Bits per second; 0 for a flow that has ended.
     pub(super) fn rates(&self, flows: &[usize], from: f64, width: f64) -> Vec<f64> {
-        flows.iter().map(|&flow| (self.at(flow, from + width) - self.at(flow, from)) as f64 * 8.0 / width).collect()
+        let bytes = |flow| self.at(flow, from + width).saturating_sub(self.at(flow, from));
+        flows.iter().map(|&flow| bytes(flow) as f64 * 8.0 / width).collect()
     }
 
     /// Jain's index over 20 ms, the payload in bits per second, and the time until all stay at their share.

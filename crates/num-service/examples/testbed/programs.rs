@@ -1,61 +1,86 @@
 //! The programs that send and receive.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write as _};
+use std::io::{ErrorKind, Read, Write as _};
 use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use netnum_service::endpoint::{Endpoint, EndpointConfig};
 use serde_json::json;
 
-use super::{BIN, COFLOWS, RECEIVER, SENDERS, TRANSFER, TRANSFERS, now, sleep_until};
+use super::{BIN, COFLOWS, HANDSHAKES, RECEIVER, SENDERS, TRANSFER, TRANSFERS, now, sleep_until};
 
-/// Bytes of a flow, and when its last one came.
-type Received = (Arc<AtomicU64>, Arc<Mutex<f64>>);
+/// Between two looks at what has arrived.
+const LOOK: Duration = Duration::from_millis(1);
 
-/// Writes the bins of every flow, and when each flow had its last byte.
+/// A stream that arrives.
+struct Arriving {
+    stream: TcpStream,
+    /// Flow and time at which it is closed, big endian; then the flow's bytes.
+    head: Vec<u8>,
+    bytes: u64,
+    /// Of the last byte.
+    last: f64,
+}
+
+impl Arriving {
+    const HEAD: usize = 16;
+
+    fn word(&self, number: usize) -> Option<[u8; 8]> {
+        self.head.get(8 * number..8 * (number + 1)).map(|word| word.try_into().unwrap())
+    }
+
+    fn flow(&self) -> Option<u64> {
+        self.word(0).map(u64::from_be_bytes)
+    }
+
+    /// Reads all that has come. False at its end.
+    fn read(&mut self, buffer: &mut [u8]) -> bool {
+        if self.word(1).is_some_and(|until| now() >= f64::from_be_bytes(until)) {
+            return false;
+        }
+        loop {
+            match self.stream.read(buffer) {
+                Ok(0) => return false,
+                Ok(count) => {
+                    let head = count.min(Self::HEAD - self.head.len());
+                    self.head.extend_from_slice(&buffer[..head]);
+                    self.bytes += (count - head) as u64;
+                    self.last = now();
+                }
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            }
+        }
+    }
+}
+
+/// Writes the bins of every flow, and when each flow had its last byte. One thread reads all, so that the counts of a
+/// bin are of one moment.
 pub(super) fn receive(until: f64, out: &Path) {
     let listener = TcpListener::bind(RECEIVER).unwrap();
-    let counts: Arc<Mutex<BTreeMap<u64, Received>>> = Arc::default();
-    let shared = counts.clone();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (mut stream, shared) = (stream.unwrap(), shared.clone());
-            thread::spawn(move || {
-                let (mut flow, mut until) = ([0; 8], [0; 8]);
-                if stream.read_exact(&mut flow).and_then(|()| stream.read_exact(&mut until)).is_err() {
-                    return;
-                }
-                let until = f64::from_be_bytes(until);
-                let (count, last) = Received::default();
-                shared.lock().unwrap().insert(u64::from_be_bytes(flow), (count.clone(), last.clone()));
-                let mut buffer = vec![0; 1 << 16];
-                while now() < until
-                    && let Ok(read @ 1..) = stream.read(&mut buffer)
-                {
-                    count.fetch_add(read as u64, Ordering::Relaxed);
-                }
-                *last.lock().unwrap() = now();
-            });
-        }
-    });
-    let mut bins = Vec::new();
-    let mut next = now();
+    listener.set_nonblocking(true).unwrap();
+    let (mut arriving, mut ends) = (Vec::<Arriving>::new(), Vec::new());
+    let (mut bins, mut next, mut buffer) = (Vec::new(), now(), vec![0; 1 << 16]);
     while now() < until {
-        next += BIN.as_secs_f64();
-        sleep_until(next);
-        let counted: Vec<(u64, u64)> =
-            counts.lock().unwrap().iter().map(|(&flow, count)| (flow, count.0.load(Ordering::Relaxed))).collect();
-        // Only flows that are there now are of interest; ended ones keep their count.
-        bins.push(json!([now(), counted]));
+        thread::sleep(LOOK);
+        while let Ok((stream, _)) = listener.accept() {
+            stream.set_nonblocking(true).unwrap();
+            arriving.push(Arriving { stream, head: Vec::new(), bytes: 0, last: 0.0 });
+        }
+        arriving.retain_mut(|one| {
+            let goes_on = one.read(&mut buffer);
+            ends.extend(one.flow().filter(|_| !goes_on).map(|flow| (flow, one.last)));
+            goes_on
+        });
+        if now() >= next {
+            next += BIN.as_secs_f64();
+            let counts: Vec<_> = arriving.iter().filter_map(|one| Some((one.flow()?, one.bytes))).collect();
+            bins.push(json!([now(), counts]));
+        }
     }
-    let ends: Vec<(u64, f64)> =
-        counts.lock().unwrap().iter().map(|(&flow, end)| (flow, *end.1.lock().unwrap())).collect();
     fs::write(out, json!({ "bins": bins, "ends": ends }).to_string()).unwrap();
 }
 
@@ -90,13 +115,16 @@ pub(super) fn send(flow: u64, from: f64, until: f64, tls: Option<&Path>) {
 pub(super) fn send_coflows(first: u64, from: f64, every: f64, tls: Option<&Path>) {
     let endpoint = endpoint(tls);
     for coflow in 0..COFLOWS {
-        sleep_until(from + every * coflow as f64);
+        let begin = from + every * coflow as f64;
+        // One sender after another, as the receiver's queue of new connections is short.
+        sleep_until(begin - HANDSHAKES * (1.0 - first as f64 / SENDERS as f64));
+        let flows = (0..TRANSFERS).map(|transfer| (coflow * SENDERS * TRANSFERS + transfer) as u64);
+        let flows = flows.map(|flow| flow + first * TRANSFERS as u64);
+        let streams: Vec<_> = flows.map(|flow| connect(flow, f64::INFINITY, endpoint.as_ref())).collect();
+        sleep_until(begin);
         thread::scope(|scope| {
-            for transfer in 0..TRANSFERS {
-                let endpoint = endpoint.as_ref();
-                let flow = (coflow * SENDERS * TRANSFERS + transfer) as u64 + first * TRANSFERS as u64;
+            for stream in streams {
                 scope.spawn(move || {
-                    let stream = connect(flow, f64::INFINITY, endpoint);
                     (&*stream).write_all(&vec![0; TRANSFER]).unwrap();
                     stream.shutdown(Shutdown::Write).unwrap();
                     // The receiver has all of it: until then the socket is watched, and its rate is up to date.

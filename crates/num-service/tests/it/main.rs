@@ -3,6 +3,8 @@
 mod allocator;
 #[cfg(target_os = "linux")]
 mod certificates;
+#[cfg(target_os = "linux")]
+mod client;
 mod lossy;
 mod protocol;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ use netnum_service::daemon::{Config, Daemon};
 use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointError, EndpointStatus};
 
 use crate::certificates::Authority;
+use crate::client::{client_config, get, metric};
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
@@ -109,20 +110,6 @@ impl Drop for Stream {
     }
 }
 
-fn get(address: SocketAddr, page: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {page} HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
-}
-
-fn metric(daemon: &Daemon, name: &str) -> f64 {
-    let text = get(daemon.status_address().unwrap(), "/metrics");
-    let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("it has the metric");
-    line.rsplit(' ').next().unwrap().parse().unwrap()
-}
-
 fn is(endpoint: &Endpoint, what: fn(&EndpointStatus) -> bool) -> bool {
     what(&endpoint.status())
 }
@@ -208,20 +195,9 @@ fn strangers_are_refused() {
 
 #[test]
 fn a_client_without_a_certificate_is_refused() {
-    use quinn::crypto::rustls::QuicClientConfig;
-    use rustls::pki_types::CertificateDer;
-    use rustls::pki_types::pem::PemObject;
-
     let setup = Setup::new("nameless");
     let daemon = setup.start();
-    let mut roots = rustls::RootCertStore::empty();
-    let authority = setup.authority.sign("a.test").authority;
-    roots.add(CertificateDer::from_pem_file(authority).unwrap()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let mut tls = builder.with_root_certificates(roots).with_no_client_auth();
-    tls.alpn_protocols = vec![b"netnum/1".to_vec()];
-    let config = quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
+    let config = client_config(&setup.authority.sign("a.test"), false);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
