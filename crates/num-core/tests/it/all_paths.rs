@@ -1,6 +1,7 @@
 //! The optimum over all paths of a network, and the cheapest paths that it rests on.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
@@ -180,6 +181,44 @@ impl CheapestPaths for Given {
 fn cheapest(given: &Given, prices: &[f64]) -> Vec<u32> {
     let cost = |way: &&Vec<u32>| way.iter().map(|&link| prices[link as usize]).sum::<f64>();
     given.ways.iter().min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap().clone()
+}
+
+/// Two flows over link 0, and another way over link 1 that is found when the time of the solve is up.
+#[derive(Debug)]
+struct Late {
+    until: Instant,
+}
+
+impl CheapestPaths for Late {
+    fn flows(&self) -> usize {
+        2
+    }
+
+    fn cheaper(&self, prices: &[f64], than: &[f64], _: &dyn Workers) -> Result<Cheaper> {
+        thread::sleep(self.until.saturating_duration_since(Instant::now()));
+        let flows: Vec<u32> = (0..2).filter(|&flow| prices[1] < than[flow as usize]).collect();
+        let paths = vec![[1]; flows.len()];
+        Cheaper::new(flows, Paths::from_lists(paths))
+    }
+
+    fn name(&self) -> String {
+        "two ways".into()
+    }
+}
+
+#[test]
+fn a_round_without_time_leaves_the_rates_of_the_one_before() {
+    for alpha in [1.0, f64::INFINITY] {
+        let limit = Duration::from_secs(2);
+        let all = Late { until: Instant::now() + limit + Duration::from_millis(100) };
+        let utility = AlphaFair::new(alpha, vec![100.0, 1.0]).unwrap();
+        let problem = Problem::new(vec![10.0, 0.01], Paths::from_lists([[0], [0]]), utility).unwrap();
+        let ask = Ask::from(Settings::default().with_time_limit(limit)).with_point(vec![0.0; 2], vec![5.0; 2]);
+        let found = solve_over_all_paths(&problem, &all, &ask, &mut ()).unwrap();
+        assert_eq!((found.solution.status, found.rounds), (Status::TimeLimit, 2), "{found}");
+        let rates = &found.solution.flow_rates;
+        assert!((rates[0] / rates[1] - 100.0).abs() < 5.0, "alpha {alpha}: {rates:?}");
+    }
 }
 
 #[test]
