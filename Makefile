@@ -113,7 +113,7 @@ soak: | need-cargo
 # Before all other programs of the machine, whose load would be measured too.
 testbed: | need-cargo
 	cargo build -p netnum-service --example testbed
-	chrt -f 5 target/debug/examples/testbed all target/testbed docs/testbed.md
+	chrt -f 5 cargo run -q -p netnum-service --example testbed -- all target/testbed docs/testbed.md
 
 # Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)

@@ -245,7 +245,7 @@ impl Rounds<'_> {
         let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
         // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
         let mut best: Option<(f64, Vec<f64>)> = None;
-        // The last round, where a limit may end the next one.
+        // The last round, for the rates where a limit ends the next one early.
         let mut last: Option<(Problem, Solution)> = None;
         let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
@@ -254,9 +254,9 @@ impl Rounds<'_> {
             let is_last = aim <= LAST * tol;
             let until = if is_last { stop } else { Stop::Gap };
             let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
-            // A round that has no time to speak of finds less than the one before it, or nothing.
+            // A round that a limit ends early may find less than the one before it, or nothing.
             if is_over(&solution)
-                && let Some((its, before)) = last.take_if(|(_, before)| !(solution.objective >= before.objective))
+                && let Some((its, before)) = last.take_if(|(_, before)| !is_worth_more(&solution, before))
             {
                 (problem, solution) = (its, Solution { status: solution.status, ..before });
             }
@@ -313,7 +313,7 @@ impl Rounds<'_> {
                 false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
             };
             start = Some((solution.prices.clone(), Some(at_paths(&solution.rates, &problem))));
-            last = self.ask.settings.time_limit.map(|_| (before, solution));
+            last = Some((before, solution));
         }
     }
 
@@ -340,7 +340,7 @@ impl Rounds<'_> {
             self.rounds += 1;
             let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
             if is_over(&solution)
-                && let Some((its, proof, before)) = last.take_if(|(.., one)| !(solution.objective >= one.objective))
+                && let Some((its, proof, before)) = last.take_if(|(.., before)| !is_worth_more(&solution, before))
             {
                 (problem, witness, solution) = (its, proof, Solution { status: solution.status, ..before });
             }
@@ -369,7 +369,7 @@ impl Rounds<'_> {
             }
             let more = problem.with_more_paths(&flows, &paths, &[])?;
             let before = mem::replace(&mut problem, more);
-            last = self.ask.settings.time_limit.map(|_| (before, witness, solution));
+            last = Some((before, witness, solution));
         }
     }
 
@@ -442,6 +442,11 @@ fn status(is_met: bool, is_over: bool, last: &Solution) -> Status {
         () if is_over => last.status,
         () => Status::Stalled,
     }
+}
+
+/// Whether a solution is worth more than another. One without rates has the objective NaN, and is not.
+fn is_worth_more(one: &Solution, other: &Solution) -> bool {
+    one.objective > other.objective
 }
 
 /// Whether a limit or the observer has ended it.

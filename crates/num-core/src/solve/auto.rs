@@ -15,6 +15,7 @@
 //! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). Where only
 //! single rates are missing, marginals span more decades than the prices of fast NED resolve: the interior point is
 //! begun again once, and the solve ends when that stalls as well. A warm start with one path per flow uses fast NED.
+//! One that stalls begins again cold, once, but for max-min.
 
 use crate::problem::Problem;
 use crate::solve::Stop;

@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::Limits;
 use crate::presolve::{Infeasibility, Presolved};
+use crate::utility::Curvature;
 
 /// The best answer certified so far, in natural units.
 struct Best<'p> {
@@ -125,9 +126,13 @@ impl Solver {
                     break status;
                 }
             }
-            // A warm start is to end no worse than a cold one.
-            let is_begun_again = stalled && self.warm && self.auto.is_some() && !is_stopped;
-            if is_begun_again && deadline.within(|| self.begin_cold())?.is_some() {
+            // A warm start is to end no worse than a cold one. Max-min has its own ways to begin again.
+            let may_begin_again = stalled && self.warm && self.problem.curvature() != Curvature::MaxMin;
+            if may_begin_again
+                && self.auto.is_some()
+                && !is_stopped
+                && deadline.within(|| self.begin_cold(settings))?.is_some()
+            {
                 continue;
             }
             if let Some(method) = self.next_method(stalled, due, &best, &goal).filter(|_| !is_stopped) {

@@ -301,10 +301,13 @@ impl Solver {
     }
 
     /// Begins again as `auto` does without first prices.
-    pub(super) fn begin_cold(&mut self) -> Result<()> {
+    pub(super) fn begin_cold(&mut self, settings: &super::Settings) -> Result<()> {
         self.warm = false;
         self.auto.iter_mut().for_each(|auto| auto.begin(self.iteration));
-        self.switch_method(Auto::first(&self.problem), self.presolved.first_prices.clone())
+        let first = Auto::first(&self.problem);
+        let replacement = |auto: &Auto| auto.replacement(first, &self.problem, settings.stop, settings.tol);
+        let method = self.auto.as_ref().and_then(replacement).unwrap_or(first);
+        self.switch_method(method, self.presolved.first_prices.clone())
     }
 
     /// A demand of a user-defined utility that is not a number >= 0 ends the solve.

@@ -79,8 +79,8 @@ pub(super) fn write_page(page: &Path, results: &Value) {
          (`initcwnd 2`), and sends no bursts of 64 kB between near hosts (`net.ipv4.tcp_tso_rtt_log = 0`).\n\n",
     );
     text += &format!(
-        "This run was on {}, on a machine with {} cores and a load of {}, before whose other programs those of the\n\
-         testbed come (`chrt -f 5`).\n\n",
+        "This run was on {}, on a machine with {} cores and a load of {}. The testbed's programs ran before all\n\
+         others of that machine (`chrt -f 5`).\n\n",
         today(),
         results["cores"],
         number("/load", 1)

@@ -300,7 +300,9 @@ impl Multipath {
             let (of_flow, to) = ((flow, range, self.eliminated[flow]), (rows, &mut *matrix));
             match &unions.coefficients {
                 None => unions.add_flow(routing, of_flow, |_| T::from(1.0), weights, &mut room, to),
-                Some(all) => unions.add_flow(routing, of_flow, |place| T::from(all[place]), weights, &mut room, to),
+                Some(all) => {
+                    unions.add_flow(routing, of_flow, |crossing| T::from(all[crossing]), weights, &mut room, to)
+                }
             }
         });
     }
@@ -474,8 +476,8 @@ impl Unions {
         square.resize(size * size, T::from(0.0));
         let crossed = |path: usize| {
             let crossings = all.indptr()[path]..all.indptr()[path + 1];
-            let places = crossings.clone().zip(&self.places[crossings]);
-            let entries = places.map(|(crossing, &place)| (numbers[place as usize], coefficient(crossing)));
+            let placed = crossings.clone().zip(&self.places[crossings]);
+            let entries = placed.map(|(crossing, &place)| (numbers[place as usize], coefficient(crossing)));
             entries.filter(|(number, _)| *number != ABSENT)
         };
         let heaviest =
