@@ -312,11 +312,19 @@ def test_other_attributes_cannot_be_set_either():
         ),
         (
             lambda: netnum.solve(PROBLEM, warm_start=True),
-            "warm_start must be a Solution, or an array of prices, not bool",
+            "warm_start must be a Solution, or an array of prices, one per link, not bool",
         ),
         (
             lambda: netnum.solve(PROBLEM, warm_start="last"),
-            "warm_start must be a Solution, or an array of prices, not s",
+            "warm_start must be a Solution, or an array of prices, one per link, not s",
+        ),
+        (
+            lambda: netnum.solve(PROBLEM, warm_start=PROBLEM),
+            "warm_start must be a Solution, or an array of prices, one per link, not Problem",
+        ),
+        (
+            lambda: netnum.Solver(PROBLEM, warm_start={}),
+            "warm_start must be a Solution, or an array of prices, one per link, not dict",
         ),
         (
             lambda: NET.without("a", "b"),

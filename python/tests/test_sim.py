@@ -99,11 +99,20 @@ def test_pairs_are_arrays_of_two_columns(net):
 
 
 def test_a_load_that_is_too_much_warns_and_goes_on(net):
-    with pytest.warns(UserWarning, match="load 1.5 is not below 1: flows pile up without bound"):
+    with pytest.warns(UserWarning, match=r"load 1.5 is not below 1 \(60 % is 0.6\): flows pile up without bound"):
         assert len(sim.Workload.poisson(net, sim.sizes.web_search, load=1.5, flows=10)) == 10
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sim.Workload.poisson(net, sim.sizes.web_search, load=0.99, flows=10)
+
+
+def test_capacities_in_another_unit_warn_and_say_how_they_are_converted():
+    net = netnum.topology.backbone("nsfnet")  # in Mbit/s
+    with pytest.warns(UserWarning, match=r"takes 8\.\d+e6 s: sizes are in bytes and capacities in bit/s; from Mb"):
+        sim.Workload.poisson(net, "web_search", flows=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.Workload.poisson(net.with_capacities(1e6 * net.capacities), "web_search", flows=10)
 
 
 @pytest.mark.parametrize(

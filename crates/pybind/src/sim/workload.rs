@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
+use super::BITS;
 use super::dependencies::{self, Arrays};
 use super::sizes::sizes_of;
 use crate::detach::{EnterRust, Pacer};
@@ -16,6 +17,9 @@ use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::topology::{Topology, pairs, seed_of};
 use crate::{hints, path_forms};
+
+/// Seconds that a flow of mean size takes alone on the fastest link, where capacities are hardly in bit/s.
+const FAR_TOO_LONG: f64 = 1000.0;
 
 /// Flows with their arrival times, sources, destinations and sizes.
 ///
@@ -267,6 +271,12 @@ impl Workload {
     /// -------
     /// Workload
     ///
+    /// Warns
+    /// -----
+    /// UserWarning
+    ///     For a load that is not below 1, and where a flow of mean size takes more than 1000 s alone on the fastest
+    ///     link, as where capacities are in Mbit/s.
+    ///
     /// Raises
     /// ------
     /// NumError
@@ -300,10 +310,19 @@ impl Workload {
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| listed_pairs(net, pairs))?;
         let (topology, seed) = (&net.get().core, seed_of(seed)?);
         let core = py.enter_rust(|| Core::poisson(topology, &arrivals, &pairs, seed))?;
+        let warn = |message: String| PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(message)?, 2);
         if load >= 1.0 {
-            let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
-            let message = CString::new(message)?;
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2)?;
+            warn(format!(
+                "load {load} is not below 1 (60 % is 0.6): flows pile up without bound for as long as they arrive"
+            ))?;
+        }
+        let fastest = topology.capacities().iter().copied().fold(0.0, f64::max);
+        let alone = BITS * arrivals.sizes.mean() / fastest;
+        if alone > FAR_TOO_LONG {
+            warn(format!(
+                "a flow of mean size, alone on the fastest link, takes {alone:.2e} s: sizes are in bytes and \
+                 capacities in bit/s; from Mbit/s, net.with_capacities(1e6 * net.capacities)"
+            ))?;
         }
         Ok(Self::of(Some(net), core))
     }

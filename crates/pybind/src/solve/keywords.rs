@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use netnum_core::{Ask, METHODS, Ranks, Settings, Stop};
 use netnum_parallel::Threads;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
@@ -140,11 +141,11 @@ fn option(function: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64>
 
 /// The prices to start from.
 pub(crate) fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let wrong = || wrong_type("warm_start", "a Solution, or an array of prices, one per link", warm_start);
     match warm_start.cast::<Solution>() {
         Ok(solution) => solution.get().price_list(warm_start.py()),
-        Err(_) if warm_start.is_instance_of::<PyBool>() || warm_start.is_instance_of::<PyString>() => {
-            Err(wrong_type("warm_start", "a Solution, or an array of prices", warm_start))
-        }
-        Err(_) => numbers::floats("prices", warm_start),
+        Err(_) if warm_start.is_instance_of::<PyBool>() || warm_start.is_instance_of::<PyString>() => Err(wrong()),
+        Err(_) => numbers::floats("prices", warm_start)
+            .map_err(|error| if error.is_instance_of::<PyTypeError>(warm_start.py()) { wrong() } else { error }),
     }
 }
