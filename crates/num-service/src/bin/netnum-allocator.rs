@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
 use netnum_service::daemon::{Config, Daemon};
@@ -20,9 +21,19 @@ struct Arguments {
     check: bool,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    // Another crate of a workspace may turn the feature of colours on, which journals do not show.
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let config = Config::read(&arguments.config)?;
     if arguments.check {
         println!("{}", config.check()?);

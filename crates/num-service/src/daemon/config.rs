@@ -26,7 +26,7 @@ pub struct Config {
     pub network: PathBuf,
     /// Addresses, names and nodes of endpoints, see [`Hosts`].
     pub hosts: PathBuf,
-    /// Where the state is written when the allocator stops, and read when it starts.
+    /// Where the state is written when the allocator stops, and read when it starts. Its folder must be there.
     pub snapshot: Option<PathBuf>,
     /// Certificates.
     pub tls: Certificates,
@@ -44,7 +44,7 @@ pub struct BadConfig {
 
 impl BadConfig {
     pub(super) fn file(file: &Path, what: impl fmt::Display) -> Self {
-        Self { file: Some(file.into()), what: what.to_string() }
+        Self { file: Some(file.into()), what: what.to_string().trim_end().into() }
     }
 }
 
@@ -79,7 +79,7 @@ impl Config {
     pub fn read(file: &Path) -> Result<Self, BadConfig> {
         let mut this: Self = toml::from_str(&read(file)?).map_err(|error| BadConfig::file(file, error))?;
         this.rates.check().map_err(|error| BadConfig::file(file, error))?;
-        let folder = file.parent().unwrap_or(Path::new(""));
+        let folder = folder_of(file);
         for file in [&mut this.network, &mut this.hosts].into_iter().chain(&mut this.snapshot) {
             *file = folder.join(&*file);
         }
@@ -100,18 +100,34 @@ impl Config {
         }
     }
 
-    /// Reads all files that it names, without listening. Returns a line that says what network it is.
+    /// Reads all files that it names, without listening. Returns a line that says what network it is, and one more
+    /// where capacities are so small that they may not be meant in bits per second.
     ///
     /// # Errors
     /// [`BadConfig`], as [`Daemon::start`](super::Daemon::start).
     pub fn check(&self) -> Result<String, BadConfig> {
         self.tls.server(self.rates.lifetime)?;
         let allocator = self.allocator()?;
-        Ok(format!("{}; {} endpoints", allocator.network(), allocator.hosts().all().len()))
+        let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
+        let mut links: Vec<(f64, String)> = net.capacities().iter().copied().zip(net.link_names()).collect();
+        links.retain(|&(capacity, _)| capacity > 0.0);
+        links.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (Some((least, name)), Some((greatest, _))) = (links.first(), links.last()) else {
+            return Ok(format!("{net}; no link works; {endpoints} endpoints"));
+        };
+        let [from, to] = [least, greatest].map(|&capacity| readable(capacity));
+        let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
+        if *least < SMALL {
+            text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
+        }
+        Ok(text)
     }
 
     pub(super) fn allocator(&self) -> Result<FlowletAllocator, BadConfig> {
         self.rates.check().map_err(|error| BadConfig { file: None, what: error.to_string() })?;
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|file| !Path::new(".").join(folder_of(file)).is_dir()) {
+            return Err(BadConfig::file(snapshot, format!("there is no folder {}", folder_of(snapshot).display())));
+        }
         let net = self.network()?;
         let hosts = Hosts::read(&read(&self.hosts)?, &net).map_err(|error| BadConfig::file(&self.hosts, error))?;
         if let Some(snapshot) = self.snapshot.as_ref().filter(|file| file.exists()) {
@@ -129,6 +145,24 @@ impl Config {
         FlowletAllocator::new(net, hosts, self.rates.clone(), random)
             .map_err(|error| BadConfig::file(&self.network, error))
     }
+}
+
+/// Capacities below this one, in bits per second, are more likely a number of Mbit/s or Gbit/s.
+const SMALL: f64 = 1e6;
+
+/// A capacity for people; ∞ is no limit.
+fn readable(capacity: f64) -> String {
+    if capacity.is_infinite() {
+        return "no limit".into();
+    }
+    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
+    let (size, unit) = units.into_iter().find(|&(size, _)| capacity >= size).unwrap_or((1.0, "bit/s"));
+    format!("{} {unit}", capacity / size)
+}
+
+/// The folder of a file; empty for the current one.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new(""))
 }
 
 fn read(file: &Path) -> Result<String, BadConfig> {

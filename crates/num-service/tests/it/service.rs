@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -266,7 +267,6 @@ fn what_cannot_be_attached_is_named() {
 fn a_wrong_configuration_names_its_file_and_line() {
     let setup = Setup::new("config");
     let config = setup.config("127.0.0.1:0".parse().unwrap());
-    assert_eq!(config.check().unwrap(), "graph, 3 nodes, 4 links; 2 endpoints");
     let file = setup.folder.join("allocator.toml");
     let error = |text: String| {
         fs::write(&file, text).unwrap();
@@ -281,4 +281,75 @@ fn a_wrong_configuration_names_its_file_and_line() {
     let missing = config.check().unwrap_err().to_string();
     assert!(missing.starts_with(&config.tls.key.display().to_string()), "{missing}");
     assert!(Config::read(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere: "));
+}
+
+/// `netnum-allocator --check`: whether it is content, what it prints, and what it complains of.
+fn check(file: &Path) -> (bool, String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_netnum-allocator"));
+    let Output { status, stdout, stderr } = program.arg("--check").arg(file).output().unwrap();
+    let [stdout, stderr] = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
+    (status.success(), stdout, stderr)
+}
+
+#[test]
+fn a_check_prints_the_range_of_capacities_and_warns_of_a_small_one() {
+    let setup = Setup::new("capacities");
+    let config = setup.config("127.0.0.1:0".parse().unwrap());
+    let checked = |capacity: &str| {
+        setup.write_network(capacity);
+        config.check().unwrap()
+    };
+    for (capacity, range) in [
+        ("80e6", "capacities from 80 Mbit/s to 80 Mbit/s"),
+        ("25.5e9", "capacities from 80 Mbit/s to 25.5 Gbit/s"),
+        ("inf", "capacities from 80 Mbit/s to no limit"),
+        ("1e6", "capacities from 1 Mbit/s to 80 Mbit/s"),
+        ("0", "67 % of pairs have no path: 2 of 4 links have failed; capacities from 80 Mbit/s to 80 Mbit/s"),
+    ] {
+        assert_eq!(checked(capacity), format!("graph, 3 nodes, 4 links; {range}; 2 endpoints"));
+    }
+    for (capacity, least) in [("10", "10 bit/s"), ("100e3", "100 kbit/s")] {
+        let expected = format!(
+            "graph, 3 nodes, 4 links; capacities from {least} to 80 Mbit/s; 2 endpoints\n\
+             warning: a -> s has {least}: capacities are bits per second, 10 Gbit/s is 10e9"
+        );
+        assert_eq!(checked(capacity), expected);
+    }
+    fs::write(setup.folder.join("network"), "a s 0\nb s 0").unwrap();
+    let text = config.check().unwrap();
+    assert!(text.ends_with("; no link works; 2 endpoints"), "{text}");
+}
+
+#[test]
+fn a_snapshot_needs_a_folder() {
+    let setup = Setup::new("folder");
+    let mut config = setup.config("127.0.0.1:0".parse().unwrap());
+    let folder = setup.folder.join("nowhere");
+    config.snapshot = Some(folder.join("state"));
+    let expected = format!("{0}/state: there is no folder {0}", folder.display());
+    assert_eq!(config.check().unwrap_err().to_string(), expected);
+    assert_eq!(Daemon::start(&config).unwrap_err().to_string(), expected);
+    // One without a folder is in the current one.
+    config.snapshot = Some("a name that no file has".into());
+    config.check().unwrap();
+}
+
+#[test]
+fn a_check_speaks_to_people() {
+    let setup = Setup::new("check");
+    setup.config("127.0.0.1:0".parse().unwrap());
+    let file = setup.folder.join("allocator.toml");
+    let good = "graph, 3 nodes, 4 links; capacities from 80 Mbit/s to 80 Mbit/s; 2 endpoints\n";
+    assert_eq!(check(&file), (true, good.to_string(), String::new()));
+    // A log in a file has no colours.
+    fs::write(setup.folder.join("state"), "no snapshot").unwrap();
+    let (is_good, said, log) = check(&file);
+    assert!(is_good && said == good, "{said}");
+    assert!(log.contains("starts without it") && !log.contains('\x1b'), "{log}");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("lifetime_us", "lifetime")).unwrap();
+    let (is_good, said, error) = check(&file);
+    assert!(!is_good && said.is_empty(), "{said}");
+    assert!(error.starts_with(&format!("error: {}: TOML parse error at line 11", file.display())), "{error}");
+    assert!(error.contains("\nunknown field `lifetime`") && !error.contains("BadConfig"), "{error}");
 }
