@@ -24,6 +24,8 @@ SECONDS_OF_SOAK ?= 3600
 SERVICE ?= 0
 ALL  := --workspace $(if $(filter-out 0,$(SERVICE)),,--exclude netnum-service)
 LOOM := --features netnum-parallel/loom
+# Ranks of MPI spin where they wait for each other: beside other tests they take ten times as long as alone.
+RANKS := python/tests/test_distributed.py python/tests/test_allocator_over_ranks.py
 # Cargo runs test programs under memcheck. Undefined values are not reported: optimized Rust reads both variants of an
 # `Option` before it tests which one is present, which memcheck reports for safe code.
 memcheck := 'valgrind', '-q', '--error-exitcode=9', '--undef-value-errors=no'
@@ -85,7 +87,9 @@ test: $(BUILT) $(TESTS)
 	$(call say,Rust: unit$(,) integration$(,) documentation tests; the thread team in every order of its threads)
 	cargo test $(ALL) $(LOOM) $(if $(slow),-- --include-ignored)
 	$(call say,Python: the package$(,) the pages of README and docs$(,) the examples in Rust and in Python)
-	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest -n $(JOBS) --dist worksteal $(if $(slow),--slow)
+	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest -n $(JOBS) --dist worksteal $(if $(slow),--slow) \
+		$(addprefix --ignore=,$(RANKS))
+	$(PY) -m pytest $(if $(slow),--slow) $(RANKS)
 	@$(PY) -c 'import torch' 2>/dev/null || \
 		echo 'PyTorch is not installed in .venv: its layer was not tested, make torch does both'
 	$(call say,Stubs: _core.pyi agrees with _core)
