@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use netnum_core::{Ask, METHODS, Ranks, Settings, Stop};
 use netnum_parallel::Threads;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
@@ -15,6 +14,7 @@ use super::Solution;
 use crate::error::{setting, wrong_type};
 use crate::hints;
 use crate::numbers::{self, count, threads_of};
+use crate::problem::Problem;
 
 /// Those that are given; the others as they are by default.
 #[derive(Default)]
@@ -141,11 +141,17 @@ fn option(function: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64>
 
 /// The prices to start from.
 pub(crate) fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    let wrong = || wrong_type("warm_start", "a Solution, or an array of prices, one per link", warm_start);
+    let is_no_array = || {
+        warm_start.is_instance_of::<PyBool>()
+            || warm_start.is_instance_of::<PyString>()
+            || warm_start.is_instance_of::<PyDict>()
+            || warm_start.is_instance_of::<Problem>()
+    };
     match warm_start.cast::<Solution>() {
         Ok(solution) => solution.get().price_list(warm_start.py()),
-        Err(_) if warm_start.is_instance_of::<PyBool>() || warm_start.is_instance_of::<PyString>() => Err(wrong()),
-        Err(_) => numbers::floats("prices", warm_start)
-            .map_err(|error| if error.is_instance_of::<PyTypeError>(warm_start.py()) { wrong() } else { error }),
+        Err(_) if is_no_array() => {
+            Err(wrong_type("warm_start", "a Solution, or an array of prices, one per link", warm_start))
+        }
+        Err(_) => numbers::floats("prices", warm_start),
     }
 }
