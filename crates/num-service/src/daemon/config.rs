@@ -12,6 +12,9 @@ use crate::allocator::{FlowletAllocator, Hosts, RateSettings};
 use crate::random;
 use crate::tls::{BadCertificates, Certificates};
 
+/// Capacities below this one, in bits per second, are more likely a number of Mbit/s or Gbit/s.
+const SMALL: f64 = 1e6;
+
 /// How an allocator runs. Files are relative to the folder of this one.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,15 +112,16 @@ impl Config {
         self.tls.server(self.rates.lifetime)?;
         let allocator = self.allocator()?;
         let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
-        let mut links: Vec<(f64, String)> = net.capacities().iter().copied().zip(net.link_names()).collect();
-        links.retain(|&(capacity, _)| capacity > 0.0);
-        links.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (Some((least, name)), Some((greatest, _))) = (links.first(), links.last()) else {
+        let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);
+        let by_capacity = |one: &(usize, f64), other: &(usize, f64)| one.1.total_cmp(&other.1);
+        let (Some((link, least)), Some((_, greatest))) = (working().min_by(by_capacity), working().max_by(by_capacity))
+        else {
             return Ok(format!("{net}; no link works; {endpoints} endpoints"));
         };
-        let [from, to] = [least, greatest].map(|&capacity| readable(capacity));
+        let [from, to] = [least, greatest].map(readable);
         let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
-        if *least < SMALL {
+        if least < SMALL {
+            let name = &net.link_names()[link];
             text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
         }
         Ok(text)
@@ -146,9 +150,6 @@ impl Config {
             .map_err(|error| BadConfig::file(&self.network, error))
     }
 }
-
-/// Capacities below this one, in bits per second, are more likely a number of Mbit/s or Gbit/s.
-const SMALL: f64 = 1e6;
 
 /// A capacity for people; ∞ is no limit.
 fn readable(capacity: f64) -> String {
