@@ -10,10 +10,10 @@
 //!
 //! λ is the first level of weighted max-min with the demands as weights, where the parametric simplex method
 //! (`max_min/first_level.rs`) finds rates and a cut. Its prices prove the value (`prices.rs`), whatever rounding did.
-//! Caps of paths count once a run has not kept them (`caps.rs`). Where caps of paths are below what the least
-//! utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction that fits under caps of r/μ, which is concave
-//! in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`). Where every demand has one path,
-//! λ is the least of c_l/load_l and r_p/d_f.
+//! Caps of paths are left out first, and those that a run breaks are added for the next (`caps.rs`). Where caps of
+//! paths are below what the least utilization wants, μ is the fixed point 1/μ = λ(r/μ) of the fraction that fits under
+//! caps of r/μ, which is concave in 1/μ: Newton's method from above ends after a few steps (`min_utilization.rs`).
+//! Where every demand has one path, λ is the least of c_l/load_l and r_p/d_f.
 //!
 //! Source: Shahrokhi and Matula, *Journal of the ACM* 1990, for the problem and its dual.
 

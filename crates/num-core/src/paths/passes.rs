@@ -1,4 +1,4 @@
-//! Passes over paths: the only loops over the links that paths cross.
+//! Passes over paths: most loops over the links that paths cross.
 //!
 //! ```text
 //! gather     q_p = Σ_{l ∈ p} a_lp v_l                        Rᵀ v

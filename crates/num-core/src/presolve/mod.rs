@@ -6,8 +6,8 @@
 //! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
 //!   that nothing afterwards can depend on the caller's.
 //! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others.
-//! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
-//!   case for it.
+//! - The cap of a flow with one path is that path's; with several it is a rate from which on the utility is flat, so
+//!   that methods have no case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
 
 mod active;

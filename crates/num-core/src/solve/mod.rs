@@ -1,4 +1,16 @@
-//! Prices and rates, improved until proven.
+//! Solving: a method improves prices and rates until the certificate proves them near enough.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `ask.rs`, `settings.rs` | what is asked for: method, options, start, workers, and when to stop |
+//! | `methods.rs`, `takes.rs`, `auto.rs` | methods by name, what problems they take, and the choice among them |
+//! | `method.rs` | the trait [`Method`]: one step |
+//! | `price/`, `interior_point/`, `newton.rs`, `xwi.rs`, `max_min.rs` | the methods |
+//! | `system/` | the linear systems of the interior point and of Newton's method |
+//! | `solver.rs`, `run.rs` | a method on a problem, and the loop of its steps |
+//! | `schedule.rs`, `goal.rs`, `deadline.rs`, `progress.rs` | when the loop certifies, ends, and tells an observer |
+//! | `stages.rs`, `starved.rs`, `cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
+//! | `fill.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
 
 mod ask;
 mod auto;

@@ -57,9 +57,11 @@ impl Allocator {
     /// As [`over`](Self::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
         let (settings, rule) = (&self.settings, self.engine.links.rule());
-        if settings.normalizer == Some(Normalization::Fill) && ranks.ranks() > 1 {
-            let expected = "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once";
-            return Err(Error::setting("normalizer", format!("{:?}", Normalization::Fill.name()), expected));
+        // These two scale by the sums of all ranks; any other would give the flows of every rank a whole link.
+        let by_sums = |by: &Normalization| matches!(by, Normalization::FNorm | Normalization::UNorm);
+        if let Some(other) = settings.normalizer.filter(|by| ranks.ranks() > 1 && !by_sums(by)) {
+            let expected = "\"f-norm\", \"u-norm\" or None over several ranks: others take all flows at once";
+            return Err(Error::setting("normalizer", format!("{:?}", other.name()), expected));
         }
         if let (true, Some(gap)) = (ranks.ranks() > 1, settings.exact) {
             return Err(Error::setting("exact", gap, "none over several ranks: a proof takes all flows at once"));

@@ -4,9 +4,10 @@
 //! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
 //! entry, and a line in [`POLICIES`].
 //!
-//! `by_name.rs` makes them. Several policies share the other files: `objective.rs` (utilities by option),
-//! `active.rs` (active flows as a `Problem`), `touched.rs` (those that events concern), `remaining.rs` (remaining size
-//! and time), `clock.rs` and `control_traffic.rs`.
+//! `by_name.rs` makes them. Several policies share the other files: `ordered.rs` (one flow after the other, by a key),
+//! `strict.rs` (by levels), `max_min/` (rates and shared levels), `clocked.rs` (an allocator with a `clock.rs`),
+//! `objective.rs` (utilities by option), `active.rs` (active flows as a `Problem`), `touched.rs` (those that events
+//! concern), `remaining.rs` (remaining size and time), and `control_traffic.rs`.
 
 mod active;
 mod by_name;
