@@ -253,7 +253,7 @@ impl Rounds<'_> {
             self.rounds += 1;
             let is_last = aim <= LAST * tol;
             let until = if is_last { stop } else { Stop::Gap };
-            let (mut solution, _) = self.solve("interior-point", &problem, start.take(), aim, until)?;
+            let (mut solution, _) = self.solve("interior-point", &problem, start.take(), None, aim, until)?;
             // A round that a limit ends early may find less than the one before it, or nothing.
             if is_over(&solution)
                 && let Some((its, before)) = last.take_if(|(_, before)| !is_worth_more(&solution, before))
@@ -335,10 +335,13 @@ impl Rounds<'_> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
         let mut last: Option<(Problem, Witness, Solution)> = None;
+        let mut solver = None;
         loop {
             interrupt::check()?;
             self.rounds += 1;
-            let (mut solution, mut witness) = self.solve("max-min", &problem, None, tol, stop)?;
+            let (mut solution, after) = self.solve("max-min", &problem, None, solver.as_ref(), tol, stop)?;
+            let mut witness = after.witness().to_vec();
+            solver = Some(after);
             if is_over(&solution)
                 && let Some((its, proof, before)) = last.take_if(|(.., before)| !is_worth_more(&solution, before))
             {
@@ -373,15 +376,17 @@ impl Rounds<'_> {
         }
     }
 
-    /// Solves one round by a method, in the time and with the iterations that are left.
+    /// Solves one round by a method, in the time and with the iterations that are left, from a start or from what the
+    /// last solver has found.
     fn solve(
         &mut self,
         method: &str,
         problem: &Problem,
         start: Option<(Vec<f64>, Option<Vec<f64>>)>,
+        last: Option<&Solver>,
         tol: f64,
         stop: Stop,
-    ) -> Result<(Solution, Witness)> {
+    ) -> Result<(Solution, Solver)> {
         let given = &self.ask.settings;
         let mut settings = given.clone().with_tol(tol).with_stop(stop);
         settings.max_iterations = given.max_iterations.saturating_sub(self.iterations);
@@ -394,11 +399,11 @@ impl Rounds<'_> {
             Some((prices, None)) => ask.with_prices(prices),
             Some((prices, Some(rates))) => ask.with_point(prices, rates),
         };
-        let mut solver = Solver::new(problem, &ask)?;
+        let mut solver = Solver::after(problem, &ask, last)?;
         let mut shown = OfRound { observer: self.observer, gap: self.gap, before: self.iterations, began: self.began };
         let solution = solver.run(&settings, &mut shown)?;
         self.iterations += solution.iterations;
-        Ok((solution, solver.witness().to_vec()))
+        Ok((solution, solver))
     }
 
     /// The answer: over the paths that are used.

@@ -56,6 +56,27 @@ impl Basis {
         }
     }
 
+    /// The same basis in a network that has its links, and its paths at other places; none where one is not its flow's
+    /// there. A flow that had no path has its first one as key path.
+    pub(super) fn renumbered(&self, network: &Network, places: &[u32]) -> Option<Self> {
+        let place = |flow: usize, path: u32| {
+            let place = places[path as usize];
+            (network.owners[place as usize] as usize == flow).then_some(place)
+        };
+        let key = |(flow, &key): (usize, &u32)| match key {
+            NONE => Some(network.paths_of(flow).next().map_or(NONE, |path| path as u32)),
+            key => place(flow, key),
+        };
+        let extras_of = |(flow, extras): (usize, &Vec<u32>)| extras.iter().map(|&path| place(flow, path)).collect();
+        let mut basis = Self::new(network, self.keys.iter().enumerate().map(key).collect::<Option<_>>()?);
+        basis.extras = self.extras.iter().enumerate().map(extras_of).collect::<Option<_>>()?;
+        basis.paths = self.paths.iter().map(|&path| places[path as usize]).collect();
+        (0..).zip(&basis.paths).for_each(|(column, &path)| basis.column_of[path as usize] = column);
+        (basis.links, basis.row_of) = (self.links.clone(), self.row_of.clone());
+        basis.inverse = self.inverse.clone();
+        Some(basis)
+    }
+
     /// Number of full links.
     pub(super) fn len(&self) -> usize {
         self.links.len()

@@ -49,12 +49,12 @@ impl SeveralPaths {
     pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
         let shares = flow_shares(problem, METHOD)?;
         let network = Network::new(problem, &shares)?;
-        let (frame, start) = match start.and_then(|start| Some((start.frame(&network)?, start))) {
-            Some((frame, start)) => {
+        let (frame, start) = match start.map(|start| start.on(&network)).transpose()?.flatten() {
+            Some(start) => {
                 let width = |flow: usize| (network.widths[flow] * network.unit).min(f64::MAX);
                 let bounded = shares.iter().enumerate().map(|(flow, share)| share.at_most(width(flow)));
                 let lowest = RisingRates::new(&bounded.collect::<Vec<_>>(), &network);
-                (frame, Some((start, lowest)))
+                (Arc::clone(start.frame()), Some((start, lowest)))
             }
             None => (Arc::new(Frame::new(&network)?), None),
         };

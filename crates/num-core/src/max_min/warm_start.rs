@@ -1,8 +1,10 @@
-//! Max-min from the basis and the cuts of an earlier solution, after capacities, caps or weights have changed.
+//! Max-min from the basis and the cuts of an earlier solution, after capacities, caps or weights have changed, or paths
+//! were added.
 //!
 //! ```text
-//! 1. y ← max-min rates under the cuts known        cuts.rs; cuts hold whatever the capacities, caps and weights are
-//! 2. route y from the last basis                   parametric/reroute.rs; a basis depends on paths alone
+//! 1. y ← max-min rates under the cuts known        cuts.rs; cuts hold whatever the capacities, caps and weights are,
+//!                                                  and over more paths with λ_f as low as the price of the cheapest
+//! 2. route y from the last basis                   parametric/reroute.rs; a basis depends on its own paths alone
 //! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its witness
 //! ```
 //!
@@ -11,6 +13,7 @@
 //! flows along known cuts: few rounds, and few pivots. Where much has changed the search ends after a small part of the
 //! operations that a run from the beginning has taken, and one follows.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::basis::Basis;
@@ -64,9 +67,21 @@ impl Frame {
     }
 
     fn fits(&self, network: &Network) -> bool {
-        self.open == network.open()
-            && self.paths == network.paths
-            && self.crossings.all.len() == network.capacities.len()
+        self.has_links_of(network) && self.open == network.open() && self.paths == network.paths
+    }
+
+    fn has_links_of(&self, network: &Network) -> bool {
+        self.crossings.all.len() == network.capacities.len()
+    }
+
+    /// Where its paths stand in a network that has them all, and perhaps others.
+    fn places(&self, network: &Network) -> Option<Vec<u32>> {
+        let place_of: HashMap<u32, u32> = network.open().iter().copied().zip(0..).collect();
+        let place = |(path, number)| {
+            let place = *place_of.get(number)?;
+            (self.paths.row(path) == network.paths.row(place as usize)).then_some(place)
+        };
+        if self.has_links_of(network) { self.open.iter().enumerate().map(place).collect() } else { None }
     }
 }
 
@@ -80,9 +95,28 @@ impl WarmStart {
         self.work
     }
 
-    /// The frame, if a network has it.
-    pub(super) fn frame(&self, network: &Network) -> Option<Arc<Frame>> {
-        self.frame.fits(network).then(|| self.frame.clone())
+    pub(super) fn frame(&self) -> &Arc<Frame> {
+        &self.frame
+    }
+
+    /// The start on a network that has the same paths, or these and more; none where it lacks one.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn on(self: Arc<Self>, network: &Network) -> Result<Option<Arc<Self>>> {
+        if self.frame.fits(network) {
+            return Ok(Some(self));
+        }
+        let basis = self.frame.places(network).and_then(|places| self.basis.renumbered(network, &places));
+        let Some(basis) = basis else { return Ok(None) };
+        let frame = Frame::new(network)?;
+        let mut path_prices = vec![0.0; network.paths.len()];
+        let over_more = |cut: &Inequality| {
+            interrupt::check()?;
+            Ok(Inequality::of_prices(network, &frame.crossings.all, &cut.prices, &mut path_prices))
+        };
+        let cuts = self.cuts.iter().map(over_more).collect::<Result<_>>()?;
+        Ok(Some(Arc::new(Self { frame: Arc::new(frame), basis, cuts, work: self.work })))
     }
 
     /// Rates of a problem with the same frame, with their witness; none where too much has changed, or where rounding

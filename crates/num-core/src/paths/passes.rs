@@ -31,7 +31,7 @@ use crate::interrupt::{PIECE, Pacer};
 use crate::work::{Workers, for_each};
 
 /// The links of a path and its coefficients there: what a pass does with them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row<'a> {
     pub(crate) links: &'a [u32],
     /// One per link; none where all are 1.

@@ -66,7 +66,13 @@ impl Solver {
     /// [`Error::Price`] and [`Error::Rate`] for what to start from; [`Error::Threads`], [`Error::Stopped`], and those
     /// of [`Ranks`](crate::Ranks).
     pub fn new(problem: &Problem, ask: &Ask) -> Result<Self> {
-        let mut this = Self::by_deadline(problem, ask, None, &Deadline::none(), &mut None)?;
+        Self::after(problem, ask, None)
+    }
+
+    /// [`new`](Self::new), where the method goes on from what that of another solver has found, if there is one: on a
+    /// problem of the same flows over the same paths, or more.
+    pub(crate) fn after(problem: &Problem, ask: &Ask, last: Option<&Self>) -> Result<Self> {
+        let mut this = Self::by_deadline(problem, ask, last, &Deadline::none(), &mut None)?;
         this.method.write_rates(&this.presolved, &mut this.state);
         Ok(this)
     }
