@@ -245,21 +245,17 @@ impl Rounds<'_> {
         let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
         // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
         let mut best: Option<(f64, Vec<f64>)> = None;
-        // The last round, for the rates where a limit ends the next one early.
-        let mut last: Option<(Problem, Solution)> = None;
+        let mut last = None;
         let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
             interrupt::check()?;
             self.rounds += 1;
             let is_last = aim <= LAST * tol;
             let until = if is_last { stop } else { Stop::Gap };
-            let (mut solution, _) = self.solve("interior-point", &problem, start.take(), None, aim, until)?;
-            // A round that a limit ends early may find less than the one before it, or nothing.
-            if is_over(&solution)
-                && let Some((its, before)) = last.take_if(|(_, before)| !is_worth_more(&solution, before))
-            {
-                (problem, solution) = (its, Solution { status: solution.status, ..before });
-            }
+            let (solution, _) = self.solve("interior-point", &problem, start.take(), None, aim, until)?;
+            let round = Round { problem, solution, witness: Vec::new() }.or(last.take());
+            let mut solution = round.solution;
+            problem = round.problem;
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -313,7 +309,7 @@ impl Rounds<'_> {
                 false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
             };
             start = Some((solution.prices.clone(), Some(at_paths(&solution.rates, &problem))));
-            last = Some((before, solution));
+            last = Some(Round { problem: before, solution, witness: Vec::new() });
         }
     }
 
@@ -334,19 +330,15 @@ impl Rounds<'_> {
     fn run_max_min(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let mut last: Option<(Problem, Witness, Solution)> = None;
-        let mut solver = None;
+        let (mut last, mut solver) = (None, None);
         loop {
             interrupt::check()?;
             self.rounds += 1;
-            let (mut solution, after) = self.solve("max-min", &problem, None, solver.as_ref(), tol, stop)?;
-            let mut witness = after.witness().to_vec();
-            solver = Some(after);
-            if is_over(&solution)
-                && let Some((its, proof, before)) = last.take_if(|(.., before)| !is_worth_more(&solution, before))
-            {
-                (problem, witness, solution) = (its, proof, Solution { status: solution.status, ..before });
-            }
+            let (solution, after) = self.solve("max-min", &problem, None, solver.as_ref(), tol, stop)?;
+            let witness = solver.insert(after).witness().to_vec();
+            let round = Round { problem, solution, witness }.or(last.take());
+            let (mut solution, mut witness) = (round.solution, round.witness);
+            problem = round.problem;
             if solution.infeasibility.is_some() || solution.objective.is_nan() {
                 return self.ended(problem, solution);
             }
@@ -372,7 +364,7 @@ impl Rounds<'_> {
             }
             let more = problem.with_more_paths(&flows, &paths, &[])?;
             let before = mem::replace(&mut problem, more);
-            last = Some((before, witness, solution));
+            last = Some(Round { problem: before, solution, witness });
         }
     }
 
@@ -449,9 +441,27 @@ fn status(is_met: bool, is_over: bool, last: &Solution) -> Status {
     }
 }
 
-/// Whether a solution is worth more than another. One without rates has the objective NaN, and is not.
-fn is_worth_more(one: &Solution, other: &Solution) -> bool {
-    one.objective > other.objective
+/// A problem over the paths of a round, with its solution, and what proves it where that is max-min.
+struct Round {
+    problem: Problem,
+    solution: Solution,
+    witness: Witness,
+}
+
+impl Round {
+    /// This one; or the one before it, where a limit has ended this one early with less. Without rates its objective is
+    /// NaN, and the one before is taken.
+    fn or(self, before: Option<Self>) -> Self {
+        match before {
+            Some(before) if is_over(&self.solution) => {
+                if self.solution.objective > before.solution.objective {
+                    return self;
+                }
+                Self { solution: Solution { status: self.solution.status, ..before.solution }, ..before }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Whether a limit or the observer has ended it.

@@ -148,3 +148,57 @@ impl WarmStart {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use crate::max_min::fair_shares::{METHOD, flow_shares};
+    use crate::max_min::network::Network;
+    use crate::max_min::rising_rates::RisingRates;
+    use crate::max_min::search::Search;
+    use crate::max_min::tolerances::PROVEN;
+    use crate::max_min::witness::network_residual;
+    use crate::work::Ranks;
+    use crate::{AlphaFair, Paths, Problem};
+
+    const LINKS: u32 = 12;
+
+    fn search(problem: &Problem) -> Search {
+        Search::of(problem, Arc::new(Ranks::alone())).unwrap().finish().unwrap()
+    }
+
+    #[test]
+    fn over_more_paths_it_goes_on_to_rates_that_are_proven() {
+        let mut proven = 0;
+        for seed in 0..40 {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            let path = |rng: &mut ChaCha8Rng| {
+                let first = rng.random_range(0..LINKS);
+                vec![first, (first + rng.random_range(1..LINKS)) % LINKS]
+            };
+            let capacities = (0..LINKS).map(|_| f64::from(rng.random_range(1..4))).collect();
+            let paths = Paths::from_lists((0..80).map(|_| path(rng)));
+            let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+            let group = (0..80).map(|path| path / 2).collect();
+            let before = Problem::grouped(capacities, paths, group, utility).unwrap();
+            let more = before.with_more_paths(&[3, 17], &Paths::from_lists([path(rng), path(rng)]), &[]).unwrap();
+            let start = Arc::new(search(&before).next_start().unwrap());
+
+            let shares = flow_shares(&more, METHOD).unwrap();
+            let network = Network::new(&more, &shares).unwrap();
+            let start = start.on(&network).unwrap().expect("all of its paths are there");
+            let Some(found) = start.resume(&network, &RisingRates::new(&shares, &network)).unwrap() else { continue };
+            let through = &start.frame().crossings.all;
+            assert!(network_residual(&network, through, &found.rates, &found.witness).unwrap() <= PROVEN);
+            proven += 1;
+
+            let fewer = Network::new(&before, &shares).unwrap();
+            assert!(start.on(&fewer).unwrap().is_none(), "the network lacks some of its paths");
+        }
+        assert!(proven >= 10, "only {proven} went on");
+    }
+}

@@ -18,7 +18,7 @@
 //! One that stalls begins again cold, once, but for max-min.
 
 use crate::problem::Problem;
-use crate::solve::Stop;
+use crate::solve::{Settings, Stop};
 use crate::utility::Curvature;
 
 /// The name that stands for the best method for a problem.
@@ -98,9 +98,9 @@ impl Auto {
         }
     }
 
-    /// The method that replaces `method` before the first step, given the stop rule.
-    pub(super) fn replacement(&self, method: &str, problem: &Problem, stop: Stop, tol: f64) -> Option<&'static str> {
-        let hard = stop == Stop::Kkt && tol < EASY_KKT;
+    /// The method that replaces `method` before the first step, given when the solve stops.
+    pub(super) fn replacement(method: &str, problem: &Problem, settings: &Settings) -> Option<&'static str> {
+        let hard = settings.stop == Stop::Kkt && settings.tol < EASY_KKT;
         (method == FAST_NED && hard && fits(problem)).then_some(INTERIOR_POINT)
     }
 

@@ -61,11 +61,12 @@ impl Solver {
         if let Some(infeasibility) = self.presolved.infeasibility.clone() {
             return self.infeasible(infeasibility, began);
         }
-        let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
         let workers = Arc::clone(&self.presolved.workers);
         let ranks = workers.ranks();
         let mut deadline = Deadline::new(limit, began, self.made, ranks);
-        if let Some(method) = self.auto.as_ref().and_then(at_once) {
+        if self.auto.is_some()
+            && let Some(method) = Auto::replacement(self.method_name, &self.problem, settings)
+        {
             deadline.within(|| self.switch_method(method, self.state.prices.clone()))?;
         }
         let first = self.iteration;

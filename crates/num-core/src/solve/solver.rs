@@ -311,8 +311,7 @@ impl Solver {
         self.warm = false;
         self.auto.iter_mut().for_each(|auto| auto.begin(self.iteration));
         let first = Auto::first(&self.problem);
-        let replacement = |auto: &Auto| auto.replacement(first, &self.problem, settings.stop, settings.tol);
-        let method = self.auto.as_ref().and_then(replacement).unwrap_or(first);
+        let method = Auto::replacement(first, &self.problem, settings).unwrap_or(first);
         self.switch_method(method, self.presolved.first_prices.clone())
     }
 
