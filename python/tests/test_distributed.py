@@ -31,7 +31,7 @@ def test_rates_are_those_of_one_process(ranks):
 
 # All of it, on ranks beyond the cores for an hour: mpiexec -n 4 python -m mpi4py mpi_program.py agrees 500 1
 @pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "problems", "every"), [(1, 200, 1), (2, 25, 1), (3, 10, 6), (4, 10, 6)])
+@pytest.mark.parametrize(("ranks", "problems", "every"), [(1, 200, 1), (2, 25, 1), (3, 5, 6), (4, 5, 6)])
 def test_rates_of_many_problems_are_those_of_one_process(ranks, problems, every):
     check_rates(ranks, problems, every)
 

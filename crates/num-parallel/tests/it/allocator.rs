@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use crate::common::rules;
+use crate::common::{long_churn, rules};
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule};
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, Precision};
@@ -165,20 +165,20 @@ fn no_method_and_no_normalizer_ever_overloads_a_link() {
 }
 
 fn never_overloads_for_long(used: fn(u64) -> Use) {
-    never_overloads(used(100), "ned", Normalization::FNorm, 200_000);
-    never_overloads(used(101), "fast-ned", Normalization::FNorm, 50_000);
-    never_overloads(used(102), "fast-ned", Normalization::Fill, 20_000);
+    never_overloads(used(100), "ned", Normalization::FNorm, long_churn());
+    never_overloads(used(101), "fast-ned", Normalization::FNorm, long_churn() / 4);
+    never_overloads(used(102), "fast-ned", Normalization::Fill, long_churn() / 10);
 }
 
 #[test]
-#[ignore = "minutes"]
-fn two_hundred_thousand_events_never_overload_a_link() {
+#[ignore = "slow"]
+fn a_long_churn_never_overloads_a_link() {
     never_overloads_for_long(Use::new);
 }
 
 #[test]
-#[ignore = "minutes"]
-fn two_hundred_thousand_events_of_flows_with_coefficients_never_overload_a_link() {
+#[ignore = "slow"]
+fn a_long_churn_of_flows_with_coefficients_never_overloads_a_link() {
     never_overloads_for_long(Use::weighted);
 }
 

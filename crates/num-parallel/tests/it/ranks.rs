@@ -268,7 +268,7 @@ fn what_differs_between_ranks_is_named_on_all() {
     let text = "the normalizer is \"f-norm\" on rank 0, and the normalizer is \"u-norm\" on rank 1";
     assert_eq!(refused(normalizers), both(text));
     let fill = |_| of(vec![1.0], ned(0.4), plain().with_normalizer(Some(Normalization::Fill)));
-    let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: a max-min takes \
+    let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: others take \
                 all flows at once";
     assert_eq!(refused(fill), vec![text; 2]);
     let bad = |rank| of(vec![[1.0, -1.0][rank]], ned(0.4), plain());

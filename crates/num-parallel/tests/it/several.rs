@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use crate::common::long_churn;
 use netnum_core::*;
 use netnum_parallel::{Allocator, AllocatorSettings, FlowId, FlowPaths, Precision};
 use rand::{RngExt, SeedableRng};
@@ -243,9 +244,9 @@ fn no_link_is_ever_overloaded() {
 }
 
 #[test]
-#[ignore = "about half a minute"]
-fn no_link_is_overloaded_in_a_million_events() {
-    never_overloads(Normalization::FNorm, Precision::F64, 1_000_000, 1e-11);
+#[ignore = "slow"]
+fn a_long_churn_overloads_no_link() {
+    never_overloads(Normalization::FNorm, Precision::F64, long_churn(), 1e-11);
 }
 
 #[test]

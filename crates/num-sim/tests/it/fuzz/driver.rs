@@ -37,7 +37,7 @@ impl Target {
 
     /// Mutated inputs, for `NETNUM_FUZZ_SECONDS`, from `NETNUM_FUZZ_SEED`.
     pub(crate) fn fuzz(&self) {
-        let seconds = number_of("NETNUM_FUZZ_SECONDS").unwrap_or(20);
+        let seconds = number_of("NETNUM_FUZZ_SECONDS").unwrap_or(10);
         let seed = number_of("NETNUM_FUZZ_SEED").unwrap_or(1);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut inputs: Vec<String> = self.corpus().into_iter().map(|(_, text)| text).collect();
