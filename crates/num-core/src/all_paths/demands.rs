@@ -10,9 +10,10 @@ use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
 use super::missing::{used, with_paths};
 use super::rounds::in_time;
-use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow, min_utilization};
+use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, min_utilization_from};
 use crate::error::Result;
 use crate::interrupt;
+use crate::max_min::LevelBasis;
 use crate::problem::Problem;
 use crate::solve::Status;
 use crate::tolerances::{NONE, ROUNDING};
@@ -37,7 +38,7 @@ pub struct CarriedOverAllPaths {
 /// was, with what fits over one path per flow and the bound of these prices, which takes one search.
 ///
 /// # Errors
-/// Those of [`concurrent_flow`], [`Error::CheapestPath`](crate::Error::CheapestPath), and those of the oracle.
+/// Those of [`concurrent_flow`](crate::concurrent_flow()), [`Error::CheapestPath`](crate::Error::CheapestPath), and those of the oracle.
 pub fn concurrent_flow_over_all_paths(
     problem: &Problem,
     all: &dyn CheapestPaths,
@@ -49,7 +50,7 @@ pub fn concurrent_flow_over_all_paths(
 /// The least utilization of links at which all demands fit, over all paths that `all` has for the flows of a problem.
 ///
 /// # Errors
-/// As [`concurrent_flow_over_all_paths`], but those of [`min_utilization`].
+/// As [`concurrent_flow_over_all_paths`], but those of [`min_utilization`](crate::min_utilization()).
 pub fn min_utilization_over_all_paths(
     problem: &Problem,
     all: &dyn CheapestPaths,
@@ -68,10 +69,11 @@ enum Most {
 }
 
 impl Most {
-    fn solve(self, problem: &Problem) -> Result<MulticommodityFlow> {
+    /// Over the paths so far, from the level of the round before.
+    fn solve(self, problem: &Problem, last: &mut Option<LevelBasis>) -> Result<MulticommodityFlow> {
         match self {
-            Self::Fraction => concurrent_flow(problem),
-            Self::Utilization => min_utilization(problem),
+            Self::Fraction => concurrent_flow_from(problem, last),
+            Self::Utilization => min_utilization_from(problem, last),
         }
     }
 
@@ -153,7 +155,7 @@ fn carried(
     if time_limit.is_some() {
         // Over one path each this takes no more than a search.
         let first = over_one_path_each(&problem, &workers)?;
-        let mut flow = most.solve(&first)?;
+        let mut flow = most.solve(&first, &mut None)?;
         let (found, paid) = priced(&first, all, &flow, &workers)?;
         is_over = prove(&mut flow, &found, paid);
         rounds = usize::from(is_over);
@@ -165,9 +167,10 @@ fn carried(
             None => is_late = true,
         }
     }
+    let mut level = None;
     while !is_over && !is_late {
         interrupt::check()?;
-        let Some(mut flow) = in_time(left(), || most.solve(&problem))? else {
+        let Some(mut flow) = in_time(left(), || most.solve(&problem, &mut level))? else {
             is_late = true;
             break;
         };
@@ -197,6 +200,7 @@ fn carried(
     } else if flow.gap.is_finite() && flow.gap > OPTIMAL {
         flow.status = Status::Stalled;
     }
+    flow.seconds = began.elapsed().as_secs_f64();
     let kept = used(&problem, &flow.rates);
     flow.rates = kept.iter().map(|&path| flow.rates[path as usize]).collect();
     Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds })
@@ -223,7 +227,7 @@ pub(super) enum Floors {
 }
 
 /// Whether floors fit over the paths of a problem, or want others: those that are cheaper than what flows pay under the
-/// prices that prove the largest part of all floors that fits.
+/// prices that prove the largest part of all floors that fits. The level of the paths before them is replaced by theirs.
 ///
 /// # Errors
 /// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).
@@ -232,8 +236,9 @@ pub(super) fn floors(
     all: &dyn CheapestPaths,
     link_costs: &[f64],
     workers: &dyn Workers,
+    last: &mut Option<LevelBasis>,
 ) -> Result<Floors> {
-    let flow = concurrent_flow(&problem.with_floors_as_demands())?;
+    let flow = concurrent_flow_from(&problem.with_floors_as_demands(), last)?;
     if flow.fraction >= 1.0 {
         let rates = flow.rates.into_iter().map(|rate| rate / flow.fraction).collect();
         return Ok(Floors::Settled(problem.with_carrying(rates)));

@@ -198,10 +198,10 @@ impl Rounds<'_> {
         if !problem.has_flow_floors() {
             return Ok(ControlFlow::Continue(problem));
         }
-        let mut last = Instant::now();
+        let (mut last, mut level) = (Instant::now(), None);
         loop {
             interrupt::check()?;
-            let found = self.in_time(|| floors(&problem, self.all, self.link_costs, self.workers))?;
+            let found = self.in_time(|| floors(&problem, self.all, self.link_costs, self.workers, &mut level))?;
             problem = match found {
                 None => return Ok(ControlFlow::Break((problem, Status::TimeLimit))),
                 Some(Floors::Settled(problem)) => return Ok(ControlFlow::Continue(problem)),

@@ -16,7 +16,7 @@ use super::caps::Caps;
 use super::demands::Demands;
 use super::prices::Prices;
 use crate::error::Result;
-use crate::max_min::{FirstLevels, PROVEN, RUNS};
+use crate::max_min::{FirstLevels, LevelBasis, PROVEN, RUNS};
 use crate::problem::Problem;
 
 #[cfg(doc)]
@@ -53,6 +53,12 @@ const ROSE: f64 = 1e-14;
 /// [`Error::NoDemand`] for a flow without a finite cap; [`Error::DemandAboveCaps`] for one whose open paths have caps
 /// that are below its demand in sum; [`Error::Stopped`].
 pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
+    min_utilization_from(problem, &mut None)
+}
+
+/// [`min_utilization`], from the level of the same demands over some of these paths, if there is one; it is replaced by
+/// the one that is found.
+pub(crate) fn min_utilization_from(problem: &Problem, last: &mut Option<LevelBasis>) -> Result<MulticommodityFlow> {
     let start = Instant::now();
     let demands = Demands::of(problem)?;
     demands.check_caps()?;
@@ -73,7 +79,8 @@ pub fn min_utilization(problem: &Problem) -> Result<MulticommodityFlow> {
     let (mut best, mut prices) = (None::<(f64, Vec<f64>)>, Prices::none(problem, 0.0));
     let mut runs = 0;
     for seed in 1..=STEPS {
-        let level = levels.find(seed)?;
+        let level = levels.find(seed, last.take().filter(|_| seed == 1))?;
+        *last = Some(level.basis);
         let mut split = off_links.clone();
         demands.carry(&left, &level.rates, &mut split);
         let counts_more = caps.add(&split, 1.0);

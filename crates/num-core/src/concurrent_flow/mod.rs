@@ -29,13 +29,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 pub(crate) use crate::max_min::PROVEN;
-use crate::max_min::{Cut, FirstLevels, RUNS};
+use crate::max_min::{Cut, FirstLevels, LevelBasis, RUNS};
 use crate::non_finite;
 use crate::problem::Problem;
 use crate::solve::Status;
 use caps::Caps;
 use demands::Demands;
 pub use min_utilization::min_utilization;
+pub(crate) use min_utilization::min_utilization_from;
 use prices::Prices;
 pub(crate) use prices::{rent, worth};
 
@@ -113,6 +114,12 @@ pub struct MulticommodityFlow {
 /// [`Error::NoDemand`] for a flow without a finite cap; [`Error::Unlimited`] where no flow with a demand is limited by
 /// a link or a cap of a path, so that there is no largest fraction; [`Error::Stopped`].
 pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
+    concurrent_flow_from(problem, &mut None)
+}
+
+/// [`concurrent_flow`], from the level of the same demands over some of these paths, if there is one; it is replaced by
+/// the one that is found.
+pub(crate) fn concurrent_flow_from(problem: &Problem, last: &mut Option<LevelBasis>) -> Result<MulticommodityFlow> {
     let start = Instant::now();
     let demands = Demands::of(problem)?;
     let (mut unlimited, mut limited) = (vec![0.0; problem.paths().len()], demands.volumes.clone());
@@ -140,7 +147,8 @@ pub fn concurrent_flow(problem: &Problem) -> Result<MulticommodityFlow> {
     let (mut runs, mut seed) = (0, 0);
     while runs < RUNS {
         seed += 1;
-        let level = levels.find(seed)?;
+        let level = levels.find(seed, last.take().filter(|_| seed == 1))?;
+        *last = Some(level.basis);
         let mut split = unlimited.clone();
         demands.carry(&limited, &level.rates, &mut split);
         let fraction = demands.fraction(&split)?;

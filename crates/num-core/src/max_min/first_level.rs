@@ -2,16 +2,18 @@
 //! once, and the prices of the cut that stops them.
 //!
 //! The parametric simplex method (`parametric/`) up to its first cut. Until there all flows rise, so that the cut has
-//! prices π ≥ 0, and what it says holds for all feasible rates.
+//! prices π ≥ 0, and what it says holds for all feasible rates. Where paths have been added since another level was
+//! found, its basis is feasible at that fair share, and flows rise on from there: a few pivots.
 
 use std::sync::Arc;
 
-use super::crossings::Crossings;
+use super::basis::Basis;
 use super::fair_shares::{METHOD, flow_shares};
 use super::network::Network;
 use super::parametric::{Parametric, Run};
 use super::rising_rates::RisingRates;
 use super::tolerances::ZERO;
+use super::warm_start::Frame;
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -20,9 +22,17 @@ use crate::problem::Problem;
 #[derive(Debug)]
 pub(crate) struct FirstLevels {
     network: Network,
-    crossings: Crossings,
+    frame: Arc<Frame>,
     lowest: RisingRates,
     links: usize,
+}
+
+/// A basis with the fair share of the level that it was found at.
+#[derive(Debug)]
+pub(crate) struct LevelBasis {
+    frame: Arc<Frame>,
+    basis: Basis,
+    above: f64,
 }
 
 /// The first level.
@@ -34,6 +44,8 @@ pub(crate) struct FirstLevel {
     /// method was broken off by rounding all are 0.
     pub(crate) prices: Vec<f64>,
     pub(crate) cap_prices: Vec<f64>,
+    /// For the next level, over more paths.
+    pub(crate) basis: LevelBasis,
 }
 
 impl FirstLevels {
@@ -44,24 +56,29 @@ impl FirstLevels {
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         let shares = flow_shares(problem, METHOD)?;
         let network = Network::new(problem, &shares)?;
-        let through = Arc::new(network.paths.transpose(network.capacities.len())?);
-        let crossings = Crossings::new(&network, through)?;
+        let frame = Arc::new(Frame::new(&network)?);
         let lowest = RisingRates::new(&shares, &network);
-        Ok(Self { network, crossings, lowest, links: problem.links() })
+        Ok(Self { network, frame, lowest, links: problem.links() })
     }
 
-    /// The level, by pivots that depend on `seed`.
+    /// The level, by pivots that depend on `seed`; from the level of a network that has some of the paths of this one,
+    /// if there is one.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(crate) fn find(&self, seed: u64) -> Result<FirstLevel> {
-        let Self { network, crossings, lowest, links } = self;
-        let mut run = Parametric::new(network, lowest.clone(), None, crossings.clone(), seed);
+    pub(crate) fn find(&self, seed: u64, last: Option<LevelBasis>) -> Result<FirstLevel> {
+        let Self { network, frame, lowest, links } = self;
+        let known = last.and_then(|last| Some((last.frame.renumbered(&last.basis, network)?, last.above)));
+        let (lowest, crossings) = (lowest.clone(), frame.crossings.clone());
+        let mut run = match known {
+            Some((basis, above)) => Parametric::at_fair_share(network, lowest, above, basis, crossings),
+            None => Parametric::new(network, lowest, None, crossings, seed),
+        };
         // An iteration at a time.
         while run.first_cut().is_none() && run.advance(network, 1) == Run::Rising {
             interrupt::check()?;
         }
-        let rates = network.caller_rates(&run.path_rates(network));
+        let (rates, above) = (network.caller_rates(&run.path_rates(network)), run.flow_rates.above());
         let (mut prices, mut cap_prices) = (vec![0.0; *links], vec![0.0; rates.len()]);
         if let Some(cut) = run.first_cut() {
             let largest = cut.prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
@@ -71,12 +88,49 @@ impl FirstLevels {
                     Some(of_link) => *of_link = price,
                     // A link that stands for a cap has one path.
                     None => {
-                        let path = crossings.all.links(link as usize)[0];
+                        let path = frame.crossings.all.links(link as usize)[0];
                         cap_prices[network.open()[path as usize] as usize] = price;
                     }
                 }
             }
         }
-        Ok(FirstLevel { rates, prices, cap_prices })
+        let (basis, _) = run.into_found();
+        let basis = LevelBasis { frame: Arc::clone(frame), basis, above };
+        Ok(FirstLevel { rates, prices, cap_prices, basis })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::FirstLevels;
+    use crate::{AlphaFair, Paths, Problem};
+
+    #[test]
+    fn over_more_paths_the_level_is_that_from_the_beginning() {
+        for seed in 0..40 {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            let path = |rng: &mut ChaCha8Rng| {
+                let first = rng.random_range(0..12u32);
+                vec![first, (first + rng.random_range(1..12)) % 12]
+            };
+            let capacities = (0..12).map(|_| rng.random_range(1.0..4.0)).collect();
+            let (paths, group) =
+                (Paths::from_lists((0..40).map(|_| path(rng))), (0..40).map(|path| path / 2).collect());
+            let before = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+            let before = Problem::grouped(capacities, paths, group, before).unwrap();
+            let flows: Vec<u32> = (0..20).collect();
+            let more = Paths::from_lists((0..20).map(|_| path(rng)));
+            let more = before.with_more_paths(&flows, &more, &[]).unwrap();
+            let level = |problem: &Problem, last| FirstLevels::new(problem).unwrap().find(1, last).unwrap();
+            let first = level(&before, None).basis;
+            let networks = FirstLevels::new(&more).unwrap();
+            assert!(first.frame.renumbered(&first.basis, &networks.network).is_some());
+            let (warm, cold) = (networks.find(1, Some(first)).unwrap(), level(&more, None));
+            let [warm, cold] = [warm, cold].map(|level| level.basis.above);
+            assert!((warm - cold).abs() <= 1e-12 * cold, "{warm} from a level, {cold} from the beginning");
+        }
     }
 }

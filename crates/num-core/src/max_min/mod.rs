@@ -75,7 +75,7 @@ mod witness;
 use std::sync::Arc;
 
 pub(crate) use bottleneck::residual;
-pub(crate) use first_level::FirstLevels;
+pub(crate) use first_level::{FirstLevels, LevelBasis};
 pub use levels::Cut;
 pub(crate) use levels::Limits;
 pub(crate) use search::Search;

@@ -83,6 +83,11 @@ impl Frame {
         };
         if self.has_links_of(network) { self.open.iter().enumerate().map(place).collect() } else { None }
     }
+
+    /// A basis on this frame in a network that has all paths of it, and perhaps others.
+    pub(super) fn renumbered(&self, basis: &Basis, network: &Network) -> Option<Basis> {
+        self.places(network).and_then(|places| basis.renumbered(network, &places))
+    }
 }
 
 impl WarmStart {
@@ -107,8 +112,7 @@ impl WarmStart {
         if self.frame.fits(network) {
             return Ok(Some(self));
         }
-        let basis = self.frame.places(network).and_then(|places| self.basis.renumbered(network, &places));
-        let Some(basis) = basis else { return Ok(None) };
+        let Some(basis) = self.frame.renumbered(&self.basis, network) else { return Ok(None) };
         let frame = Frame::new(network)?;
         let mut path_prices = vec![0.0; network.paths.len()];
         let over_more = |cut: &Inequality| {

@@ -164,6 +164,21 @@ impl Parametric {
         this
     }
 
+    /// At a fair share and a basis that is feasible there, with random costs for which it is dual feasible.
+    pub(super) fn at_fair_share(
+        network: &Network,
+        mut flow_rates: RisingRates,
+        above: f64,
+        basis: Basis,
+        crossings: Crossings,
+    ) -> Self {
+        flow_rates.set_above(above);
+        let mut this = Self::at(network, flow_rates, basis, crossings);
+        this.add_slopes(network);
+        this.refresh_values(network);
+        this
+    }
+
     /// The loads of key paths rise as their flows do.
     fn add_slopes(&mut self, network: &Network) {
         for flow in 0..network.flows() {
