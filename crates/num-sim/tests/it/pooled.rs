@@ -6,9 +6,10 @@ use crate::common::{brute_force, largest_difference, random_network};
 use netnum_core::{
     AlphaFair, KShortest, OptionValue, Paths, Problem, Settings, Status, Topology, Utilities, max_min, solve,
 };
+use netnum_sim::internal::{Ordered, Srpt};
 use netnum_sim::{
-    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Route,
-    Routing, RunSettings, Sizes, Split, Srpt, Workload, policy, routing, simulate,
+    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Pairs, Poisson, Policy, Production, Report, Route, Routing,
+    RunSettings, Sizes, Split, Workload, policy, routing, simulate,
 };
 
 const K: usize = 3;
