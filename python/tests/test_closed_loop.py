@@ -54,6 +54,45 @@ def test_timers_and_batches_beside_other_flows():
     np.testing.assert_array_equal(again.completion_times, report.completion_times)
 
 
+@pytest.mark.parametrize("policy", ["max-min", "coflow"])
+def test_a_job_goes_on_when_its_step_has_ended(policy):
+    # A ring of four workers takes six steps of a second. A second of computing follows, and then the next one.
+    net = netnum.topology.star(4, capacity=8.0)
+    step, left = sim.Workload.all_reduce(net, 4.0), 0
+
+    def train(now, ended):
+        nonlocal left
+        left -= len(ended)
+        if left > 0 or now > 10.0:
+            return None
+        left = len(step)
+        return step.shifted(now + 1.0)
+
+    report = sim.simulate(net, NONE, policy, closed_loop=train)
+    assert report.coflow_times == pytest.approx([6.0, 6.0])
+    assert report.starts[[0, len(step)]] == pytest.approx([1.0, 8.0])
+    assert report.workload.after is None and len(report.workload) == 2 * len(step)
+    again = sim.simulate(net, report.workload, policy)
+    np.testing.assert_array_equal(again.completion_times, report.completion_times)
+    # The second step is cut short, and has all of its flows.
+    left, report = 0, sim.simulate(net, NONE, policy, closed_loop=train, until=9.5)
+    assert report.coflow_times == pytest.approx([6.0, np.nan], nan_ok=True)
+    assert len(report.workload) == 2 * len(step) and report.ended < len(report.workload)
+
+
+def test_with_packets_it_is_told_when_these_have_arrived():
+    # Two seconds over the link, and three on the way.
+    told = []
+
+    def twice(now, ended):
+        told.append(now)
+        return one(now) if len(told) <= 2 else None
+
+    report = sim.simulate(NET, NONE, closed_loop=twice, packets=sim.Packets(3.0))
+    assert told == pytest.approx([0.0, 5.0, 10.0])
+    assert report.completion_times == pytest.approx([5.0, 5.0])
+
+
 def test_ends_have_names():
     net = netnum.topology.from_edges("a b 8.0")
 
@@ -129,12 +168,6 @@ def test_an_exception_is_raised_unchanged():
             netnum.MethodError,
             "flow 0 has a weight, and flows of the start have none",
         ),
-        (sim.Workload([0.0], [0], [1], [1.0], coflow=[0]), netnum.MethodError, "flow 0 is in a coflow"),
-        (
-            sim.Workload([0.0, 0.0], [0, 0], [1, 1], [1.0, 1.0], after=[[], [0]]),
-            netnum.MethodError,
-            "flow 1 waits for others",
-        ),
     ],
 )
 def test_answers_that_cannot_be_used_are_named(answer, error, message):
@@ -165,9 +198,19 @@ def test_a_loop_without_end_stops_at_until_and_at_the_time_limit():
     assert report.status == "time_limit"
 
 
+def test_a_loop_without_end_is_told_what_ends_it():
+    def on(now, ended):
+        zeros = np.zeros(400_000, int)
+        return sim.Workload(zeros + 1e9, zeros, zeros + 1, zeros + 1.0), now + 1.0
+
+    says = r"has no end: more than a million calls and flows of it, in a run without until .* without a time limit"
+    with pytest.raises(netnum.MethodError, match=says):
+        sim.simulate(NET, NONE, closed_loop=on)
+
+
 def test_ctrl_c_stops_a_loop_without_end():
     def work():
-        sim.simulate(NET, NONE, closed_loop=lambda now, ended: one(now))
+        sim.simulate(NET, NONE, closed_loop=lambda now, ended: one(now), until=1e12)
 
     # KeyboardInterrupt is raised; however busy the machine, not minutes later.
     assert seconds_until_interrupted(work) < 30

@@ -47,8 +47,6 @@ def test_packets_that_cannot_be_are_named():
     ]:
         with pytest.raises(netnum.NumError, match=message):
             sim.simulate(NET, ONE, packets=packets)
-    with pytest.raises(netnum.NumError, match="packets is given, expected none beside a closed loop"):
-        sim.simulate(NET, ONE, packets=sim.Packets(0.0), closed_loop=lambda now, ended: None)
 
 
 def test_sources_that_are_on_and_off_are_bursts():

@@ -26,6 +26,14 @@ def test_a_flow_alone_has_all_paths(policy):
     assert report.over_allocation == 0.0
 
 
+@pytest.mark.parametrize("policy", ["flowtune", "gradient"])
+def test_allocators_split_over_all_shortest_paths(policy):
+    pools = sim.Routing("spray", pooled=True)
+    report = sim.simulate(NET, from_s_to_t(3e6, 3e6), sim.Policy(policy, interval=1e-3), pools)
+    assert report.completion_times == pytest.approx([2.0, 2.0], rel=0.05)
+    assert report.completion_times.min() >= 2.0 and report.over_allocation == pytest.approx(0.0, abs=1e-3)
+
+
 def test_weights_and_a_failed_link():
     workload = from_s_to_t(1e6, 2e6, weights=[1.0, 2.0])
     assert sim.simulate(NET, workload, routing=POOLED).completion_times == pytest.approx([1.0, 1.0])

@@ -35,6 +35,9 @@ def test_a_warmup_does_not_count():
     assert f"{counts.sum()} after the warmup" in repr(report)
     assert pickle.loads(pickle.dumps(report)).mean_slowdown == report.mean_slowdown
     assert "20 ms, not counted" in report._repr_html_()
+    with pytest.warns(UserWarning, match="warmup is 1.5, and no flow that starts from then on has ended .* are nan"):
+        late = sim.simulate(NET, workload, warmup=1.5)
+    assert late.ended == len(workload) and np.isnan([late.mean_slowdown, late.mean_completion_time]).all()
     with pytest.raises(netnum.NumError, match="warmup is 3, expected a finite number >= 0 and <= until, 2"):
         sim.simulate(NET, workload, until=2, warmup=3)
 

@@ -27,12 +27,16 @@ def test_a_timeline_has_the_steps_of_flows_and_links():
     to_3 = STAR.link("hub", "server 3")
     np.testing.assert_allclose(timeline.loads(to_3)[1], [8e9, 4e9, 8e9, 0.0], rtol=1e-9)
     assert [part.tolist() for part in timeline.capacities(to_3)] == [[0.0], [8e9]]
+    for of, by_nodes in ((timeline.loads, ("hub", "server 3")), (timeline.capacities, ["hub", 3])):
+        np.testing.assert_array_equal(of(by_nodes), of(to_3))
     means = timeline.mean_rates([0.0, 2e-3, 4e-3])
     np.testing.assert_allclose(means, [[6e9, 4e9], [2e9, 2e9], [0.0, 4e9]], rtol=1e-9)
     used = timeline.mean_utilization(np.array([0.0, 2e-3, 8e-3]))
     assert used.shape == (len(STAR.links), 2) and used[to_3, 0] == pytest.approx(1.0)
     assert repr(timeline).startswith("Timeline(3 flows and 8 links, ")
-    assert sim.simulate(STAR, report().workload).timeline is None
+    for bare in (without := sim.simulate(STAR, report().workload), pickle.loads(pickle.dumps(without))):
+        with pytest.raises(netnum.NumError, match=r"no timeline: simulate\(..., timeline=True\) keeps one"):
+            bare.timeline  # noqa: B018
 
 
 def test_a_timeline_pickles_with_its_report():
@@ -40,7 +44,9 @@ def test_a_timeline_pickles_with_its_report():
     assert before.timeline is before.timeline
     after = pickle.loads(pickle.dumps(before))
     assert after.timeline == before.timeline and after.timeline != report("srpt").timeline
-    assert pickle.loads(pickle.dumps(before.timeline)) == before.timeline
+    alone = pickle.loads(pickle.dumps(before.timeline))
+    assert alone == before.timeline
+    np.testing.assert_array_equal(alone.loads(("hub", "server 3")), before.timeline.loads(("hub", "server 3")))
 
 
 def test_what_a_timeline_does_not_have_is_named():
@@ -49,6 +55,10 @@ def test_what_a_timeline_does_not_have_is_named():
         timeline.rates(3)
     with pytest.raises(IndexError, match="link 8"):
         timeline.loads(8)
+    with pytest.raises(netnum.ProblemError, match="link: there is no link from server 0 to server 1"):
+        timeline.loads((0, 1))
+    with pytest.raises(TypeError, match=r"link must be a link.s number or a pair of nodes, not float"):
+        timeline.capacities(1.5)
     with pytest.raises(netnum.NumError, match=r"edges\[1\] is 0, expected more than 0, the edge before"):
         timeline.mean_rates([0.0, 0.0])
     with pytest.raises(netnum.NumError, match="the number of edges is 1, expected at least 2"):

@@ -57,7 +57,10 @@ mod workload;
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use packets::Packets;
-pub use policy::*;
+pub use policy::{
+    Clocked, ClockedOptions, Coflow, Event, Ideal, MaxMinFair, Objective, POLICIES, Policy, Rates, UpdateTraffic, Xwi,
+    XwiOptions, policy,
+};
 pub use report::{Report, RunStatus};
 pub use routing::*;
 pub use simulator::{
@@ -67,3 +70,9 @@ pub use simulator::{
 pub use sizes::Sizes;
 pub use timeline::{Steps, Timeline};
 pub use workload::{AllReduce, Dependencies, OnOff, Pairs, Poisson, Production, Workload};
+
+/// Policies that serve flows in some order or by levels, which [`policy`] makes by name. They may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::policy::{Edf, Key, Levels, Ordered, Pias, Rax, RaxOptions, Srpt, Strict};
+}

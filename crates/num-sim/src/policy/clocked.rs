@@ -7,8 +7,9 @@
 //! ```
 //!
 //! As in Flowtune, a flow has no rate until the tick after its arrival. At once, sources read the prices themselves, as
-//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. Sources: Perry,
-//! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §6.
+//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. A pooled flow has all
+//! its paths in the allocator, and is sent a rate for each. Sources: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017,
+//! §2; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §6.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,8 +19,8 @@ use netnum_core::OptionValue;
 use netnum_core::internal::options::options_of;
 use netnum_core::internal::registry::{Entry, OptionInfo};
 use netnum_core::price::Rule;
-use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
-use netnum_parallel::{Allocator, AllocatorSettings, FlowId};
+use netnum_core::{METHODS, Normalization, Paths, PowerLaw, Topology};
+use netnum_parallel::{Allocator, AllocatorSettings, FlowId, FlowPaths};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -186,6 +187,8 @@ pub struct Clocked {
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
+    /// By slot of the simulator, the rates that were last sent for the paths of a pooled flow; none for others.
+    sent: Vec<Vec<f64>>,
     /// Slots of flows that have taken another route since the last tick: their rate is sent whatever it is.
     moved: Vec<u32>,
     /// None for a tick at every arrival and end.
@@ -215,6 +218,7 @@ impl Clocked {
             allocator: None,
             ids: Vec::new(),
             slots: Vec::new(),
+            sent: Vec::new(),
             moved: Vec::new(),
             clock,
             changed: false,
@@ -232,14 +236,16 @@ impl Clocked {
         let (route, mut law) = (flows.route(slot), (self.law)(slot, flows, self.mean_capacity));
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         if self.options.line_rate {
-            let alone = route.narrowest(allocator.capacities());
+            let alone = route.alone(allocator.capacities())?;
             // A path that carries nothing gives nothing, and 0 is no cap.
             law.cap = if alone > 0.0 { law.cap.min(alone) } else { law.cap };
         }
         // The allocator has a separate numbering of flows.
-        let id = match route.is_whole() {
-            true => allocator.start(route.links(), law),
-            false => route.path().and_then(|path| Ok(allocator.start_all(&path, &[law])?[0])),
+        let id = match route.pooled() {
+            Some(paths) => FlowPaths::grouped(paths, &vec![0; paths.len()])
+                .and_then(|paths| Ok(allocator.start_all(paths, &[law])?[0])),
+            None if route.is_whole() => allocator.start(route.links(), law),
+            None => route.path().and_then(|path| Ok(allocator.start_all(&path, &[law])?[0])),
         };
         let id = id.map_err(|error| {
             let what = format!("cannot take flow {}: {error}", flows.flow(slot).number);
@@ -248,6 +254,8 @@ impl Clocked {
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
+        self.sent.resize(self.ids.len(), Vec::new());
+        self.sent[slot as usize] = vec![0.0; route.pooled().map_or(0, Paths::len)];
         self.meter.flow_started(flows.flow(slot).number);
         Ok(())
     }
@@ -271,7 +279,7 @@ impl Policy for Clocked {
         self.options.utility.check_flows(&self.name, workload, 0)?;
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
-        (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
+        (self.ids, self.slots, self.sent, self.moved) = Default::default();
         if let Some(clock) = &mut self.clock {
             clock.reset();
         }
@@ -331,11 +339,20 @@ impl Policy for Clocked {
                     self.meter.rate_sent(flows.flow(slot).number);
                 }
             }
-            for (id, rate) in allocator.updates() {
+            let mut split = Vec::new();
+            for (id, path, rate) in allocator.path_updates() {
                 let slot = self.slots[id.slot()];
-                rates.set(slot, rate);
+                match self.sent[slot as usize].get_mut(path) {
+                    None => rates.set(slot, rate),
+                    Some(sent) => {
+                        *sent = rate;
+                        split.push(slot);
+                    }
+                }
                 self.meter.rate_sent(flows.flow(slot).number);
             }
+            split.dedup();
+            split.into_iter().for_each(|slot| rates.split(slot, self.sent[slot as usize].clone()));
             self.meter.next_step();
         }
         Ok(self.clock.as_ref().map_or(f64::INFINITY, |clock| clock.next(flows)))
@@ -343,6 +360,11 @@ impl Policy for Clocked {
 
     fn takes_weights(&self) -> bool {
         self.takes_weights
+    }
+
+    fn splits(&self) -> bool {
+        // RCP's prices settle where flows with several paths leave a third of what these carry.
+        self.options.method != "rcp"
     }
 
     fn update_traffic(&self) -> Option<UpdateTraffic> {

@@ -57,7 +57,8 @@ struct CoflowOptions {
 pub struct Coflow {
     order: Order,
     capacities: Vec<f64>,
-    workload: Workload,
+    /// By flow, its coflow.
+    coflows: Vec<Option<u32>>,
     /// When the first flow of every coflow has started; ∞ before.
     started: Vec<f64>,
 }
@@ -101,7 +102,7 @@ impl Coflow {
 
     /// The active flows by coflow, in the order in which coflows are served.
     fn groups(&self, now: f64, flows: &Flows, pacer: &mut Pacer) -> Result<Vec<Group>> {
-        let coflow = |slot: u32| self.workload.coflow(flows.flow(slot).number as usize);
+        let coflow = |slot: u32| self.coflows[flows.flow(slot).number as usize];
         // Those in none come last, and are told apart by their numbers.
         let mut slots: Vec<(Option<u32>, u32, u32)> =
             flows.active().iter().map(|&slot| (coflow(slot), flows.flow(slot).number, slot)).collect();
@@ -140,8 +141,13 @@ impl Policy for Coflow {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
-        self.workload = workload.clone();
-        self.started = vec![f64::INFINITY; workload.coflows()];
+        (self.coflows, self.started) = (Vec::new(), Vec::new());
+        self.add_flows(workload, 0)
+    }
+
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        self.coflows.extend((first..workload.len()).map(|flow| workload.coflow(flow)));
+        self.started.resize(workload.coflows(), f64::INFINITY);
         Ok(())
     }
 
@@ -149,7 +155,7 @@ impl Policy for Coflow {
         match event {
             Event::Arrived(slot) => {
                 let flow = flows.flow(slot);
-                if let Some(coflow) = self.workload.coflow(flow.number as usize) {
+                if let Some(coflow) = self.coflows[flow.number as usize] {
                     let started = &mut self.started[coflow as usize];
                     *started = f64::min(*started, flow.arrival);
                 }

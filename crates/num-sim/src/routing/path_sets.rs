@@ -1,5 +1,7 @@
 //! The shortest paths of every flow, by links or by weight, listed once for each pair of ends.
 
+use std::sync::Arc;
+
 use netnum_core::internal::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub(super) fn weight_of<'a>(net: &'a Topology, attribute: Option<&str>) -> Resul
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSets {
     /// By pair of ends.
-    lists: Vec<Paths>,
+    lists: Vec<Arc<Paths>>,
     pairs: DistinctPairs,
 }
 
@@ -64,12 +66,12 @@ impl PathSets {
             })
         };
         let new = self.pairs.add(workload)?.into_iter().map(list).collect::<netnum_core::Result<Vec<_>>>()?;
-        self.lists.extend(new);
+        self.lists.extend(new.into_iter().map(Arc::new));
         Ok(())
     }
 
     /// Those of a flow, at least one.
-    pub(super) fn of(&self, flow: usize) -> &Paths {
+    pub(super) fn of(&self, flow: usize) -> &Arc<Paths> {
         &self.lists[self.pairs.of[flow] as usize]
     }
 }

@@ -1,12 +1,14 @@
-//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever their load.
+//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever their load; or it has
+//! these as a pool, over which the policy splits it.
 //!
 //! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
 
 use netnum_core::Topology;
 use netnum_core::internal::options;
 use netnum_core::internal::registry::Entry;
+use serde::{Deserialize, Serialize};
 
-use super::path_sets::{ByWeight, PathSets};
+use super::path_sets::PathSets;
 use super::{Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{NetworkState, Route};
@@ -16,14 +18,25 @@ const NAME: &str = "spray";
 
 pub(super) const ENTRY: RoutingEntry = Entry {
     name: NAME,
-    summary: "an even split over all shortest paths",
-    options: options::defaults::<ByWeight>,
-    make: |given, _| Ok(Box::new(Spray::new().with_weight(given.read::<ByWeight>()?.weight))),
+    summary: "an even split over all shortest paths, or as the policy splits",
+    options: options::defaults::<SprayOptions>,
+    make: |given, _| {
+        let SprayOptions { pooled, weight } = given.read()?;
+        Ok(Box::new(Spray::new().with_pooled(pooled).with_weight(weight)))
+    },
 };
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SprayOptions {
+    pooled: bool,
+    weight: Option<String>,
+}
 
 /// An even split over all shortest paths.
 #[derive(Debug, Clone, Default)]
 pub struct Spray {
+    pooled: bool,
     weight: Option<String>,
     paths: PathSets,
 }
@@ -32,6 +45,12 @@ impl Spray {
     /// An even split over all shortest paths.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With all of them as the pool of every flow, over which the policy splits it.
+    #[must_use]
+    pub fn with_pooled(self, pooled: bool) -> Self {
+        Self { pooled, ..self }
     }
 
     /// With the paths that are shortest by an attribute of links, such as a cost; by their number of links without.
@@ -62,11 +81,22 @@ impl Routing for Spray {
     }
 
     fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        evenly(self.paths.of(flow).iter().collect(), route);
+        match self.pooled {
+            true => route.pool(self.paths.of(flow)),
+            false => evenly(self.paths.of(flow).iter().collect(), route),
+        }
         Ok(())
     }
 
+    fn pools(&self) -> bool {
+        self.pooled
+    }
+
     fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        if self.pooled {
+            // The policy gives nothing to paths that have failed.
+            return Ok(false);
+        }
         let left: Vec<&[u32]> = self.paths.of(flow).iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
             return Ok(false);

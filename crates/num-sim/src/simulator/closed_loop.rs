@@ -1,18 +1,27 @@
 //! Closed loops: flows that depend on how earlier ones went, of a function that is asked for them during the run.
 //!
 //! It is asked for them at time 0, at every instant at which flows have ended, once for all of them, and at the times
-//! that it has set. A flow gets its number when it arrives, so that the workload of the report is in order of arrival,
+//! that it has set. A flow gets its number when it starts, so that the workload of the report is in order of arrival,
 //! and has the same completion times when it is simulated.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::hash_map::{Entry, OccupiedEntry};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+use super::settings::RunSettings;
+use super::starts::Waits;
 use crate::error::{Error, Result};
+use crate::numbers::NONE;
 use crate::workload::Workload;
+
+/// Calls of a loop, and flows of it, in a run that nothing else ends: more are taken for a loop without an end.
+const MOST_WITHOUT_END: usize = 1_000_000;
 
 /// The flows of a closed loop, such as clients that ask again when they have their answers.
 pub trait ClosedLoop {
-    /// Called at time 0, at every instant at which flows have ended, and at the times that it has set: returns flows
-    /// that arrive now or later. `ended` are those that have ended since the last call, in order of their numbers.
+    /// Called at time 0, at every instant at which flows have ended, with [packets](crate::Packets) at the destination,
+    /// and at the times that it has set: returns flows that arrive now or later. `ended` are those that have ended since
+    /// the last call, in order of their numbers.
     ///
     /// # Errors
     /// Of the loop; an error ends the run.
@@ -40,8 +49,8 @@ pub struct EndedFlow {
 /// What a closed loop answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextFlows {
-    /// New flows, whose arrivals are times of the run. They have weights where those at the start have, 1 if none are
-    /// given; they wait for no others, and have neither coflows nor rates of production.
+    /// New flows, whose arrivals are times of the run. They may wait for each other, and are in coflows of their own.
+    /// They have weights where those at the start have, 1 if none are given, and no rates of production.
     pub flows: Workload,
     /// The time of the next call if no flow ends before, after now; ∞ for none. It replaces the one before.
     pub next_call: f64,
@@ -54,65 +63,100 @@ impl Default for NextFlows {
     }
 }
 
-/// A flow that has not arrived.
-struct Planned {
-    ends: (usize, usize),
-    size: f64,
-    weight: f64,
+/// Flows that were given together.
+struct Batch {
+    flows: Workload,
+    /// Where some of them wait for others.
+    waits: Option<Waits>,
+    /// By its coflows, their numbers in the run; [`NONE`] before their first flows arrive.
+    coflows: Vec<u32>,
+    /// Flows that have not arrived, or, where some wait for others, that have not ended.
+    open: usize,
 }
 
 /// A closed loop in a run, with the flows that it has given and that have not arrived.
 pub(super) struct Pending<'a> {
     closed_loop: &'a mut dyn ClosedLoop,
-    /// Those that have ended since the last call.
-    pub(super) ended: Vec<EndedFlow>,
-    pub(super) next_call: f64,
-    /// By arrival and the order in which they were given. Bits of numbers >= 0 are in the order of the numbers.
-    planned: BTreeMap<(u64, u64), Planned>,
+    /// Those that have ended since the last call, by the times at which it is told and their numbers. Bits of numbers
+    /// >= 0 are in the order of the numbers.
+    ended: BTreeMap<(u64, usize), EndedFlow>,
+    /// The time that it has set.
+    next_call: f64,
+    batches: HashMap<u64, Batch>,
+    /// Flows whose starts are known, by these, by batch and by their place there.
+    planned: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// By number, batch and place of the active flows that others may wait for.
+    followed: HashMap<usize, (u64, u32)>,
+    /// Batches so far, coflows that have begun, and calls and flows.
     given: u64,
-    /// Ends of the network, whether flows have weights, and whether the run has an end of its own.
+    coflows: u32,
+    count: usize,
+    /// Ends of the network, whether flows have weights, and whether the run has an end in its own time, or in any.
     ends: usize,
     has_weights: bool,
     has_until: bool,
+    has_end: bool,
 }
 
 impl<'a> Pending<'a> {
     /// With the flows that are known at the start.
     ///
     /// # Errors
-    /// [`Error::ClosedLoop`] for flows of the start with more than weights.
+    /// [`Error::ClosedLoop`] for flows of the start that cannot be beside it.
     pub(super) fn new(
         closed_loop: &'a mut dyn ClosedLoop,
         at_first: &Workload,
-        (ends, until): (usize, f64),
+        ends: usize,
+        run: &RunSettings,
     ) -> Result<Self> {
+        let has_until = run.until < f64::INFINITY;
         let mut this = Self {
             closed_loop,
-            ended: Vec::new(),
+            ended: BTreeMap::new(),
             next_call: 0.0,
-            planned: BTreeMap::new(),
+            batches: HashMap::new(),
+            planned: BinaryHeap::new(),
+            followed: HashMap::new(),
             given: 0,
+            coflows: 0,
+            count: 0,
             ends,
             has_weights: at_first.weights().is_some(),
-            has_until: until < f64::INFINITY,
+            has_until,
+            has_end: has_until || run.time_limit.is_some(),
         };
-        this.add(at_first, 0.0, "is beside")?;
+        this.add(at_first.clone(), 0.0, "is beside")?;
         Ok(this)
     }
 
     /// The first arrival; ∞ for none.
     pub(super) fn first(&self) -> f64 {
-        self.planned.first_key_value().map_or(f64::INFINITY, |(&(time, _), _)| f64::from_bits(time))
+        self.planned.peek().map_or(f64::INFINITY, |&Reverse((time, ..))| f64::from_bits(time))
     }
 
-    /// Whether nothing more will come of it.
+    /// The time of its next call; ∞ for none.
+    pub(super) fn next_call(&self) -> f64 {
+        let told = self.ended.first_key_value().map_or(f64::INFINITY, |(&(time, _), _)| f64::from_bits(time));
+        f64::min(self.next_call, told)
+    }
+
+    /// Whether nothing more will come of it, once all flows have ended that have arrived.
     pub(super) fn is_done(&self) -> bool {
-        self.planned.is_empty() && self.ended.is_empty() && self.next_call == f64::INFINITY
+        self.planned.is_empty() && self.next_call() == f64::INFINITY
     }
 
-    /// Whether it is to be called.
-    pub(super) fn is_due(&self, now: f64) -> bool {
-        self.next_call <= now || !self.ended.is_empty()
+    /// A flow has ended, whose last byte arrives at some time from now on.
+    pub(super) fn end(&mut self, flow: EndedFlow, arrived: f64) {
+        let Self { batches, planned, followed, .. } = self;
+        if let Some((batch, place)) = followed.remove(&flow.flow)
+            && let Entry::Occupied(mut own) = batches.entry(batch)
+        {
+            if let Some(waits) = &mut own.get_mut().waits {
+                waits.ended(place as usize, arrived, |start, next| planned.push(Reverse((start, batch, next))));
+            }
+            close(own);
+        }
+        self.ended.insert((arrived.to_bits(), flow.flow), flow);
     }
 
     /// Calls it.
@@ -120,38 +164,79 @@ impl<'a> Pending<'a> {
     /// # Errors
     /// Those of the loop, and [`Error::ClosedLoop`] for an answer that cannot be used.
     pub(super) fn call(&mut self, now: f64) -> Result<()> {
-        let mut ended = std::mem::take(&mut self.ended);
-        ended.sort_unstable_by_key(|ended| ended.flow);
+        let later = self.ended.split_off(&(now.to_bits(), usize::MAX));
+        let ended: Vec<EndedFlow> = std::mem::replace(&mut self.ended, later).into_values().collect();
         let NextFlows { flows, next_call } = self.closed_loop.next_flows(now, &ended)?;
         if next_call.is_nan() || next_call <= now {
             return Err(refused(format!("set its next call to {next_call}, which is not after {now}")));
         }
         self.next_call = next_call;
-        self.add(&flows, now, "gave")
+        self.count += 1 + flows.len();
+        if self.count > MOST_WITHOUT_END && !self.has_end {
+            let what = "has no end: more than a million calls and flows of it, in a run without until (simulated \
+                        seconds) and without a time limit";
+            return Err(refused(what.into()));
+        }
+        self.add(flows, now, "gave")
     }
 
     /// Moves the flows that arrive by now to the end of a workload.
     pub(super) fn arrive(&mut self, now: f64, workload: &mut Workload) {
-        while let Some(first) = self.planned.first_entry().filter(|first| f64::from_bits(first.key().0) <= now) {
-            let ((time, _), Planned { ends, size, weight }) = first.remove_entry();
-            workload.push(f64::from_bits(time), ends, size, self.has_weights.then_some(weight));
+        while let Some(&Reverse((time, batch, flow))) = self.planned.peek()
+            && f64::from_bits(time) <= now
+        {
+            self.planned.pop();
+            let Entry::Occupied(mut own) = self.batches.entry(batch) else { continue };
+            let Batch { flows, waits, coflows, .. } = own.get_mut();
+            let coflow = flows.coflow(flow as usize).map(|coflow| {
+                let number = &mut coflows[coflow as usize];
+                if *number == NONE {
+                    *number = self.coflows;
+                    self.coflows += 1;
+                }
+                *number
+            });
+            let number = workload.len();
+            workload.push(f64::from_bits(time), (flows, flow as usize), coflow);
+            if waits.is_some() {
+                self.followed.insert(number, (batch, flow));
+            } else {
+                close(own);
+            }
         }
     }
 
+    /// The run ends: moves all flows that have not arrived to the end of a workload. Those that wait for others, of
+    /// which no start is known, arrive there after the end.
+    pub(super) fn arrive_never(&mut self, now: f64, workload: &mut Workload) {
+        for (&batch, Batch { flows, waits, .. }) in &self.batches {
+            let waiting = waits.iter().flat_map(|waits| (0..flows.len()).filter(|&flow| waits.has_to_wait(flow)));
+            self.planned.extend(waiting.map(|flow| {
+                let start = f64::max(flows.arrivals()[flow], now.next_up());
+                Reverse((start.to_bits(), batch, flow as u32))
+            }));
+        }
+        self.arrive(f64::INFINITY, workload);
+    }
+
     /// Adds flows; `what` the loop does with them begins the sentence of an error.
-    fn add(&mut self, flows: &Workload, now: f64, what: &str) -> Result<()> {
+    fn add(&mut self, flows: Workload, now: f64, what: &str) -> Result<()> {
         for flow in 0..flows.len() {
-            if let Some(why) = self.violation(flows, flow, now) {
+            if let Some(why) = self.violation(&flows, flow, now) {
                 return Err(refused(format!("{what} a workload whose flow {flow} {why}")));
             }
         }
-        for flow in 0..flows.len() {
-            let weight = flows.weights().map_or(1.0, |weights| weights[flow]);
-            // −0 is 0.
-            let key = ((flows.arrivals()[flow] + 0.0).to_bits(), self.given);
-            self.planned.insert(key, Planned { ends: flows.pair(flow), size: flows.sizes()[flow], weight });
-            self.given += 1;
+        if flows.is_empty() {
+            return Ok(());
         }
+        let (batch, waits) = (self.given, Waits::of(&flows));
+        self.given += 1;
+        let free = (0..flows.len()).filter(|&flow| waits.as_ref().is_none_or(|waits| !waits.has_to_wait(flow)));
+        // −0 is 0.
+        let start = |flow: usize| Reverse(((flows.arrivals()[flow] + 0.0).to_bits(), batch, flow as u32));
+        self.planned.extend(free.map(start));
+        let (coflows, open) = (vec![NONE; flows.coflows()], flows.len());
+        self.batches.insert(batch, Batch { flows, waits, coflows, open });
         Ok(())
     }
 
@@ -164,15 +249,20 @@ impl<'a> Pending<'a> {
         if let Some(end) = [source, destination].into_iter().find(|&end| end >= self.ends) {
             return Some(format!("has the end {end}, expected ends from 0 to {}", self.ends - 1));
         }
-        let waits = flows.dependencies().is_some_and(|all| !all.after(flow).is_empty() || all.delay(flow) > 0.0);
         let others = [
             (flows.production().is_some(), "has a rate of production"),
-            (waits, "waits for others, or for a time: the loop can give it after that"),
-            (flows.coflow(flow).is_some(), "is in a coflow"),
             (flows.weights().is_some() && !self.has_weights, "has a weight, and flows of the start have none"),
             (flows.sizes()[flow] == f64::INFINITY && !self.has_until, "never ends, in a run without until"),
         ];
         others.into_iter().find_map(|(is_so, why)| is_so.then(|| why.into()))
+    }
+}
+
+/// A flow of a batch is over for it; the last one ends the batch.
+fn close(mut batch: OccupiedEntry<'_, u64, Batch>) {
+    batch.get_mut().open -= 1;
+    if batch.get().open == 0 {
+        batch.remove();
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Simulation<'a> {
     pub(super) transfers: Transfers,
     /// Where routes are reviewed.
     pub(super) reviews: Option<Reviews>,
-    starts: Starts<'a>,
+    starts: Starts,
     /// Flows that have started, and that have ended.
     pub(super) arrived: usize,
     pub(super) ended: usize,
@@ -151,7 +151,7 @@ impl<'a> Simulation<'a> {
                 return Ok(RunStatus::Finished);
             }
             let (planned, call) =
-                self.pending.as_ref().map_or((f64::INFINITY, f64::INFINITY), |it| (it.first(), it.next_call));
+                self.pending.as_ref().map_or((f64::INFINITY, f64::INFINITY), |it| (it.first(), it.next_call()));
             let arrival = self.starts.first().min(planned);
             let end = self.transfers.ends.first();
             let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
@@ -200,7 +200,7 @@ impl<'a> Simulation<'a> {
                 self.review(&mut due)?;
                 last = Last::Review;
             }
-            if let Some(pending) = self.pending.as_mut().filter(|pending| pending.is_due(next)) {
+            if let Some(pending) = self.pending.as_mut().filter(|pending| pending.next_call() <= next) {
                 pending.call(next)?;
                 last = Last::Asked;
             }
@@ -304,11 +304,7 @@ impl<'a> Simulation<'a> {
         if u32::try_from(flows).is_err() {
             return Err(Error::setting("flows", flows, "at most 4294967295"));
         }
-        let Report { starts, completion_times, slowdowns, bytes_sent, copy_rates, .. } = &mut self.report;
-        for column in [starts, completion_times, slowdowns, copy_rates] {
-            column.resize(flows, f64::NAN);
-        }
-        bytes_sent.resize(flows, 0.0);
+        self.lengthen_columns();
         self.routing.add_flows(self.net, &self.workload, first)?;
         self.policy.add_flows(&self.workload, first)?;
         for flow in first..flows {
@@ -316,6 +312,20 @@ impl<'a> Simulation<'a> {
             self.work(FLOW)?;
         }
         Ok(())
+    }
+
+    /// Columns over flows get entries for those that are new in the workload.
+    fn lengthen_columns(&mut self) {
+        let flows = self.workload.len();
+        let Report { starts, completion_times, slowdowns, bytes_sent, copy_rates, .. } = &mut self.report;
+        for column in [starts, completion_times, slowdowns, copy_rates] {
+            column.resize(flows, f64::NAN);
+        }
+        bytes_sent.resize(flows, 0.0);
+        if let Some(added) = &mut self.added {
+            added.alone.resize(flows, 0.0);
+            added.fluid_times.resize(flows, f64::NAN);
+        }
     }
 
     fn arrive(&mut self, flow: usize) -> Result<()> {
@@ -389,7 +399,8 @@ impl<'a> Simulation<'a> {
         if let Some(pending) = &mut self.pending {
             let ((source, destination), size) = (self.workload.pair(number), self.workload.sizes()[number]);
             let start = self.report.starts[number];
-            pending.ended.push(EndedFlow { flow: number, source, destination, size, start, completion_time: time });
+            let ended = EndedFlow { flow: number, source, destination, size, start, completion_time: time };
+            pending.end(ended, self.now + waits);
         }
         self.transfers.end(slot, self.now);
         if let Some(reviews) = &mut self.reviews {
@@ -487,6 +498,10 @@ impl<'a> Simulation<'a> {
             let slot = self.transfers.flows.active()[place];
             let sent = self.transfers.close(slot, self.now);
             self.report.bytes_sent[self.transfers.flows.flow(slot).number as usize] = sent / BITS;
+        }
+        if let Some(mut pending) = self.pending.take() {
+            pending.arrive_never(self.now, &mut self.workload);
+            self.lengthen_columns();
         }
         self.report.mean_rates = self.mean_rates();
         self.transfers.links.close(self.now);

@@ -76,14 +76,17 @@ pub fn simulate(
 
 /// Simulates the flows of a workload, and those that a closed loop adds while the run goes on.
 ///
-/// The workload of the report has all flows that have arrived. [`simulate`] with that workload and the same settings
-/// gives the same completion times and the same bytes over links, bit for bit. Calls of the loop are events of its run
-/// only, also those after the last flow: the number of events, the time at the end with the utilization of links until
-/// then, and the status may differ.
+/// The workload of the report has all flows that were given, in order of their starts, which are its arrivals: it has
+/// no [dependencies](Workload::dependencies). Where the run was over before some have started, these come last; those
+/// that wait for others arrive there after the end. Coflows have numbers in the order in which they start. [`simulate`]
+/// with that workload and the same settings gives the same completion times and the same bytes over links, bit for bit.
+/// Calls of the loop are events of its run only, also those after the last flow: the number of events, the time at the
+/// end with the utilization of links until then, and the status may differ.
 ///
 /// # Errors
-/// Those of [`simulate`], and of the loop; [`Error::ClosedLoop`] for an answer that cannot be used, and for flows of
-/// the start that wait for others, are in coflows or have rates of production; [`Error::Routing`] and
+/// Those of [`simulate`], and of the loop; [`Error::ClosedLoop`] for an answer that cannot be used, for flows of the
+/// start with rates of production, and after a million calls and flows where neither
+/// [`until`](RunSettings::until) nor a [time limit](RunSettings::time_limit) ends the run; [`Error::Routing`] and
 /// [`Error::Policy`] where these take no flows that are added.
 pub fn simulate_closed_loop(
     net: &Topology,
@@ -108,10 +111,6 @@ fn simulate_by(
 ) -> Result<Report> {
     let began = Instant::now();
     run.check(net.capacities().len())?;
-    if closed_loop.is_some() && run.packets.is_some() {
-        let expected = "none beside a closed loop, which is told of ends in the fluid";
-        return Err(Error::setting("packets", "given", expected));
-    }
     let Limits { net, changes, none } = Limits::of(net, &run.changes, workload)?;
     let net = &*net;
     check_ends(net, workload)?;
@@ -124,7 +123,7 @@ fn simulate_by(
     let limit = run.time_limit.map_or_else(StopToken::new, StopToken::with_timeout);
     limit.scope(|| {
         let pending = match closed_loop {
-            Some(it) => Some(Pending::new(it, given, (net.ends(), run.until))?),
+            Some(it) => Some(Pending::new(it, given, net.ends(), run)?),
             None => None,
         };
         let planned = settings::planned(net, &changes)?;

@@ -31,6 +31,17 @@ impl Coflows {
         Ok(Some(Self { of: given.into_iter().map(|coflow| coflow.unwrap_or(NONE)).collect(), count }))
     }
 
+    /// Of so many flows that are in none.
+    pub(super) fn none(flows: usize) -> Self {
+        Self { of: vec![NONE; flows], count: 0 }
+    }
+
+    /// One more flow, in one of the coflows, in the next one or in none.
+    pub(super) fn push(&mut self, coflow: Option<u32>) {
+        self.of.push(coflow.unwrap_or(NONE));
+        self.count = self.count.max(coflow.map_or(0, |coflow| coflow as usize + 1));
+    }
+
     pub(super) fn of(&self, flow: usize) -> Option<u32> {
         Some(self.of[flow]).filter(|&coflow| coflow != NONE)
     }

@@ -176,15 +176,20 @@ impl Workload {
         (self.columns.sources[flow], self.columns.destinations[flow])
     }
 
-    /// One more flow, which arrives last; with a weight where the others have some.
-    pub(crate) fn push(&mut self, arrival: f64, ends: (usize, usize), size: f64, weight: Option<f64>) {
+    /// One more flow, which arrives last: one of another workload, whose weight counts where the others have some.
+    pub(crate) fn push(&mut self, arrival: f64, (other, flow): (&Self, usize), coflow: Option<u32>) {
+        let (before, (source, destination)) = (self.len(), other.pair(flow));
         let Columns { arrivals, sources, destinations, sizes } = Arc::make_mut(&mut self.columns);
         arrivals.push(arrival);
-        sources.push(ends.0);
-        destinations.push(ends.1);
-        sizes.push(size);
-        if let Some((weights, weight)) = self.weights.as_mut().zip(weight) {
-            Arc::make_mut(weights).push(weight);
+        sources.push(source);
+        destinations.push(destination);
+        sizes.push(other.sizes()[flow]);
+        if let Some(weights) = &mut self.weights {
+            Arc::make_mut(weights).push(other.weights().map_or(1.0, |weights| weights[flow]));
+        }
+        if coflow.is_some() || self.coflows.is_some() {
+            let coflows = self.coflows.get_or_insert_with(|| Arc::new(Coflows::none(before)));
+            Arc::make_mut(coflows).push(coflow);
         }
     }
 

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use crate::common::{largest_difference, small_network};
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
+use netnum_sim::internal::{Edf, Ordered, Srpt};
 use netnum_sim::{
-    Adaptive, CapacityChange, Edf, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Routing,
-    RunProgress, RunSettings, Sizes, Spray, Srpt, Workload, simulate,
+    Adaptive, CapacityChange, MaxMinFair, Pairs, Poisson, Policy, Production, Report, Routing, RunProgress,
+    RunSettings, Sizes, Spray, Workload, simulate,
 };
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use netnum_core::internal::registry::{Entry, OptionInfo};
 use netnum_core::{OptionValue, Options, Paths, Topology};
+use netnum_sim::internal::{Key, Levels, Ordered, Strict};
 use netnum_sim::{
-    Ecmp, Error, Event, Flows, GivenPaths, Key, Levels, MaxMinFair, Moves, NetworkState, Ordered, POLICIES, Pairs,
-    Poisson, Policy, Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress,
-    RunSettings, Sizes, Strict, Workload, policy, routing, simulate,
+    Ecmp, Error, Event, Flows, GivenPaths, MaxMinFair, Moves, NetworkState, POLICIES, Pairs, Poisson, Policy,
+    Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings, Sizes,
+    Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {

@@ -3,8 +3,8 @@
 use crate::common::{random_network, small_network};
 use netnum_core::{Link, Topology};
 use netnum_sim::{
-    ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, POLICIES, Pairs, Poisson, Production, ROUTINGS,
-    Result, RunSettings, RunStatus, Sizes, Workload, policy, routing, simulate, simulate_closed_loop,
+    ClosedLoop, Dependencies, Ecmp, EndedFlow, MaxMinFair, NextFlows, POLICIES, Packets, Pairs, Poisson, Production,
+    ROUTINGS, Result, RunSettings, RunStatus, Sizes, Workload, policy, routing, simulate, simulate_closed_loop,
 };
 
 /// A function as a closed loop.
@@ -79,25 +79,42 @@ fn ends_of_one_instant_come_together_and_timers_come_alone() {
     assert_eq!((report.status, report.time), (RunStatus::Finished, 7.0));
 }
 
-/// Clients that ask another one when they have their answer, at random; beside flows that arrive at given times.
+/// The second of some flows waits for the first, and both are in a coflow; the others are as they are.
+fn in_order(flows: Workload) -> Workload {
+    let count = flows.len();
+    if count < 2 {
+        return flows;
+    }
+    let indptr = (0..=count).map(|flow| usize::from(flow > 1)).collect();
+    let dependencies = Dependencies::new(indptr, vec![0], vec![1e-5; count]).unwrap();
+    let coflows = (0..count).map(|flow| (flow < 2).then_some(0)).collect();
+    flows.with_dependencies(dependencies).unwrap().with_coflows(coflows).unwrap()
+}
+
+/// Clients that ask another one when they have their answer, at random; beside flows that arrive at given times. Some
+/// flows of both wait for others, and are in coflows.
 fn clients(net: &Topology, seed: u64) -> (Workload, impl FnMut(f64, &[EndedFlow]) -> NextFlows + use<>) {
     let ends = net.ends();
     let arrivals = Poisson::new(Sizes::web_search(), 0.2).with_flows(20);
-    let beside = Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap();
+    let beside = in_order(Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap());
     let mut left = 40;
     let first = beside.arrivals()[4];
     let answer = move |now: f64, ended: &[EndedFlow]| {
         if ended.is_empty() && now == 0.0 {
             return NextFlows { next_call: first, ..NextFlows::default() };
         }
-        let sources: Vec<usize> =
-            if ended.is_empty() { (0..ends).collect() } else { ended.iter().map(|ended| ended.destination).collect() };
+        let sources: Vec<usize> = if ended.is_empty() {
+            (0..ends).collect()
+        } else {
+            ended.iter().flat_map(|it| [it.destination; 2]).collect()
+        };
         let count = sources.len().min(left);
         left -= count;
         let sources = sources[..count].to_vec();
         let destinations = sources.iter().map(|source| (source + 1 + left % (ends - 1)) % ends).collect();
         let sizes = (0..count).map(|place| 2e4 * (1.0 + ((left + place) % 7) as f64)).collect();
-        flows(vec![now; count], sources, destinations, sizes)
+        let next = flows(vec![now; count], sources, destinations, sizes);
+        NextFlows { flows: in_order(next.flows), ..next }
     };
     (beside, answer)
 }
@@ -106,7 +123,10 @@ fn clients(net: &Topology, seed: u64) -> (Workload, impl FnMut(f64, &[EndedFlow]
 fn the_workload_of_the_report_replays_the_run() {
     for seed in 0..4 {
         let net = if seed == 3 { random_network(6, 3) } else { small_network(seed) };
-        for policy_name in POLICIES.iter().map(|entry| entry.name).filter(|&name| name != "coflow") {
+        // What packets add on links of 10 µs, under every other seed.
+        let packets = (seed % 2 == 1).then(|| Packets::new(vec![1e-5; net.links().len()]));
+        let settings = RunSettings::default().with_packets(packets);
+        for policy_name in POLICIES.iter().map(|entry| entry.name) {
             for routing_name in ROUTINGS.iter().map(|entry| entry.name) {
                 // The pairs of entries that differ: all routings with one policy, all policies with one routing.
                 if policy_name != "max-min" && routing_name != "ecmp" {
@@ -115,20 +135,15 @@ fn the_workload_of_the_report_replays_the_run() {
                 let case = format!("{policy_name} over {routing_name}, seed {seed}");
                 let (beside, answer) = clients(&net, seed);
                 let names = (policy_name, routing_name);
-                let report = run(&net, &beside, names, &mut By(answer), &RunSettings::default()).expect(&case);
+                let report = run(&net, &beside, names, &mut By(answer), &settings).expect(&case);
                 assert_eq!((report.status, report.ended()), (RunStatus::Finished, 60), "{case}");
+                assert!(report.workload.coflows() > 1 && report.workload.dependencies().is_none(), "{case}");
                 let mut policy = policy(policy_name, &Default::default()).unwrap();
                 let mut routing = routing(routing_name, 1, &Default::default()).unwrap();
-                let again = simulate(
-                    &net,
-                    &report.workload,
-                    routing.as_mut(),
-                    policy.as_mut(),
-                    &RunSettings::default(),
-                    &mut (),
-                );
+                let again = simulate(&net, &report.workload, routing.as_mut(), policy.as_mut(), &settings, &mut ());
                 let again = again.expect(&case);
                 assert_eq!(report.completion_times, again.completion_times, "{case}");
+                assert_eq!(report.coflow_times(), again.coflow_times(), "{case}");
                 assert_eq!(report.link_bytes, again.link_bytes, "{case}");
             }
         }
@@ -239,17 +254,85 @@ fn answers_that_cannot_be_used_are_named() {
     refused(weighted, &none, "flow 0 has a weight, and flows of the start have none");
     let endless = two(vec![1; 2], vec![1e6, f64::INFINITY]);
     refused(next(endless, 3.0), &none, "flow 1 never ends, in a run without until");
-    let waits = Dependencies::new(vec![0, 0, 1], vec![0], vec![0.0; 2]).unwrap();
-    let waits = two(vec![1; 2], vec![1e6; 2]).with_dependencies(waits).unwrap();
-    refused(next(waits, 3.0), &none, "flow 1 waits for others, or for a time: the loop can give it after that");
     let produced = one().with_production(Production::new(vec![1e6], f64::INFINITY).unwrap()).unwrap();
     refused(late(produced.clone()), &none, "gave a workload whose flow 0 has a rate of production");
     refused(NextFlows::default(), &produced, "is beside a workload whose flow 0 has a rate of production");
-    let coflows = two(vec![1; 2], vec![1e6; 2]).with_coflows(vec![None, Some(0)]).unwrap();
-    refused(next(coflows, 3.0), &none, "gave a workload whose flow 1 is in a coflow");
-    let mut never = By(|_: f64, _: &[EndedFlow]| flows(vec![0.0], vec![0], vec![1], vec![1.0]));
-    let error = run(&net, &none, ("coflow", "ecmp"), &mut never, &RunSettings::default()).unwrap_err().to_string();
-    assert_eq!(error, r#"policy "coflow" takes no flows that a closed loop adds"#);
+}
+
+#[test]
+fn a_batch_may_wait_for_its_flows_and_be_a_coflow() {
+    // Three flows of 1 Mbit over 1 Mbit/s, each half a second after the one before, and then the same once more.
+    let net = Topology::single_link(1e6).unwrap();
+    let chain = |arrival: f64| {
+        let flows = Workload::new(vec![arrival; 3], vec![0; 3], vec![1; 3], vec![1e6 / 8.0; 3]).unwrap();
+        let after = Dependencies::new(vec![0, 0, 1, 2], vec![0, 1], vec![0.5; 3]).unwrap();
+        flows.with_dependencies(after).unwrap().with_coflows(vec![Some(0); 3]).unwrap()
+    };
+    let outcome = |until: f64| {
+        let mut told = Vec::new();
+        let mut again = By(|now: f64, ended: &[EndedFlow]| {
+            told.extend(ended.iter().map(|ended| (ended.flow, now)));
+            // The first one is beside the loop, the second one of it.
+            let next = if told.len() == 3 { chain(now) } else { Workload::default() };
+            NextFlows { flows: next, ..NextFlows::default() }
+        });
+        let settings = RunSettings::default().with_until(until);
+        let report = run(&net, &chain(0.0), ("coflow", "ecmp"), &mut again, &settings).unwrap();
+        (report, told)
+    };
+    let (report, told) = outcome(f64::INFINITY);
+    assert_eq!(told, [(0, 1.0), (1, 2.5), (2, 4.0), (3, 5.0), (4, 6.5), (5, 8.0)]);
+    assert_eq!(report.starts, [0.0, 1.5, 3.0, 4.0, 5.5, 7.0]);
+    assert_eq!(report.workload.arrivals(), report.starts);
+    assert_eq!(report.coflow_times(), [4.0, 4.0]);
+    // A coflow that is cut short has not ended, though all of its flows that have started have.
+    let (report, _) = outcome(5.25);
+    assert_eq!((report.status, report.ended(), report.workload.len()), (RunStatus::TimeUp, 4, 6));
+    assert!(report.coflow_times()[0] == 4.0 && report.coflow_times()[1].is_nan(), "{:?}", report.coflow_times());
+    assert!(report.starts[4..].iter().all(|start| start.is_nan()), "{:?}", report.starts);
+    let settings = RunSettings::default().with_until(5.25);
+    let (mut policy, mut routing) = (policy("coflow", &Default::default()).unwrap(), Ecmp::new(1));
+    let again = simulate(&net, &report.workload, &mut routing, policy.as_mut(), &settings, &mut ()).unwrap();
+    assert_eq!(format!("{:?}", again.completion_times), format!("{:?}", report.completion_times));
+    assert_eq!(again.link_bytes, report.link_bytes);
+}
+
+#[test]
+fn with_packets_it_is_told_when_the_last_one_has_arrived() {
+    // A second over the link and two on the way, and half a second of thought.
+    let net = Topology::single_link(1e6).unwrap();
+    let mut told = Vec::new();
+    let mut client = By(|now: f64, ended: &[EndedFlow]| {
+        told.extend(ended.iter().map(|ended| (now, ended.completion_time)));
+        if told.len() == 2 {
+            return NextFlows::default();
+        }
+        flows(vec![if now > 0.0 { now + 0.5 } else { 0.0 }], vec![0], vec![1], vec![1e6 / 8.0])
+    });
+    let settings = RunSettings::default().with_packets(Some(Packets::new(vec![2.0; net.links().len()])));
+    let report = run(&net, &Workload::default(), FAIR, &mut client, &settings).unwrap();
+    assert_eq!(told, [(3.0, 3.0), (6.5, 3.0)]);
+    assert_eq!((report.status, &report.starts[..]), (RunStatus::Finished, &[0.0, 3.5][..]));
+}
+
+#[test]
+fn a_loop_without_an_end_needs_one() {
+    // A hundred thousand flows at every call, which arrive much later than the next one.
+    let net = Topology::single_link(1e6).unwrap();
+    let outcome = |settings: &RunSettings| {
+        let mut on = By(|now: f64, _: &[EndedFlow]| {
+            let many = 100_000;
+            let far = flows(vec![1e9; many], vec![0; many], vec![1; many], vec![1.0; many]);
+            NextFlows { next_call: if now < 11.0 { now + 1.0 } else { f64::INFINITY }, ..far }
+        });
+        run(&net, &Workload::default(), FAIR, &mut on, settings)
+    };
+    let error = outcome(&RunSettings::default()).unwrap_err().to_string();
+    let says = "the closed loop has no end: more than a million calls and flows of it, in a run without until \
+                (simulated seconds) and without a time limit";
+    assert_eq!(error, says);
+    let report = outcome(&RunSettings::default().with_until(20.0)).unwrap();
+    assert_eq!((report.status, report.workload.len()), (RunStatus::TimeUp, 1_200_000));
 }
 
 #[test]

@@ -6,11 +6,11 @@
 use crate::common::slow::{Outcome, Scheduler, Splits, simulate as slowly};
 use crate::common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
+use netnum_sim::internal::{Edf, Ordered, Pias, Rax, RaxOptions, Srpt, Strict};
 use netnum_sim::{
-    Adaptive, CapacityChange, Coflow, Dependencies, Ecmp, EcmpSplit, Edf, Event, FlowBender, FlowBenderOptions, Flows,
-    GivenPaths, KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Ordered, Pairs, Pias, Poisson, Policy,
-    Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict,
-    Workload, simulate,
+    Adaptive, CapacityChange, Coflow, Dependencies, Ecmp, EcmpSplit, Event, FlowBender, FlowBenderOptions, Flows,
+    GivenPaths, KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Pairs, Poisson, Policy, Production, Rates,
+    Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Workload, simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -262,28 +262,40 @@ fn assert_same(report: &Report, slow: &Outcome, net: &Topology, case: &str) {
     assert!(!report.overloads(), "{case}: overloaded while a link fails");
 }
 
+/// Every policy on some flows, over a routing by its name; how many routes have changed.
+fn agree_on(
+    net: &Topology,
+    workload: &Workload,
+    (name, seed): (&str, u64),
+    changes: Vec<CapacityChange>,
+    source: &str,
+) -> usize {
+    let routing = || routings(net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+    let failing = if changes.is_empty() { "" } else { ", failing links" };
+    let run = RunSettings::default().with_changes(changes);
+    let mut moves = 0;
+    for (mut policy, scheduler) in policies() {
+        let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
+        let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
+        let report = simulate(net, workload, routing().as_mut(), &mut watched, &run, &mut ()).expect(&case);
+        let splits = if name == "adaptive" { watched.splits } else { vec![] };
+        let slow = slowly(net, workload, routing().as_mut(), &scheduler, &run.changes, &splits);
+        assert_same(&report, &slow, net, &case);
+        moves += slow.moves;
+    }
+    moves
+}
+
 /// Every combination on a network; how many routes have changed.
 fn agree(seed: u64) -> usize {
     let net = small_network(seed);
     let mut moves = 0;
     for (name, _) in routings(&net, seed) {
-        let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
         let flows = if name == "adaptive" { FEW } else { FLOWS };
         for source in SOURCES {
             let workload = workload(&net, source, flows, seed);
             for changes in [vec![], failures(&net, &workload)] {
-                let failing = if changes.is_empty() { "" } else { ", failing links" };
-                let run = RunSettings::default().with_changes(changes);
-                for (mut policy, scheduler) in policies() {
-                    let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
-                    let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
-                    let report =
-                        simulate(&net, &workload, routing().as_mut(), &mut watched, &run, &mut ()).expect(&case);
-                    let splits = if name == "adaptive" { watched.splits } else { vec![] };
-                    let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &splits);
-                    assert_same(&report, &slow, &net, &case);
-                    moves += slow.moves;
-                }
+                moves += agree_on(&net, &workload, (name, seed), changes, source);
             }
         }
     }
@@ -428,9 +440,15 @@ fn every_combination_agrees_with_a_simulator_that_finds_all_anew() {
 }
 
 #[test]
-#[ignore = "slow: more networks"]
-fn every_combination_agrees_on_more_networks() {
-    for seed in 4..20 {
-        agree(seed);
+#[ignore = "slow: two thousand workloads"]
+fn two_thousand_workloads_agree_under_every_policy() {
+    for seed in 4..2004 {
+        let net = small_network(seed);
+        let routings = routings(&net, seed);
+        let (name, source) = (routings[seed as usize % routings.len()].0, SOURCES[seed as usize % SOURCES.len()]);
+        let waits = seed.is_multiple_of(3) && !["adaptive", "least loaded"].contains(&name);
+        let workload = if waits { waiting(&net, source, seed) } else { workload(&net, source, FEW, seed) };
+        let changes = if seed % 7 < 3 { failures(&net, &workload) } else { vec![] };
+        agree_on(&net, &workload, (name, seed), changes, source);
     }
 }

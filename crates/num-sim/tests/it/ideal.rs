@@ -2,9 +2,8 @@
 
 use crate::common::{brute_force, largest_difference, random_network, routes};
 use netnum_core::{AlphaFair, Paths, Problem, Settings, Topology, solve};
-use netnum_sim::{
-    Ecmp, Ideal, MaxMinFair, Ordered, Pairs, Poisson, Routing, RunSettings, Sizes, Spray, Srpt, Workload, simulate,
-};
+use netnum_sim::internal::{Ordered, Srpt};
+use netnum_sim::{Ecmp, Ideal, MaxMinFair, Pairs, Poisson, Routing, RunSettings, Sizes, Spray, Workload, simulate};
 
 fn settings() -> Settings {
     Settings::default().with_tol(1e-9)

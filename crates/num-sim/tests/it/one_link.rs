@@ -3,9 +3,8 @@
 use crate::common;
 use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{
-    Ecmp, MaxMinFair, Ordered, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Srpt, Workload, simulate,
-};
+use netnum_sim::internal::{Ordered, Srpt};
+use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Workload, simulate};
 
 const CAPACITY: f64 = 1e9;
 

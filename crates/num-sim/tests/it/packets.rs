@@ -2,8 +2,7 @@
 
 use netnum_core::Topology;
 use netnum_sim::{
-    CapacityChange, ClosedLoop, Dependencies, Ecmp, EndedFlow, KShortestPaths, MaxMinFair, NextFlows, Packets, Result,
-    RunSettings, Spray, Workload, simulate, simulate_closed_loop,
+    CapacityChange, Dependencies, Ecmp, KShortestPaths, MaxMinFair, Packets, RunSettings, Spray, Workload, simulate,
 };
 
 const PACKET: f64 = 1000.0;
@@ -169,14 +168,6 @@ fn a_lone_flow_over_a_pool_has_no_slowdown() {
     assert!((report.slowdowns[0] - 1.0).abs() < 1e-12, "{:?}", report.slowdowns);
 }
 
-struct Nothing;
-
-impl ClosedLoop for Nothing {
-    fn next_flows(&mut self, _now: f64, _ended: &[EndedFlow]) -> Result<NextFlows> {
-        Ok(NextFlows::default())
-    }
-}
-
 #[test]
 fn packets_that_cannot_be_are_named() {
     let net = Topology::single_link(8.0).unwrap();
@@ -193,9 +184,4 @@ fn packets_that_cannot_be_are_named() {
     assert_eq!(refused(some().with_size(0.0)), "size is 0, expected a finite number > 0");
     assert_eq!(refused(some().with_initial_window(0.5)), "initial_window is 0.5, expected a number >= 1");
     assert_eq!(refused(some().with_round_trips(f64::NAN)), "round_trips is NaN, expected a finite number >= 0");
-    let run = RunSettings::default().with_packets(Some(some()));
-    let (mut routing, mut policy) = (Ecmp::new(1), MaxMinFair::new());
-    let error = simulate_closed_loop(&net, &workload, &mut Nothing, &mut routing, &mut policy, &run, &mut ());
-    let expected = "packets is given, expected none beside a closed loop, which is told of ends in the fluid";
-    assert_eq!(error.unwrap_err().to_string(), expected);
 }

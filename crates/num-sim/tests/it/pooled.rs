@@ -6,9 +6,10 @@ use crate::common::{brute_force, largest_difference, random_network};
 use netnum_core::{
     AlphaFair, KShortest, OptionValue, Paths, Problem, Settings, Status, Topology, Utilities, max_min, solve,
 };
+use netnum_sim::internal::{Ordered, Srpt};
 use netnum_sim::{
-    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, Route,
-    Routing, RunSettings, Sizes, Split, Srpt, Workload, policy, routing, simulate,
+    CapacityChange, Ideal, KShortestPaths, MaxMinFair, Pairs, Poisson, Policy, Production, Report, Route, Routing,
+    RunSettings, Sizes, Split, Spray, Workload, policy, routing, simulate,
 };
 
 const K: usize = 3;
@@ -167,6 +168,48 @@ fn rates_are_those_of_full_solves_at_every_event() {
             assert!(report.gap <= 1e-11, "seed {seed}: {}", report.gap);
         }
     }
+}
+
+#[test]
+fn all_shortest_paths_are_a_pool_too() {
+    let mut pools = Spray::new().with_pooled(true);
+    let (workload, mut policy) = (from_s_to_t(&[6e6]), MaxMinFair::new());
+    let report = simulate(&diamond(), &workload, &mut pools, &mut policy, &RunSettings::default(), &mut ()).unwrap();
+    assert!((report.completion_times[0] - 2.0).abs() < 1e-9, "{:?}", report.completion_times);
+    let options = [("pooled".to_string(), OptionValue::Bool(true))].into_iter().collect();
+    assert!(routing("spray", 0, &options).unwrap().pools());
+}
+
+#[test]
+fn allocators_move_splits_at_every_step() {
+    let net = diamond();
+    let failed = net.links().iter().position(|link| link.capacity == 2e6).unwrap() as u32;
+    let change = |time, capacity| CapacityChange { time, link: failed, capacity };
+    for name in ["flowtune", "gradient"] {
+        let options = [("interval".to_string(), OptionValue::Number(1e-3))].into_iter().collect();
+        let alone = |sizes: &[f64], changes: Vec<CapacityChange>| {
+            let mut policy = policy(name, &options).unwrap();
+            run(&net, &from_s_to_t(sizes), policy.as_mut(), &RunSettings::default().with_changes(changes))
+        };
+        // At 3 Mbit/s, and two of them at 1.5 each.
+        let mut reports = vec![(alone(&[6e6], vec![]), 2.0), (alone(&[3e6, 3e6], vec![]), 2.0)];
+        if name == "flowtune" {
+            // The gradient takes thousands of steps to come back.
+            reports.push((alone(&[6e6], vec![change(1.0, 0.0), change(2.0, 2e6)]), 2.0 + 2.0 / 3.0));
+        }
+        for (report, least) in reports {
+            for time in &report.completion_times {
+                assert!((1.0..1.05).contains(&(time / least)), "{name}: {time} and {least}");
+            }
+            assert!(!report.overloads(), "{name}: {}", report.over_allocation);
+        }
+    }
+}
+
+#[test]
+fn rcp_splits_no_flows() {
+    let method = [("method".to_string(), OptionValue::Text("rcp".into()))].into_iter().collect();
+    assert!(!policy("rcp", &Default::default()).unwrap().splits() && !policy("flowtune", &method).unwrap().splits());
 }
 
 #[test]

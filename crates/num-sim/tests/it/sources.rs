@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use netnum_core::{Options, Topology};
+use netnum_sim::internal::{Ordered, Srpt};
 use netnum_sim::{
-    Ecmp, Ideal, MaxMinFair, Ordered, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes,
-    Srpt, Workload, policy, simulate,
+    Ecmp, Ideal, MaxMinFair, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes, Workload,
+    policy, simulate,
 };
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.

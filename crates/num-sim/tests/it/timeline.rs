@@ -2,9 +2,10 @@
 
 use crate::common::small_network;
 use netnum_core::Topology;
+use netnum_sim::internal::{Ordered, Srpt};
 use netnum_sim::{
-    CapacityChange, Ecmp, FlowBender, FlowBenderOptions, Ideal, KShortestPaths, MaxMinFair, Ordered, Pairs, Poisson,
-    Policy, Routing, RunSettings, Sizes, Srpt, Steps, Timeline, Workload, simulate,
+    CapacityChange, Ecmp, FlowBender, FlowBenderOptions, Ideal, KShortestPaths, MaxMinFair, Pairs, Poisson, Policy,
+    Routing, RunSettings, Sizes, Steps, Timeline, Workload, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, settings: &RunSettings) -> netnum_sim::Report {

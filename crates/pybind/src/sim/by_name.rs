@@ -106,8 +106,10 @@ class_by_name! {
     ///
     /// To all of them a flow over several paths, in fixed parts, is one whose path uses a part of each link.
     /// ``"max-min"``, ``"proportional"``, ``"min-fct"`` and ``"alpha-fair"`` also split flows over paths that a routing
-    /// pools (``Routing("k-shortest", pooled=True)``, ``Split(net, paths, pooled=True)``): rates are then the best over
-    /// all splits. An arrival or an end costs a solve for the flows that links connect with it.
+    /// pools (``Routing("k-shortest", pooled=True)``, ``Routing("spray", pooled=True)``, ``Split(net, paths,
+    /// pooled=True)``): rates are then the best over all splits. An arrival or an end costs a solve for the flows that
+    /// links connect with it. ``"flowtune"`` and ``"gradient"`` move splits towards the best one at every step, as
+    /// `Allocator` does with several paths.
     /// ``"flowtune"``, ``"gradient"`` and ``"rcp"`` do not take slow applications into account: the part of a rate that
     /// an application does not use stays unused.
     ///
@@ -163,7 +165,8 @@ class_by_name! {
     ///
     ///   After `lock_after` changes of path in a row a flow stays on the best of these paths for `lock_for` round
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
-    /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
+    /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link; with `pooled` as the
+    ///   policy splits it.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
     ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
     ///   the others. With `pooled` a flow has all of them, and the policy sets the rate on each: that is the best split

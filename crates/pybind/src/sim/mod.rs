@@ -18,8 +18,10 @@ mod user_policy;
 mod user_routing;
 mod workload;
 
+use std::ffi::CString;
+
 use netnum_sim::{CapacityChange, RunSettings};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -118,7 +120,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     Whether `Report.timeline` keeps the rates of flows and the loads of links over time, for `Report.plot_rates`,
 ///     `Report.plot_links` and `Report.animate`: 20 bytes for each change of a rate, and of the load of a link.
 /// packets : Packets, optional
-///     Adds to the time of every flow what packets on their way and the start of TCP take. Not with a closed loop.
+///     Adds to the time of every flow what packets on their way and the start of TCP take.
 /// time_limit : float, optional
 ///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
 ///     simulated time until then.
@@ -139,6 +141,12 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     not advance, since a policy, a routing or sources react to each other without end.
 /// NumError
 ///     For a time that is negative or NaN, a flow of size inf without `until`, and an invalid change.
+///
+/// Warns
+/// -----
+/// UserWarning
+///     Where flows have ended and none that counts has, as for a `warmup` after the last arrival: means over flows are
+///     nan.
 ///
 /// Notes
 /// -----
@@ -190,14 +198,19 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// - a `Workload` of new flows, whose arrivals are times of the simulation, from `now` on, or None;
 /// - or a tuple of that and the time of the next call if no flow ends before, after `now`.
 ///
-/// The simulation ends when no flow is left and no call is to come, or at `until`. The workload of the report has all
-/// flows that have arrived, also those of `workload`, in order of arrival; a simulation of it with the same arguments
-/// has the same completion times and link bytes, bit for bit. Calls of the function are events of its own simulation
-/// only, also those after the last flow: the number of events, the time at the end, utilizations until then and the
-/// status may differ. Flows have weights if those of `workload` have, which may be empty:
-/// ``Workload([], [], [], [], weights=[])``. Flows that wait for others, coflows and rates of production do not go
-/// with a closed loop, nor do the policy ``"coflow"`` and policies, routings and `Paths` of users. This one keeps one
-/// request from every server on its way, with a pause between two of them::
+/// The simulation ends when no flow is left and no call is to come, or at `until`. One without `until` and
+/// `time_limit` in which there are more than a million calls and new flows is an error: it would never end. The
+/// workload of the report has all flows, also those of `workload`, in the order of their starts, which are its
+/// arrivals: it has no `after`. Where the simulation is over before some have started, these come last. A simulation of
+/// that workload with the same arguments has the same completion times and link bytes, bit for bit. Calls of the
+/// function are events of its own simulation only, also those after the last flow: the number of events, the time at
+/// the end, utilizations until then and the status may differ.
+///
+/// New flows may wait for each other (`after`), and be in coflows, which get their numbers in the order in which they
+/// start. Flows have weights if those of `workload` have, which may be empty:
+/// ``Workload([], [], [], [], weights=[])``. Rates of production do not go with a closed loop, nor do policies,
+/// routings and `Paths` of users. With `packets` flows have ended when their last ones have arrived. This function
+/// keeps one request from every server on its way, with a pause between two of them::
 ///
 ///     def clients(now, ended):
 ///         servers = ended.destinations if len(ended) else np.arange(16)
@@ -251,15 +264,24 @@ pub(crate) fn simulate(
     let links = net.get().core.links().len();
     let packets = packets.map(|packets| packets.get().over(links)).transpose()?;
     let run = run.with_changes(changes).with_time_limit(time_limit).with_timeline(timeline).with_packets(packets);
-    let (net, flows) = (&net.get().core, &workload.get().core);
+    let (topology, flows) = (&net.get().core, &workload.get().core);
     let total = closed_loop.is_none().then_some(flows.len());
     let bar = ProgressBar::new(py, progress, "simulate", (total, until))?;
     let mut observer = BarObserver(&bar);
     let (routing, policy, observer) = (routing.as_mut(), policy.as_mut(), &mut observer);
     let report = py.enter_rust(|| match &mut closed_loop {
-        None => netnum_sim::simulate(net, flows, routing, policy, &run, observer),
-        Some(it) => netnum_sim::simulate_closed_loop(net, flows, it, routing, policy, &run, observer),
+        None => netnum_sim::simulate(topology, flows, routing, policy, &run, observer),
+        Some(it) => netnum_sim::simulate_closed_loop(topology, flows, it, routing, policy, &run, observer),
     });
-    let report = bar.close(py, report, |report| (report.ended(), report.time))?;
-    Report::new(py, report, workload.get())
+    let mut report = bar.close(py, report, |report| (report.ended(), report.time))?;
+    if warmup > 0.0 && report.ended() > 0 && report.mean_slowdown().is_nan() {
+        let message = format!(
+            "warmup is {warmup}, and no flow that starts from then on has ended in this simulation of {:.4} s: means and \
+             quantiles over flows are nan",
+            report.time
+        );
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(message)?, 1)?;
+    }
+    let timeline = report.timeline.take().map(|timeline| Py::new(py, Timeline::new(timeline, net))).transpose()?;
+    Ok(Report::new(py, report, workload.get(), timeline))
 }

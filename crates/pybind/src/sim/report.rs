@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use super::{Timeline, UpdateTraffic, Workload};
-use crate::error::setting;
+use crate::error::{NumError, setting};
 use crate::numbers;
 use crate::topology::Topology;
 
@@ -33,11 +33,10 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The report on a workload.
-    pub(super) fn new(py: Python<'_>, mut core: Core, workload: &Workload) -> PyResult<Self> {
+    /// The report on a workload, whose core has no timeline.
+    pub(super) fn new(py: Python<'_>, core: Core, workload: &Workload, timeline: Option<Py<Timeline>>) -> Self {
         let net = workload.net.as_ref().map(|net| net.clone_ref(py));
-        let timeline = core.timeline.take().map(|timeline| Py::new(py, Timeline(timeline))).transpose()?;
-        Ok(Self { core, timeline, net, columns: [const { PyOnceLock::new() }; 10] })
+        Self { core, timeline, net, columns: [const { PyOnceLock::new() }; 10] }
     }
 
     /// A column as an array, made at its first use.
@@ -172,10 +171,12 @@ impl Report {
         self.core.update_traffic.map(Into::into)
     }
 
-    /// Rates of flows and loads of links over time, `Timeline`; None unless `simulate` was given ``timeline=True``.
+    /// Rates of flows and loads of links over time: `Timeline`. A NumError says so where `simulate` was not given
+    /// ``timeline=True``.
     #[getter]
-    fn timeline(&self, py: Python<'_>) -> Option<Py<Timeline>> {
-        self.timeline.as_ref().map(|timeline| timeline.clone_ref(py))
+    fn timeline(&self, py: Python<'_>) -> PyResult<Py<Timeline>> {
+        let none = || NumError::new_err("the report has no timeline: simulate(..., timeline=True) keeps one");
+        self.timeline.as_ref().map(|timeline| timeline.clone_ref(py)).ok_or_else(none)
     }
 
     /// Simulated seconds that do not count: means and quantiles are of the flows that start from then on, those with
@@ -235,13 +236,13 @@ impl Report {
         self.core.ended()
     }
 
-    /// The mean completion time of the flows that count and have ended, in seconds.
+    /// The mean completion time of the flows that count and have ended, in seconds; nan if there are none.
     #[getter]
     fn mean_completion_time(&self) -> f64 {
         self.core.mean_completion_time()
     }
 
-    /// The mean slowdown of the flows that count and have ended.
+    /// The mean slowdown of the flows that count and have ended; nan if there are none.
     #[getter]
     fn mean_slowdown(&self) -> f64 {
         self.core.mean_slowdown()
@@ -258,7 +259,7 @@ impl Report {
     /// Returns
     /// -------
     /// float, or array of float, shape (fractions,)
-    ///     NaN if no flow has ended.
+    ///     NaN if no flow that counts has ended.
     ///
     /// Raises
     /// ------
@@ -488,6 +489,7 @@ impl Report {
         for name in FIELDS {
             state.set_item(name, slf.getattr(name)?)?;
         }
+        state.set_item("timeline", &slf.get().timeline)?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
 
@@ -531,12 +533,12 @@ impl Report {
             none if none.is_none() => None,
             timeline => Some(timeline.cast_into::<Timeline>()?.unbind()),
         };
-        Ok(Self { timeline, ..Self::new(state.py(), core, workload.get())? })
+        Ok(Self::new(state.py(), core, workload.get(), timeline))
     }
 }
 
-/// The parts of a report, for pickle.
-const FIELDS: [&str; 23] = [
+/// The parts of a report but its timeline, for pickle.
+const FIELDS: [&str; 22] = [
     "status",
     "policy",
     "routing",
@@ -553,7 +555,6 @@ const FIELDS: [&str; 23] = [
     "over_allocation",
     "gap",
     "update_traffic",
-    "timeline",
     "warmup",
     "time",
     "events",

@@ -8,11 +8,14 @@ use pyo3::types::PyType;
 use crate::detach::EnterRust;
 use crate::error::{raise, setting};
 use crate::numbers;
+use crate::topology::Topology;
 
 /// Times and values.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 /// `indptr`, times and values of all items.
 type Parts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+/// Rates, loads, capacities and the network.
+type State<'py> = (Parts<'py>, Parts<'py>, Parts<'py>, Py<Topology>);
 
 /// The rates of flows and the loads of links over the time of a simulation, as steps: `Report.timeline`.
 ///
@@ -30,8 +33,31 @@ type Parts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'
 /// array([[8., 4., 4.],
 ///        [0., 4., 4.]])
 #[pyclass(frozen, eq, module = "netnum.sim")]
-#[derive(PartialEq)]
-pub(crate) struct Timeline(pub(super) Core);
+pub(crate) struct Timeline {
+    core: Core,
+    /// That of the simulation.
+    net: Py<Topology>,
+}
+
+impl Timeline {
+    pub(super) fn new(core: Core, net: &Bound<'_, Topology>) -> Self {
+        Self { core, net: net.clone().unbind() }
+    }
+
+    /// A link that is given by its number or by its two nodes.
+    fn link(&self, link: &Bound<'_, PyAny>) -> PyResult<usize> {
+        match link.extract::<isize>() {
+            Ok(number) => numbers::place("link", number, self.core.loads.len()),
+            Err(_) => self.net.get().link_between("link", link),
+        }
+    }
+}
+
+impl PartialEq for Timeline {
+    fn eq(&self, other: &Self) -> bool {
+        self.core == other.core
+    }
+}
 
 #[pymethods]
 impl Timeline {
@@ -51,14 +77,14 @@ impl Timeline {
     /// IndexError
     ///     For a flow that there is not.
     fn rates<'py>(&self, py: Python<'py>, flow: isize) -> PyResult<Curve<'py>> {
-        curve(py, &self.0.rates, "flow", flow)
+        Ok(curve(py, &self.core.rates, numbers::place("flow", flow, self.core.rates.len())?))
     }
 
     /// When the load of a link changes, in seconds, and its load from then on, in bit/s.
     ///
     /// Parameters
     /// ----------
-    /// link : int
+    /// link : int or (node, node)
     ///
     /// Returns
     /// -------
@@ -68,16 +94,18 @@ impl Timeline {
     /// Raises
     /// ------
     /// IndexError
-    ///     For a link that there is not.
-    fn loads<'py>(&self, py: Python<'py>, link: isize) -> PyResult<Curve<'py>> {
-        curve(py, &self.0.loads, "link", link)
+    ///     For the number of a link that there is not.
+    /// ProblemError
+    ///     For two nodes that no link joins.
+    fn loads<'py>(&self, py: Python<'py>, link: &Bound<'py, PyAny>) -> PyResult<Curve<'py>> {
+        Ok(curve(py, &self.core.loads, self.link(link)?))
     }
 
     /// When the capacity of a link changes, in seconds, and its capacity from then on, in bit/s.
     ///
     /// Parameters
     /// ----------
-    /// link : int
+    /// link : int or (node, node)
     ///
     /// Returns
     /// -------
@@ -87,9 +115,11 @@ impl Timeline {
     /// Raises
     /// ------
     /// IndexError
-    ///     For a link that there is not.
-    fn capacities<'py>(&self, py: Python<'py>, link: isize) -> PyResult<Curve<'py>> {
-        curve(py, &self.0.capacities, "link", link)
+    ///     For the number of a link that there is not.
+    /// ProblemError
+    ///     For two nodes that no link joins.
+    fn capacities<'py>(&self, py: Python<'py>, link: &Bound<'py, PyAny>) -> PyResult<Curve<'py>> {
+        Ok(curve(py, &self.core.capacities, self.link(link)?))
     }
 
     /// The mean rate of every flow in every interval between two edges, in bit/s.
@@ -109,8 +139,8 @@ impl Timeline {
     ///     For fewer than two edges, and for edges that do not increase.
     fn mean_rates<'py>(&self, py: Python<'py>, edges: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let edges = numbers::floats("edges", edges)?;
-        let rates = py.enter_rust(|| self.0.mean_rates(&edges))?;
-        PyArray1::from_vec(py, rates).reshape([self.0.rates.len(), edges.len() - 1])
+        let rates = py.enter_rust(|| self.core.mean_rates(&edges))?;
+        PyArray1::from_vec(py, rates).reshape([self.core.rates.len(), edges.len() - 1])
     }
 
     /// What went over every link in every interval between two edges, as a part of what could have: nan while it had
@@ -131,13 +161,13 @@ impl Timeline {
     ///     As `mean_rates` does.
     fn mean_utilization<'py>(&self, py: Python<'py>, edges: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let edges = numbers::floats("edges", edges)?;
-        let parts = py.enter_rust(|| self.0.mean_utilization(&edges))?;
-        PyArray1::from_vec(py, parts).reshape([self.0.loads.len(), edges.len() - 1])
+        let parts = py.enter_rust(|| self.core.mean_utilization(&edges))?;
+        PyArray1::from_vec(py, parts).reshape([self.core.loads.len(), edges.len() - 1])
     }
 
     fn __repr__(&self) -> String {
-        let changes = self.0.rates.parts().1.len();
-        let (flows, links) = (self.0.rates.len(), self.0.loads.len());
+        let changes = self.core.rates.parts().1.len();
+        let (flows, links) = (self.core.rates.len(), self.core.loads.len());
         format!(
             "Timeline({} and {}, {} of rates)",
             numbers::counted(flows, "flow"),
@@ -146,14 +176,14 @@ impl Timeline {
         )
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Parts<'py>, Parts<'py>, Parts<'py>))> {
-        let (py, core) = (slf.py(), &slf.get().0);
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, State<'py>)> {
+        let (py, Self { core, net }) = (slf.py(), slf.get());
         let parts = |steps: &Steps| {
             let (indptr, times, values) = steps.parts();
             let floats = |values: &[f64]| numbers::read_only(py, values.to_vec());
             Ok::<_, PyErr>((numbers::long_indices(py, indptr)?, floats(times), floats(values)))
         };
-        let state = (parts(&core.rates)?, parts(&core.loads)?, parts(&core.capacities)?);
+        let state = (parts(&core.rates)?, parts(&core.loads)?, parts(&core.capacities)?, net.clone_ref(py));
         Ok((slf.get_type().getattr("_restore")?, state))
     }
 
@@ -164,6 +194,7 @@ impl Timeline {
         rates: [Bound<'_, PyAny>; 3],
         loads: [Bound<'_, PyAny>; 3],
         capacities: [Bound<'_, PyAny>; 3],
+        net: Py<Topology>,
     ) -> PyResult<Self> {
         let steps = |[indptr, times, values]: [Bound<'_, PyAny>; 3]| {
             let place = |place: i64| usize::try_from(place).map_err(|_| setting("indptr", place, "a number >= 0"));
@@ -171,11 +202,12 @@ impl Timeline {
             let (times, values) = (numbers::floats("times", &times)?, numbers::floats("values", &values)?);
             Steps::new(indptr, times, values).map_err(raise)
         };
-        Core::new(steps(rates)?, steps(loads)?, steps(capacities)?).map(Self).map_err(raise)
+        let core = Core::new(steps(rates)?, steps(loads)?, steps(capacities)?).map_err(raise)?;
+        Ok(Self { core, net })
     }
 }
 
-fn curve<'py>(py: Python<'py>, steps: &Steps, what: &str, item: isize) -> PyResult<Curve<'py>> {
-    let (times, values) = steps.of(numbers::place(what, item, steps.len())?);
-    Ok((numbers::read_only(py, times.to_vec()), numbers::read_only(py, values.to_vec())))
+fn curve<'py>(py: Python<'py>, steps: &Steps, item: usize) -> Curve<'py> {
+    let (times, values) = steps.of(item);
+    (numbers::read_only(py, times.to_vec()), numbers::read_only(py, values.to_vec()))
 }

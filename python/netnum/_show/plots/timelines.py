@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core import NumError, ProblemError, Report, Timeline, Topology
+from ..._core import NumError, ProblemError, Report, Topology
 from ..._messages import counted
 from .. import style
 from .bars import at_least_1, short
@@ -22,7 +22,7 @@ IDLE = 1e-9
 
 def rates_over_time(report: Report, flows: Any, ax: Axes | None, labels: Any, most: int) -> Axes:
     """Draws the rates of flows over time."""
-    timeline, every = _timeline(report), np.arange(len(report.starts))
+    timeline, every = report.timeline, np.arange(len(report.starts))
     at_least_1("most", most)
     chosen = every if flows is None else _chosen("flow", flows, len(every))
     drawn = chosen[:most]
@@ -95,7 +95,7 @@ def links_over_time(report: Report, net: Topology, links: Any, ax: Axes | None, 
 
 def utilization(report: Report, net: Topology, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Edges of equal parts of the time, and the mean utilization of every link in each."""
-    timeline = _timeline(report)
+    timeline = report.timeline
     at_least_1("intervals", intervals)
     if not report.time > 0:
         raise NumError("the simulation took no time: there is nothing to draw")
@@ -104,12 +104,6 @@ def utilization(report: Report, net: Topology, intervals: int) -> tuple[NDArray[
     if len(used) != len(net.links):
         raise ProblemError(f"net has {counted(len(net.links), 'link')}, expected that of the report, with {len(used)}")
     return edges, used
-
-
-def _timeline(report: Report) -> Timeline:
-    if report.timeline is None:
-        raise NumError("the report has no timeline: simulate(..., timeline=True) keeps one")
-    return report.timeline
 
 
 def _chosen(what: str, numbers: Any, count: int) -> NDArray[np.intp]:
