@@ -13,9 +13,13 @@ use std::time::{Duration, Instant};
 use netnum_service::Certificates;
 use netnum_service::daemon::{Config, Daemon};
 use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointError, EndpointStatus};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::certificates::Authority;
 use crate::client::{client_config, get, metric};
+use crate::lossy::damaged;
+use crate::protocol::schedules;
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
@@ -242,6 +246,44 @@ fn a_client_without_a_certificate_is_refused() {
     });
     wait_for("the refusal", || metric(&daemon, "netnum_handshakes_refused_total") == 1.0);
     assert_eq!(metric(&daemon, "netnum_datagrams_received_total"), 0.0);
+}
+
+/// Passes an endpoint's datagrams on, among so many others that are damaged, and then until it is led.
+fn relay_damaged(relay: &UdpSocket, daemon: &Daemon, endpoint: &Endpoint, count: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let out = UdpSocket::bind("127.0.0.1:0").unwrap();
+    out.connect(daemon.address()).unwrap();
+    relay.set_nonblocking(true).unwrap();
+    out.set_nonblocking(true).unwrap();
+    let (mut from, mut kept, mut sent, mut buffer) = (None, Vec::new(), 0, [0; 2048]);
+    wait_for("a session after all that was damaged", || {
+        while let Ok((length, address)) = relay.recv_from(&mut buffer) {
+            from = Some(address);
+            let _ = out.send(&buffer[..length]);
+            kept.push(buffer[..length].to_vec());
+        }
+        kept.drain(..kept.len().saturating_sub(32));
+        while let Ok(length) = out.recv(&mut buffer) {
+            from.map(|address| relay.send_to(&buffer[..length], address));
+        }
+        for _ in 0..200.min(count - sent) {
+            // What finds no room is lost.
+            let _ = out.send(&damaged(&mut rng, &kept));
+            sent += 1;
+        }
+        sent == count && endpoint.status().is_led
+    });
+}
+
+#[test]
+fn damaged_handshakes_neither_end_the_daemon_nor_reach_the_allocator() {
+    let setup = Setup::new("damaged");
+    let daemon = setup.start();
+    let relay = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let endpoint = setup.endpoint(relay.local_addr().unwrap());
+    relay_damaged(&relay, &daemon, &endpoint, 10 * schedules() as usize);
+    assert!(metric(&daemon, "netnum_datagrams_received_total") > 0.0);
+    assert_eq!(metric(&daemon, "netnum_datagrams_refused_total"), 0.0);
 }
 
 #[test]
