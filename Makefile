@@ -6,6 +6,7 @@
 #   SLOW=1 make test                the slow tests too
 #   JOBS=8 make test                Python tests in 8 processes
 #   SERVICE=1 make test             those of the service too (make lint, make docs and make valgrind as well)
+#   SERVICE=1 make demo             netnum with netnum.endpoint
 #   FULL=1 make bench               the largest sizes too
 #   MINUTES=60 make fuzz            for an hour
 #   COUNT=1000000 make random-problems
@@ -22,7 +23,8 @@ SECONDS_OF_SOAK ?= 3600
 # Tests, lints and reference are of the whole workspace: with the features of one crate all dependencies are compiled
 # again. The service, whose QUIC and TLS nobody else needs, is left out, but where SERVICE=1 asks for it.
 SERVICE ?= 0
-ALL  := --workspace $(if $(filter-out 0,$(SERVICE)),,--exclude netnum-service)
+service := $(filter-out 0,$(SERVICE))
+ALL  := --workspace $(if $(service),--features netnum-python/service,--exclude netnum-service)
 LOOM := --features netnum-parallel/loom
 # Ranks of MPI spin where they wait for each other: beside other tests they take ten times as long as alone.
 RANKS := python/tests/test_distributed.py python/tests/test_allocator_over_ranks.py
@@ -44,7 +46,7 @@ VENV  := .venv/.made-$(key)
 TOOLS := .venv/.build-tools
 TESTS := .venv/.test-tools
 DOCS  := .venv/.docs-tools
-BUILT := .venv/.netnum-built
+BUILT := .venv/.netnum-built$(if $(service),-with-service)
 
 # Folders are listed too: their time changes when a file is added or removed.
 sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/src/*/* crates/*/src/*/*/*) \
@@ -142,8 +144,8 @@ lint: $(TESTS)
 	cargo clippy $(ALL) --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc $(ALL) --no-deps
 	$(call say,Python: ruff)
-	$(PY) -m ruff check $(wildcard python examples benches docs)
-	$(PY) -m ruff format --check $(wildcard python examples benches docs)
+	$(PY) -m ruff check $(wildcard python crates examples benches docs)
+	$(PY) -m ruff format --check $(wildcard python crates examples benches docs)
 	$(call say,Python: types)
 	$(PY) -m mypy python/netnum
 	$(call say,Lines of at most 120 characters)
@@ -231,6 +233,7 @@ $(DOCS): $(TOOLS)
 	@touch $@
 
 $(BUILT): $(TOOLS) $(sources)
-	$(call say,Building netnum)
-	@$(PY) -m maturin develop --release --extras plot,frames
+	$(call say,Building netnum$(if $(service),$(,) with its service))
+	@rm -f .venv/.netnum-built*
+	@$(PY) -m maturin develop --release --extras plot,frames $(if $(service),--features service)
 	@touch $@

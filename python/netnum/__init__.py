@@ -11,7 +11,8 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
 
 Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their
 nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.distributed` solves over many machines.
-`netnum.torch` and `netnum.jax` make the optimum a layer of PyTorch and of JAX.
+`netnum.torch` and `netnum.jax` make the optimum a layer of PyTorch and of JAX. `netnum.endpoint`, where netnum was
+built with its service, paces the sockets of a process at the rates of an allocator.
 Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
 
@@ -76,12 +77,12 @@ __all__ = [
 ]
 __all__ += _core.__all__
 
-#: Imported when they are first used: both take seconds.
-_LAYERS = ("torch", "jax")
+#: Imported when they are first used: the layers take seconds, and endpoints are not in every build.
+_LATER = ("torch", "jax", "endpoint")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *(name for name in _LAYERS if name in globals())])
+    return sorted([*__all__, *(name for name in _LATER if name in globals())])
 
 
 _arguments.answer_in((_sys.modules[__name__], demands, sim, topology))
@@ -97,6 +98,6 @@ _hints.answer_for(
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name):
-        if name in _LAYERS:
+        if name in _LATER:
             return _importlib.import_module(f".{name}", __name__)
         raise _hints.MissingAttribute(_sys.modules[__name__], "netnum", name, lambda: __all__)

@@ -768,6 +768,25 @@ class Allocator:
     def __getstate__(self) -> str: ...
     def __setstate__(self, state: str) -> None: ...
 
+# In builds with the service, on Linux: use it as `netnum.endpoint`.
+@final
+class _Endpoint:
+    def __new__(
+        cls,
+        allocator: tuple[str, int],
+        name: str,
+        *,
+        authority: str | os.PathLike[str],
+        certificate: str | os.PathLike[str],
+        key: str | os.PathLike[str],
+        watch_us: int,
+        idle_us: int,
+        rate_aware: bool,
+    ) -> _Endpoint: ...
+    def attach(self, descriptor: int, destination: tuple[str, int] | None, weight: float) -> None: ...
+    def status(self) -> tuple[bool, int, int, int, int, int]: ...
+    def close(self) -> None: ...
+
 # --- proofs and feasible rates ---
 
 @final

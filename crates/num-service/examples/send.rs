@@ -8,7 +8,6 @@
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::io::{Read, Write};
     use std::net::{Shutdown, SocketAddrV4, TcpStream};
-    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     use netnum_service::Certificates;
@@ -23,19 +22,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let endpoint = Endpoint::connect(EndpointConfig::new(allocator.parse()?, name, tls))?;
 
     let destination: SocketAddrV4 = destination.parse()?;
-    let socket = Arc::new(TcpStream::connect(destination)?);
-    endpoint.attach(&socket, destination, 1.0)?; // weight 1
+    let mut socket = TcpStream::connect(destination)?;
+    endpoint.attach(&socket, None, 1.0)?; // weight 1
     for second in 1..=seconds.parse()? {
         let (begin, mut written) = (Instant::now(), 0);
         while begin.elapsed() < Duration::from_secs(1) {
-            written += (&*socket).write(&[0; 16_384])?;
+            written += socket.write(&[0; 16_384])?;
         }
         let rate = 8e-6 * written as f64 / begin.elapsed().as_secs_f64();
         println!("{second} s: {rate:.1} Mbit/s, {:?}", endpoint.status());
     }
     // Until the other side has all of it, and closes: until then the socket keeps to its rate.
     socket.shutdown(Shutdown::Write)?;
-    (&*socket).read_to_end(&mut Vec::new())?;
+    socket.read_to_end(&mut Vec::new())?;
     Ok(())
 }
 

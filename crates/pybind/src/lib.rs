@@ -15,6 +15,7 @@
 //! | `ranks.rs` | solves over the ranks of a communicator |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
 //! | `allocator.rs` | the online allocator |
+//! | `endpoint.rs` | the endpoint of the service, in builds with the feature `service` |
 //! | `utility/` | a class for each family; `user.rs` makes a utility of a Python object |
 //! | `sim/` | flow-level simulation: workloads, `simulate` and its report |
 //! | `solve/` | `solve`, `solve_many`, `Solver` and their results |
@@ -25,6 +26,8 @@ mod by_name;
 mod certificate;
 mod concurrent_flow;
 mod detach;
+#[cfg(all(feature = "service", target_os = "linux"))]
+mod endpoint;
 mod error;
 mod hints;
 mod max_min;
@@ -73,6 +76,9 @@ mod _core {
     use crate::certificate::{Certificate, certify};
     #[pymodule_export]
     use crate::concurrent_flow::{concurrent_flow, min_utilization};
+    #[cfg(all(feature = "service", target_os = "linux"))]
+    #[pymodule_export]
+    use crate::endpoint::Endpoint;
     #[pymodule_export]
     use crate::error::{MethodError, NumError, ProblemError, SensitivityError, UtilityError};
     #[pymodule_export]

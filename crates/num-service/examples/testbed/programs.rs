@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write as _};
 use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -90,12 +89,12 @@ fn endpoint(tls: Option<&Path>) -> Option<Endpoint> {
 }
 
 /// A stream of this flow, which the receiver closes at such a time, whatever waits then.
-fn connect(flow: u64, until: f64, endpoint: Option<&Endpoint>) -> Arc<TcpStream> {
+fn connect(flow: u64, until: f64, endpoint: Option<&Endpoint>) -> TcpStream {
     let to: SocketAddrV4 = RECEIVER.parse().unwrap();
-    let stream = Arc::new(TcpStream::connect(to).unwrap());
-    (&*stream).write_all(&[flow.to_be_bytes(), until.to_be_bytes()].concat()).unwrap();
+    let mut stream = TcpStream::connect(to).unwrap();
+    stream.write_all(&[flow.to_be_bytes(), until.to_be_bytes()].concat()).unwrap();
     if let Some(endpoint) = endpoint {
-        endpoint.attach(&stream, to, 1.0).unwrap();
+        endpoint.attach(&stream, None, 1.0).unwrap();
     }
     stream
 }
@@ -103,10 +102,10 @@ fn connect(flow: u64, until: f64, endpoint: Option<&Endpoint>) -> Arc<TcpStream>
 pub(super) fn send(flow: u64, from: f64, until: f64, tls: Option<&Path>) {
     let endpoint = endpoint(tls);
     sleep_until(from);
-    let stream = connect(flow, until, endpoint.as_ref());
+    let mut stream = connect(flow, until, endpoint.as_ref());
     stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     while now() < until {
-        let _ = (&*stream).write(&[0; 16_384]);
+        let _ = stream.write(&[0; 16_384]);
     }
     // The receiver resets the connection, and the end of the flowlet is reported.
     thread::sleep(Duration::from_millis(200));
@@ -123,12 +122,12 @@ pub(super) fn send_coflows(first: u64, from: f64, every: f64, tls: Option<&Path>
         let streams: Vec<_> = flows.map(|flow| connect(flow, f64::INFINITY, endpoint.as_ref())).collect();
         sleep_until(begin);
         thread::scope(|scope| {
-            for stream in streams {
+            for mut stream in streams {
                 scope.spawn(move || {
-                    (&*stream).write_all(&vec![0; TRANSFER]).unwrap();
+                    stream.write_all(&vec![0; TRANSFER]).unwrap();
                     stream.shutdown(Shutdown::Write).unwrap();
                     // The receiver has all of it: until then the socket is watched, and its rate is up to date.
-                    (&*stream).read_to_end(&mut Vec::new()).unwrap();
+                    stream.read_to_end(&mut Vec::new()).unwrap();
                 });
             }
         });

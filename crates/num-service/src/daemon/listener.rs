@@ -35,6 +35,17 @@ struct Refusals {
 
 const BETWEEN_REFUSALS: Duration = Duration::from_secs(60);
 
+impl Refusals {
+    /// Whether one at such a moment is logged.
+    fn is_logged(&mut self, now: Instant) -> bool {
+        let is_logged = self.logged.is_none_or(|logged| now - logged >= BETWEEN_REFUSALS);
+        if is_logged {
+            self.logged = Some(now);
+        }
+        is_logged
+    }
+}
+
 impl Listener {
     pub(super) fn bind(
         config: quinn::ServerConfig,
@@ -104,9 +115,20 @@ impl Shared {
     fn refuse(&self, from: SocketAddr, why: &str) {
         let mut refusals = self.refusals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
-        if refusals.logged.is_none_or(|logged| logged.elapsed() >= BETWEEN_REFUSALS) {
+        if refusals.is_logged(Instant::now()) {
             tracing::warn!(%from, why, count, "refused");
-            refusals.logged = Some(Instant::now());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_refusals_one_a_minute_is_logged() {
+        let (began, mut refusals) = (Instant::now(), Refusals::default());
+        let is_logged = |&second: &u64| refusals.is_logged(began + Duration::from_secs(second));
+        assert_eq!((0..200).filter(is_logged).collect::<Vec<_>>(), [0, 60, 120, 180]);
     }
 }

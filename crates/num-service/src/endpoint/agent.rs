@@ -1,14 +1,13 @@
 //! All sockets of a process: looks at them, tells the protocol, and paces them.
 
 use std::net::SocketAddrV4;
-use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::detector::{Change, Detector};
-use super::socket::{self, Look, UNLIMITED};
-use super::{Attached, EndpointConfig, EndpointStatus, Watched};
+use super::socket::{UNLIMITED, Watched};
+use super::{Attached, EndpointConfig, EndpointStatus};
 use crate::protocol::{EndpointProtocol, Flowlet, Short};
 
 /// Bytes per second of a flowlet whose rate is 0, as its path has failed: TCP goes on asking whether it is back.
@@ -69,7 +68,7 @@ impl Agent {
     pub(super) fn look(&mut self) -> bool {
         loop {
             match self.attached.try_recv() {
-                Ok(attached) => self.sockets.push(Socket::new(attached, self.idle, self.rate_aware)),
+                Ok(attached) => self.attach(attached),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
                     self.sockets.iter_mut().for_each(Socket::lift);
@@ -82,7 +81,7 @@ impl Agent {
         self.sockets.retain_mut(|socket| {
             let is_there = socket.look(protocol, now, counts);
             if !is_there {
-                socket.flowlet.take().into_iter().for_each(|id| protocol.end(id));
+                socket.end(protocol);
             }
             is_there
         });
@@ -92,6 +91,15 @@ impl Agent {
         counts.paced = self.sockets.iter().filter(|socket| socket.limit != UNLIMITED).count();
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = *counts;
         true
+    }
+
+    fn attach(&mut self, attached: Attached) {
+        // One that is attached again begins anew.
+        for mut socket in self.sockets.extract_if(.., |socket| socket.watched.is(attached.socket)) {
+            socket.lift();
+            socket.end(&mut self.protocol);
+        }
+        self.sockets.push(Socket::new(attached, self.idle, self.rate_aware));
     }
 
     /// Takes a datagram of the allocator.
@@ -159,7 +167,7 @@ impl Socket {
 
     /// False where the socket is gone.
     fn look(&mut self, protocol: &mut EndpointProtocol, now: Duration, counts: &mut EndpointStatus) -> bool {
-        let Some(look) = self.sees() else { return false };
+        let Ok(look) = self.watched.look() else { return false };
         self.segment = look.segment;
         match (self.detector.look(look, now), self.flowlet) {
             (Some(Change::Started), _) => {
@@ -174,10 +182,6 @@ impl Socket {
             _ => {}
         }
         self.pace(protocol, now, counts).is_some()
-    }
-
-    fn sees(&self) -> Option<Look> {
-        socket::look(self.watched.upgrade()?.as_fd()).ok()
     }
 
     fn flowlet(&self, cap: f64) -> Flowlet {
@@ -205,14 +209,18 @@ impl Socket {
             counts.lapses += 1;
             tracing::warn!(to = %self.destination, "its rate has expired: TCP goes on alone");
         }
-        socket::set_max_pacing_rate(self.watched.upgrade()?.as_fd(), limit).ok()?;
+        self.watched.set_max_pacing_rate(limit).ok()?;
         self.limit = limit;
         Some(())
     }
 
+    fn end(&mut self, protocol: &mut EndpointProtocol) {
+        self.flowlet.take().into_iter().for_each(|id| protocol.end(id));
+    }
+
     fn lift(&mut self) {
-        if let Some(socket) = self.watched.upgrade().filter(|_| self.limit != UNLIMITED) {
-            let _ = socket::set_max_pacing_rate(socket.as_fd(), UNLIMITED);
+        if self.limit != UNLIMITED {
+            let _ = self.watched.set_max_pacing_rate(UNLIMITED);
         }
     }
 }

@@ -21,14 +21,15 @@ mod detector;
 mod socket;
 
 use std::net::{SocketAddr, SocketAddrV4};
-use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent::Agent;
 use serde::Deserialize;
+use socket::Watched;
 
 use crate::tls::{BadCertificates, Certificates};
 
@@ -125,9 +126,6 @@ pub struct EndpointStatus {
     pub lapses: u64,
 }
 
-/// A socket whose sender keeps it.
-type Watched = Weak<dyn AsFd + Send + Sync>;
-
 struct Attached {
     socket: Watched,
     source: SocketAddrV4,
@@ -139,7 +137,6 @@ struct Attached {
 ///
 /// ```no_run
 /// use std::net::TcpStream;
-/// use std::sync::Arc;
 ///
 /// use netnum_service::Certificates;
 /// use netnum_service::endpoint::{Endpoint, EndpointConfig};
@@ -148,9 +145,9 @@ struct Attached {
 /// let [authority, certificate, key] = files;
 /// let tls = Certificates { authority, certificate, key };
 /// let endpoint = Endpoint::connect(EndpointConfig::new("10.0.0.100:4433".parse()?, "allocator.example", tls))?;
-/// let socket = Arc::new(TcpStream::connect("10.0.0.9:80")?);
-/// endpoint.attach(&socket, "10.0.0.9:80".parse()?, 1.0)?;
-/// // Bytes are written to the socket as ever; it is watched until the last `Arc` of it is dropped.
+/// let socket = TcpStream::connect("10.0.0.9:80")?;
+/// endpoint.attach(&socket, None, 1.0)?;
+/// // Bytes are written to the socket as ever; it is watched until it is closed.
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -158,6 +155,8 @@ pub struct Endpoint {
     sockets: Option<Sender<Attached>>,
     status: Arc<Mutex<EndpointStatus>>,
     thread: Option<JoinHandle<()>>,
+    /// The process that has the thread.
+    process: u32,
 }
 
 impl Endpoint {
@@ -187,32 +186,34 @@ impl Endpoint {
         };
         let body = move || runtime.block_on(connection::run(connector, agent, watch));
         let thread = std::thread::Builder::new().name("netnum endpoint".into()).spawn(body)?;
-        Ok(Self { sockets: Some(sockets), status, thread: Some(thread) })
+        Ok(Self { sockets: Some(sockets), status, thread: Some(thread), process: std::process::id() })
     }
 
-    /// Watches a TCP socket that is connected: its flowlets are reported with this destination (the address that the
-    /// allocator's hosts have) and weight, and paced. The socket is kept by the caller: it is watched as long as there
-    /// is an `Arc` of it.
+    /// Watches a TCP socket that is connected, until it is closed: its flowlets are reported with this weight and
+    /// destination (the peer's address, where none is given, or else the one that the allocator's hosts have), and
+    /// paced. A socket that is attached again has another weight and destination from then on.
+    ///
+    /// The endpoint keeps no duplicate of the socket, and leaves alone what has its descriptor afterwards.
     ///
     /// # Errors
     /// [`EndpointError::Address`] for IPv6, [`EndpointError::Weight`], [`EndpointError::System`] for what is not a
-    /// connected socket, and where Linux is older than 4.19.
-    pub fn attach<S: AsFd + Send + Sync + 'static>(
+    /// connected TCP socket, and where Linux is older than 4.19.
+    pub fn attach(
         &self,
-        socket: &Arc<S>,
-        destination: SocketAddrV4,
+        socket: &impl AsRawFd,
+        destination: Option<SocketAddrV4>,
         weight: f64,
     ) -> Result<(), EndpointError> {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(EndpointError::Weight(weight));
         }
-        let source = match socket::local_address(socket.as_fd())? {
-            SocketAddr::V4(source) => source,
-            other => return Err(EndpointError::Address(other)),
+        let socket = Watched::new(socket)?;
+        socket.look()?;
+        let [source, peer] = match socket.addresses()? {
+            [SocketAddr::V4(own), SocketAddr::V4(peer)] => [own, peer],
+            [own, _] => return Err(EndpointError::Address(own)),
         };
-        socket::look(socket.as_fd())?;
-        let socket: Arc<dyn AsFd + Send + Sync> = socket.clone();
-        let attached = Attached { socket: Arc::downgrade(&socket), source, destination, weight };
+        let attached = Attached { socket, source, destination: destination.unwrap_or(peer), weight };
         self.sockets.as_ref().and_then(|sockets| sockets.send(attached).ok()).ok_or(EndpointError::Stopped)
     }
 
@@ -224,6 +225,10 @@ impl Endpoint {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
+        // A process that was forked has no such thread: it would be waited for without end.
+        if self.process != std::process::id() {
+            return std::mem::forget((self.sockets.take(), self.thread.take()));
+        }
         // The agent ends when nobody can attach any more.
         self.sockets = None;
         if let Some(thread) = self.thread.take() {

@@ -1,16 +1,75 @@
 //! System calls on TCP sockets of Linux: the only file with `unsafe`.
 //!
-//! Each call passes a pointer to a local variable whose type and size are those that tcp(7) and socket(7) name for the
-//! request, and a descriptor that is borrowed for the call, so that it is open. The kernel writes at most the size that
-//! it is given, and every pattern of bits is a value of these types of plain integers.
+//! Each call passes a number, which the kernel refuses where it is no descriptor of a socket, and a pointer to a local
+//! variable whose type and size are those that tcp(7) and socket(7) name for the request. The kernel writes at most the
+//! size that it is given, and every pattern of bits is a value of these types of plain integers.
 #![allow(unsafe_code)]
 
 use std::io;
-use std::mem::{offset_of, size_of};
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::mem::{ManuallyDrop, offset_of, size_of};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
 use libc::{c_int, socklen_t};
+
+/// A TCP socket of somebody else, who closes it at any time.
+///
+/// It is known by its descriptor, and by its cookie (SO_COOKIE), which the kernel gives to no other socket: the
+/// descriptor of a closed one is soon that of another file. A duplicate would stay the socket's, but closing a socket
+/// ends its connection only where no duplicate is left, in this process and in those forked from it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    descriptor: RawFd,
+    cookie: u64,
+}
+
+impl Watched {
+    /// # Errors
+    /// Those of the system, as for what is not a socket.
+    pub(super) fn new(socket: &impl AsRawFd) -> io::Result<Self> {
+        let descriptor = socket.as_raw_fd();
+        Ok(Self { descriptor, cookie: cookie(descriptor)? })
+    }
+
+    /// # Errors
+    /// Those of the system, as for a socket that is not TCP, or was closed.
+    pub(super) fn look(self) -> io::Result<Look> {
+        let info = info(self.descriptor)?;
+        // It still is this socket's, so it was while its state was read.
+        self.check()?;
+        Ok(Look::of(&info))
+    }
+
+    /// Limits the rate at which TCP sends, in bytes per second; [`UNLIMITED`] lifts the limit.
+    ///
+    /// # Errors
+    /// Those of the system, as for a socket that was closed.
+    pub(super) fn set_max_pacing_rate(self, bytes_per_second: u64) -> io::Result<()> {
+        self.check()?;
+        set_max_pacing_rate(self.descriptor, bytes_per_second)?;
+        // Its owner may have closed it meanwhile and opened another, which gets back what sockets begin with.
+        self.check().inspect_err(|_| drop(set_max_pacing_rate(self.descriptor, UNLIMITED)))
+    }
+
+    /// The addresses of both ends, its own first.
+    ///
+    /// # Errors
+    /// Those of the system, as for a socket that is not connected.
+    pub(super) fn addresses(self) -> io::Result<[SocketAddr; 2]> {
+        self.check()?;
+        // SAFETY: a descriptor that is open, and that is not closed here.
+        let stream = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(self.descriptor) });
+        Ok([stream.local_addr()?, stream.peer_addr()?])
+    }
+
+    pub(super) fn is(self, other: Self) -> bool {
+        self.cookie == other.cookie
+    }
+
+    fn check(self) -> io::Result<()> {
+        if cookie(self.descriptor)? == self.cookie { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EBADF)) }
+    }
+}
 
 /// A socket at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,59 +84,36 @@ pub(super) struct Look {
     pub(super) segment: u32,
 }
 
-/// # Errors
-/// Those of the system, as for a socket that is not TCP.
-pub(super) fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
-    let info = info(socket)?;
-    let segment = info.words[SEGMENT];
-    let lost = info.words[LOST].saturating_sub(info.words[SENT_AGAIN]);
-    let unsent = u64::from(info.not_sent_bytes);
-    let written = info.bytes_sent.saturating_sub(info.bytes_sent_again) + unsent;
-    // One that was reset sends nothing any more, though the kernel still counts what it had.
-    if info.bytes[STATE] == CLOSED {
-        return Ok(Look { waiting: 0, is_drained: true, written, segment });
+impl Look {
+    fn of(info: &TcpInfo) -> Self {
+        let segment = info.words[SEGMENT];
+        let lost = info.words[LOST].saturating_sub(info.words[SENT_AGAIN]);
+        let unsent = u64::from(info.not_sent_bytes);
+        let written = info.bytes_sent.saturating_sub(info.bytes_sent_again) + unsent;
+        // One that was reset sends nothing any more, though the kernel still counts what it had.
+        if info.bytes[STATE] == CLOSED {
+            return Self { waiting: 0, is_drained: true, written, segment };
+        }
+        let is_drained = unsent == 0 && info.words[UNACKNOWLEDGED] == 0;
+        Self { waiting: unsent + u64::from(lost) * u64::from(segment), is_drained, written, segment }
     }
-    let is_drained = unsent == 0 && info.words[UNACKNOWLEDGED] == 0;
-    Ok(Look { waiting: unsent + u64::from(lost) * u64::from(segment), is_drained, written, segment })
-}
-
-/// Limits the rate at which TCP sends, in bytes per second; [`UNLIMITED`] lifts the limit.
-///
-/// # Errors
-/// Those of the system.
-pub(super) fn set_max_pacing_rate(socket: BorrowedFd<'_>, bytes_per_second: u64) -> io::Result<()> {
-    let length = size_of::<u64>() as socklen_t;
-    // SAFETY: a pointer to 8 bytes, which Linux reads as an unsigned long since 4.20; see the head of the file.
-    let code = unsafe {
-        let rate = std::ptr::from_ref(&bytes_per_second).cast();
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, rate, length)
-    };
-    check(code)
 }
 
 /// The limit of a socket that is not limited.
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
-/// The limit of a socket, in bytes per second.
-///
-/// # Errors
-/// Those of the system.
-#[cfg(test)]
-pub(super) fn max_pacing_rate(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let (mut rate, mut length) = (0_u64, size_of::<u64>() as socklen_t);
-    // SAFETY: a pointer to 8 bytes and to their number; see the head of the file.
+fn set_max_pacing_rate(descriptor: RawFd, bytes_per_second: u64) -> io::Result<()> {
+    let length = size_of::<u64>() as socklen_t;
+    // SAFETY: a pointer to 8 bytes, which Linux reads as an unsigned long since 4.20; see the head of the file.
     let code = unsafe {
-        let rate = std::ptr::from_mut(&mut rate).cast();
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, rate, &raw mut length)
+        let rate = std::ptr::from_ref(&bytes_per_second).cast();
+        libc::setsockopt(descriptor, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, rate, length)
     };
-    check(code).map(|()| rate)
+    check(code)
 }
 
-/// # Errors
-/// Those of the system, as for a socket that is not bound.
-pub(super) fn local_address(socket: BorrowedFd<'_>) -> io::Result<SocketAddr> {
-    // The standard library asks any socket for its address, whatever its type is called.
-    TcpListener::from(socket.try_clone_to_owned()?).local_addr()
+fn cookie(descriptor: RawFd) -> io::Result<u64> {
+    get(descriptor, libc::SOL_SOCKET, libc::SO_COOKIE).map(|(cookie, _)| cookie)
 }
 
 /// The beginning of `struct tcp_info` of linux/tcp.h, up to the numbers of bytes that were sent (Linux 4.19).
@@ -112,20 +148,35 @@ const UNACKNOWLEDGED: usize = 4;
 const LOST: usize = 6;
 const SENT_AGAIN: usize = 7;
 
-fn info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
-    let mut info = TcpInfo::default();
-    let mut length = size_of::<TcpInfo>() as socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes of `struct tcp_info`; see the head of the file.
-    let code = unsafe {
-        let info = std::ptr::from_mut(&mut info).cast();
-        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info, &raw mut length)
-    };
-    check(code)?;
+fn info(descriptor: RawFd) -> io::Result<TcpInfo> {
+    let (info, length) = get(descriptor, libc::IPPROTO_TCP, libc::TCP_INFO)?;
     // The kernel writes the fields that it has.
-    if (length as usize) < size_of::<TcpInfo>() {
+    if length < size_of::<TcpInfo>() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "the numbers of bytes that were sent need Linux 4.19"));
     }
     Ok(info)
+}
+
+/// A type of which every pattern of bits is a value.
+///
+/// # Safety
+/// It consists of integers, without gaps.
+unsafe trait Plain: Default {}
+
+// SAFETY: an integer.
+unsafe impl Plain for u64 {}
+// SAFETY: integers, each at a multiple of its size.
+unsafe impl Plain for TcpInfo {}
+
+/// An option of a socket, and how many bytes of it the kernel wrote.
+fn get<T: Plain>(descriptor: RawFd, level: c_int, name: c_int) -> io::Result<(T, usize)> {
+    let (mut value, mut length) = (T::default(), size_of::<T>() as socklen_t);
+    // SAFETY: the kernel writes at most `length` bytes; see the head of the file.
+    let code = unsafe {
+        let value = std::ptr::from_mut(&mut value).cast();
+        libc::getsockopt(descriptor, level, name, value, &raw mut length)
+    };
+    check(code).map(|()| (value, length as usize))
 }
 
 fn check(code: c_int) -> io::Result<()> {
@@ -135,8 +186,7 @@ fn check(code: c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream};
-    use std::os::fd::AsFd;
+    use std::net::{TcpListener, UdpSocket};
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -145,6 +195,14 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (sender, listener.accept().unwrap().0)
+    }
+
+    fn look(socket: &TcpStream) -> io::Result<Look> {
+        Watched::new(socket).and_then(Watched::look)
+    }
+
+    fn max_pacing_rate(socket: &TcpStream) -> u64 {
+        get(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE).unwrap().0
     }
 
     fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -166,13 +224,13 @@ mod tests {
                 written += count;
                 false
             }
-            Err(_) => look(sender.as_fd()).unwrap().waiting > 0,
+            Err(_) => look(&sender).unwrap().waiting > 0,
         });
-        assert_eq!(look(sender.as_fd()).unwrap().written, written as u64);
+        assert_eq!(look(&sender).unwrap().written, written as u64);
         let mut all = vec![0; written];
         receiver.read_exact(&mut all).unwrap();
-        wait_for("what was read is never acknowledged", || look(sender.as_fd()).unwrap().is_drained);
-        let empty = look(sender.as_fd()).unwrap();
+        wait_for("what was read is never acknowledged", || look(&sender).unwrap().is_drained);
+        let empty = look(&sender).unwrap();
         assert_eq!((empty.waiting, empty.written), (0, written as u64));
         assert!(empty.segment > 500);
     }
@@ -182,19 +240,41 @@ mod tests {
         let (mut sender, receiver) = pair();
         sender.set_nonblocking(true).unwrap();
         while sender.write(&[7; 65_536]).is_ok() {}
-        assert!(!look(sender.as_fd()).unwrap().is_drained);
+        assert!(!look(&sender).unwrap().is_drained);
         // With bytes that nobody has read.
         drop(receiver);
-        wait_for("it is never drained", || look(sender.as_fd()).unwrap().is_drained);
-        assert_eq!(look(sender.as_fd()).unwrap().waiting, 0);
+        wait_for("it is never drained", || look(&sender).unwrap().is_drained);
+        assert_eq!(look(&sender).unwrap().waiting, 0);
     }
 
     #[test]
     fn a_limit_of_pacing_is_set_and_lifted() {
         let (sender, _receiver) = pair();
         for rate in [1, 125_000, 10_000_000_000, UNLIMITED] {
-            set_max_pacing_rate(sender.as_fd(), rate).unwrap();
-            assert_eq!(max_pacing_rate(sender.as_fd()).unwrap(), rate);
+            Watched::new(&sender).unwrap().set_max_pacing_rate(rate).unwrap();
+            assert_eq!(max_pacing_rate(&sender), rate);
         }
+    }
+
+    #[test]
+    fn a_socket_that_has_the_descriptor_of_a_closed_one_is_left_alone() {
+        let ((closed, mut receiver), (other, _other_receiver)) = (pair(), pair());
+        let watched = Watched::new(&closed).unwrap();
+        // Closed, and another's, in one call: other tests open sockets meanwhile.
+        // SAFETY: both descriptors are open, and are still when their owners close them.
+        assert!(unsafe { libc::dup2(other.as_raw_fd(), closed.as_raw_fd()) } >= 0);
+        assert_eq!(receiver.read(&mut [0]).unwrap(), 0, "the connection has ended");
+        assert!(watched.look().is_err() && watched.addresses().is_err());
+        assert!(watched.set_max_pacing_rate(1).is_err());
+        assert_eq!(max_pacing_rate(&other), UNLIMITED);
+        assert!(!watched.is(Watched::new(&other).unwrap()));
+    }
+
+    #[test]
+    fn what_is_no_tcp_socket_is_refused() {
+        assert!(Watched::new(&-1).is_err());
+        assert!(Watched::new(&std::fs::File::open("/dev/null").unwrap()).is_err());
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert!(Watched::new(&udp).unwrap().look().is_err());
     }
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use netnum_service::protocol::{EndpointProtocol, EndpointSession, Event, Flowlet, Random, Short};
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 pub(crate) const LIFETIME: Duration = Duration::from_millis(16);
-const STEP: Duration = Duration::from_micros(250);
-const STEPS_PER_TICK: u32 = 4;
+pub(crate) const STEP: Duration = Duration::from_micros(250);
+pub(crate) const STEPS_PER_TICK: u32 = 4;
 
 /// How bad the network is, and how often something happens, each as a probability per datagram or step.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +23,74 @@ pub(crate) struct Weather {
 
 pub(crate) const CALM: Weather = Weather { loss: 0.0, doubles: 0.0, steps_of_delay: 1, changes: 0.0, restarts: 0.0 };
 
-enum To {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum To {
     Allocator,
     Endpoint,
+}
+
+/// A datagram from or to an endpoint.
+pub(crate) struct Packet {
+    arrives: Duration,
+    pub(crate) to: To,
+    pub(crate) endpoint: usize,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Random bytes, or one of these datagrams with some bytes changed, cut or added to.
+pub(crate) fn damaged(rng: &mut ChaCha8Rng, datagrams: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = match datagrams.len() {
+        0 => Vec::new(),
+        len => datagrams[rng.random_range(0..len)].clone(),
+    };
+    match rng.random_range(0..4) {
+        0 => {
+            // Of a known kind half of the time.
+            bytes.truncate(if rng.random() { 2 } else { 0 });
+            let length = rng.random_range(bytes.len()..200);
+            let mut random = vec![0; length - bytes.len()];
+            rng.fill_bytes(&mut random);
+            bytes.extend(random);
+        }
+        1 => bytes.truncate(rng.random_range(0..=bytes.len())),
+        2 => bytes.extend([7; 6]),
+        _ => {}
+    }
+    for _ in 0..rng.random_range(0..3) {
+        if !bytes.is_empty() {
+            let place = rng.random_range(0..bytes.len());
+            bytes[place] = rng.random();
+        }
+    }
+    bytes
+}
+
+/// The network between endpoints and allocator.
+pub(crate) struct Wire {
+    rng: ChaCha8Rng,
+    under_way: Vec<Packet>,
+}
+
+impl Wire {
+    pub(crate) fn new(rng: ChaCha8Rng) -> Self {
+        Self { rng, under_way: Vec::new() }
+    }
+
+    /// Sends a datagram that may be lost, delayed and doubled. Those with different delays come in another order.
+    pub(crate) fn send(&mut self, weather: &Weather, now: Duration, to: To, endpoint: usize, bytes: Vec<u8>) {
+        let copies = 1 + u32::from(self.rng.random::<f64>() < weather.doubles);
+        for _ in 0..copies {
+            if self.rng.random::<f64>() >= weather.loss {
+                let arrives = now + STEP * self.rng.random_range(1..=weather.steps_of_delay);
+                self.under_way.push(Packet { arrives, to, endpoint, bytes: bytes.clone() });
+            }
+        }
+    }
+
+    /// Those that have arrived by now.
+    pub(crate) fn arrived(&mut self, now: Duration) -> Vec<Packet> {
+        self.under_way.extract_if(.., |packet| packet.arrives <= now).collect()
+    }
 }
 
 pub(crate) struct World {
@@ -34,13 +99,13 @@ pub(crate) struct World {
     steps: u32,
     endpoints: Vec<EndpointProtocol>,
     sessions: Vec<EndpointSession>,
-    in_flight: Vec<(Duration, To, usize, Vec<u8>)>,
+    wire: Wire,
     /// When a session last had such a rate for a flowlet: by endpoint, id, rate.
     had: FxHashMap<(usize, u32, u16), Duration>,
     limit: usize,
 }
 
-fn random(rng: &mut ChaCha8Rng) -> Random {
+pub(crate) fn random(rng: &mut ChaCha8Rng) -> Random {
     let mut own = ChaCha8Rng::seed_from_u64(rng.random());
     Box::new(move || own.random())
 }
@@ -53,27 +118,13 @@ impl World {
             (EndpointProtocol::new(random(rng)), EndpointSession::new(LIFETIME, limit, random(rng)))
         };
         let (endpoints, sessions) = (0..endpoints).map(|_| sides(&mut rng)).unzip();
-        let (now, steps, in_flight, had) = (Duration::ZERO, 0, Vec::new(), FxHashMap::default());
-        Self { rng, now, steps, endpoints, sessions, in_flight, had, limit }
+        let wire = Wire::new(ChaCha8Rng::seed_from_u64(rng.random()));
+        let (now, steps, had) = (Duration::ZERO, 0, FxHashMap::default());
+        Self { rng, now, steps, endpoints, sessions, wire, had, limit }
     }
 
     fn happens(&mut self, probability: f64) -> bool {
         self.rng.random::<f64>() < probability
-    }
-
-    fn send(&mut self, weather: &Weather, to: To, endpoint: usize, bytes: Vec<u8>) {
-        if self.happens(weather.loss) {
-            return;
-        }
-        let arrives = self.now + STEP * self.rng.random_range(1..=weather.steps_of_delay);
-        self.in_flight.push((arrives, to, endpoint, bytes));
-    }
-
-    fn send_some(&mut self, weather: &Weather, to: fn() -> To, endpoint: usize, bytes: Vec<u8>) {
-        if self.happens(weather.doubles) {
-            self.send(weather, to(), endpoint, bytes.clone());
-        }
-        self.send(weather, to(), endpoint, bytes);
     }
 
     pub(crate) fn random_flowlet(&mut self) -> Flowlet {
@@ -120,17 +171,14 @@ impl World {
     }
 
     fn deliver(&mut self, weather: &Weather) {
-        let (due, later) = std::mem::take(&mut self.in_flight).into_iter().partition(|packet| packet.0 <= self.now);
-        self.in_flight = later;
-        let _: &Vec<_> = &due;
-        for (_, to, endpoint, bytes) in due {
+        for Packet { to, endpoint, bytes, .. } in self.wire.arrived(self.now) {
             match to {
                 To::Allocator => {
                     let (mut events, mut answer) = (Vec::new(), Vec::new());
                     let taken = self.sessions[endpoint].receive(&bytes, self.now, &mut events, &mut answer);
                     taken.expect("it was sent by an endpoint");
                     if !answer.is_empty() {
-                        self.send_some(weather, || To::Endpoint, endpoint, answer);
+                        self.wire.send(weather, self.now, To::Endpoint, endpoint, answer);
                     }
                 }
                 To::Endpoint => {
@@ -163,7 +211,7 @@ impl World {
             }
             let mut out = Vec::new();
             if self.sessions[endpoint].poll(self.now, &mut out) {
-                self.send_some(weather, || To::Endpoint, endpoint, out);
+                self.wire.send(weather, self.now, To::Endpoint, endpoint, out);
             }
         }
     }
@@ -197,7 +245,7 @@ impl World {
             for endpoint in 0..self.endpoints.len() {
                 let mut out = Vec::new();
                 if self.endpoints[endpoint].poll(self.now, &mut out) {
-                    self.send_some(weather, || To::Allocator, endpoint, out);
+                    self.wire.send(weather, self.now, To::Allocator, endpoint, out);
                 }
             }
             if self.steps.is_multiple_of(STEPS_PER_TICK) {

@@ -6,6 +6,7 @@ mod certificates;
 #[cfg(target_os = "linux")]
 mod client;
 mod lossy;
+mod overload;
 mod protocol;
 #[cfg(target_os = "linux")]
 mod service;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use netnum_service::protocol::{
     Damaged, EndpointProtocol, EndpointSession, Event, Flowlet, MAX_DATAGRAM, Random, Short,
 };
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::lossy::{CALM, LIFETIME, Weather, World};
+use crate::lossy::{CALM, LIFETIME, Weather, World, damaged};
 
 /// A schedule of chaos, then enough calm for everything to be told: hellos are 50 ms apart at most.
 fn agrees_after_chaos(seed: u64) -> usize {
@@ -28,7 +28,7 @@ fn agrees_after_chaos(seed: u64) -> usize {
 }
 
 /// So many, or those of the environment: 100 000 take a quarter of an hour.
-fn schedules() -> u64 {
+pub(crate) fn schedules() -> u64 {
     std::env::var("NETNUM_SCHEDULES").map_or(1000, |number| number.parse().expect("NETNUM_SCHEDULES is a number"))
 }
 
@@ -342,7 +342,6 @@ fn an_endpoint_has_no_more_flowlets_than_its_limit() {
     assert_eq!((pair.endpoint.pending(), pair.session.flowlets().count()), (0, 100));
 }
 
-/// Random bytes, and valid datagrams with some bytes changed, cut or added to.
 fn fuzz(seed: u64, count: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut pair = Pair::new();
@@ -361,28 +360,7 @@ fn fuzz(seed: u64, count: usize) {
             kept.push(datagram);
         }
         kept.drain(..kept.len().saturating_sub(32));
-        let mut bytes = match kept.len() {
-            0 => Vec::new(),
-            len => kept[rng.random_range(0..len)].clone(),
-        };
-        match rng.random_range(0..4) {
-            0 => {
-                bytes = vec![0; rng.random_range(0..200)];
-                rng.fill_bytes(&mut bytes);
-                if rng.random() && bytes.len() > 1 {
-                    (bytes[0], bytes[1]) = (1, rng.random_range(0..8));
-                }
-            }
-            1 => bytes.truncate(rng.random_range(0..=bytes.len())),
-            2 => bytes.extend([7; 6]),
-            _ => {}
-        }
-        for _ in 0..rng.random_range(0..3) {
-            if !bytes.is_empty() {
-                let place = rng.random_range(0..bytes.len());
-                bytes[place] = rng.random();
-            }
-        }
+        let bytes = damaged(&mut rng, &kept);
         let _ = pair.session_hears(&bytes);
         let _ = pair.endpoint_hears(&bytes);
         let known: Vec<u32> = pair.session.flowlets().map(|(id, ..)| id).collect();

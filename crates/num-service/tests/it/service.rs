@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -13,9 +13,13 @@ use std::time::{Duration, Instant};
 use netnum_service::Certificates;
 use netnum_service::daemon::{Config, Daemon};
 use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointError, EndpointStatus};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::certificates::Authority;
 use crate::client::{client_config, get, metric};
+use crate::lossy::damaged;
+use crate::protocol::schedules;
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
@@ -69,7 +73,7 @@ impl Setup {
 
 /// A sender that never stops writing, and a receiver that reads all.
 struct Stream {
-    sender: Arc<TcpStream>,
+    sender: TcpStream,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -79,7 +83,7 @@ const TO_B: &str = "127.0.0.2:80";
 impl Stream {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let sender = Arc::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut receiver = listener.accept().unwrap().0;
         let stop = Arc::new(AtomicBool::new(false));
         let (to_stop, writer) = (stop.clone(), sender.try_clone().unwrap());
@@ -95,7 +99,7 @@ impl Stream {
     }
 
     fn attach(&self, endpoint: &Endpoint) {
-        endpoint.attach(&self.sender, TO_B.parse().unwrap(), 1.0).unwrap();
+        endpoint.attach(&self.sender, Some(TO_B.parse().unwrap()), 1.0).unwrap();
     }
 
     fn stop(&self) {
@@ -132,6 +136,38 @@ fn a_socket_that_fills_is_paced_and_one_that_empties_is_not() {
     wait_for("its end at the allocator", || metric(&daemon, "netnum_flowlets") == 0.0);
     drop(stream);
     wait_for("the socket's end", || is(&endpoint, |status| status.sockets == 0));
+}
+
+#[test]
+fn a_socket_that_is_attached_again_is_one_with_another_weight_and_destination() {
+    let setup = Setup::new("again");
+    let daemon = setup.start();
+    let endpoint = setup.endpoint(daemon.address());
+    let stream = Stream::new();
+    stream.attach(&endpoint);
+    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    // Its peer is 127.0.0.1, as it is: no limit holds between two addresses of one node.
+    endpoint.attach(&stream.sender, None, 2.0).unwrap();
+    wait_for("another flowlet, without a rate", || {
+        is(&endpoint, |status| (status.sockets, status.flowlets, status.paced) == (1, 1, 0) && status.started >= 2)
+    });
+    wait_for("the end of the first", || metric(&daemon, "netnum_flowlets_ended_total") >= 1.0);
+}
+
+#[test]
+fn a_socket_that_is_closed_ends_its_connection_and_is_forgotten() {
+    let setup = Setup::new("closed");
+    let endpoint = setup.endpoint("127.0.0.1:9".parse().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut receiver = listener.accept().unwrap().0;
+    endpoint.attach(&sender, None, 1.0).unwrap();
+    wait_for("the socket", || is(&endpoint, |status| status.sockets == 1));
+    drop(sender);
+    // Where the endpoint held it too, this would never come.
+    receiver.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    assert_eq!(receiver.read(&mut [0]).unwrap(), 0);
+    wait_for("its end", || is(&endpoint, |status| status.sockets == 0));
 }
 
 #[test]
@@ -212,6 +248,44 @@ fn a_client_without_a_certificate_is_refused() {
     assert_eq!(metric(&daemon, "netnum_datagrams_received_total"), 0.0);
 }
 
+/// Passes an endpoint's datagrams on, among so many others that are damaged, and then until it is led.
+fn relay_damaged(relay: &UdpSocket, daemon: &Daemon, endpoint: &Endpoint, count: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let out = UdpSocket::bind("127.0.0.1:0").unwrap();
+    out.connect(daemon.address()).unwrap();
+    relay.set_nonblocking(true).unwrap();
+    out.set_nonblocking(true).unwrap();
+    let (mut from, mut kept, mut sent, mut buffer) = (None, Vec::new(), 0, [0; 2048]);
+    wait_for("a session after all that was damaged", || {
+        while let Ok((length, address)) = relay.recv_from(&mut buffer) {
+            from = Some(address);
+            let _ = out.send(&buffer[..length]);
+            kept.push(buffer[..length].to_vec());
+        }
+        kept.drain(..kept.len().saturating_sub(32));
+        while let Ok(length) = out.recv(&mut buffer) {
+            from.map(|address| relay.send_to(&buffer[..length], address));
+        }
+        for _ in 0..200.min(count - sent) {
+            // What finds no room is lost.
+            let _ = out.send(&damaged(&mut rng, &kept));
+            sent += 1;
+        }
+        sent == count && endpoint.status().is_led
+    });
+}
+
+#[test]
+fn damaged_handshakes_neither_end_the_daemon_nor_reach_the_allocator() {
+    let setup = Setup::new("damaged");
+    let daemon = setup.start();
+    let relay = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let endpoint = setup.endpoint(relay.local_addr().unwrap());
+    relay_damaged(&relay, &daemon, &endpoint, 10 * schedules() as usize);
+    assert!(metric(&daemon, "netnum_datagrams_received_total") > 0.0);
+    assert_eq!(metric(&daemon, "netnum_datagrams_refused_total"), 0.0);
+}
+
 #[test]
 fn a_newer_connection_of_a_name_takes_the_place_of_the_older() {
     let setup = Setup::new("twins");
@@ -240,10 +314,9 @@ fn an_endpoint_refuses_an_allocator_of_another_name_or_authority() {
 fn what_cannot_be_attached_is_named() {
     let setup = Setup::new("attached");
     let endpoint = setup.endpoint("127.0.0.1:9".parse().unwrap());
-    let to: SocketAddrV4 = TO_B.parse().unwrap();
     let stream = Stream::new();
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = endpoint.attach(&stream.sender, to, weight).unwrap_err().to_string();
+        let error = endpoint.attach(&stream.sender, None, weight).unwrap_err().to_string();
         assert_eq!(error, format!("weight is {weight}, expected a number > 0"));
     }
     for (watch, idle, expected) in [
@@ -255,11 +328,14 @@ fn what_cannot_be_attached_is_named() {
         (config.watch, config.idle) = (Duration::from_micros(watch), Duration::from_micros(idle));
         assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), expected);
     }
-    let udp = Arc::new(std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
-    assert!(matches!(endpoint.attach(&udp, to, 1.0), Err(EndpointError::System(_))));
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    for error in [endpoint.attach(&udp, None, 1.0), endpoint.attach(&listener, None, 1.0)] {
+        assert!(matches!(error, Err(EndpointError::System(_))));
+    }
     if let Ok(listener) = TcpListener::bind("[::1]:0") {
-        let six = Arc::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
-        assert!(matches!(endpoint.attach(&six, to, 1.0), Err(EndpointError::Address(_))));
+        let six = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert!(matches!(endpoint.attach(&six, None, 1.0), Err(EndpointError::Address(_))));
     }
 }
 
