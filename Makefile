@@ -6,7 +6,7 @@
 #   SLOW=1 make test                the slow tests too
 #   JOBS=8 make test                Python tests in 8 processes
 #   SERVICE=1 make test             those of the service too (make lint, make docs and make valgrind as well)
-#   SERVICE=1 make demo             netnum with netnum.endpoint
+#   SERVICE=1 make demo             netnum with netnum.endpoint (the next build without it has none)
 #   FULL=1 make bench               the largest sizes too
 #   MINUTES=60 make fuzz            for an hour
 #   COUNT=1000000 make random-problems

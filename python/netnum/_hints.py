@@ -408,6 +408,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     "Report": {
         "to_frame": "it is `to_pandas()`",
         "to_csv": "it is `to_pandas().to_csv(path)`",
+        "timeline": "simulate(..., timeline=True) keeps one",
         "rates": "`mean_rates` has their means, and with simulate(timeline=True) `timeline.rates(flow)` all of them",
         "fct": "they are `completion_times`",
         "fcts": "they are `completion_times`",

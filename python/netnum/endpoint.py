@@ -18,8 +18,9 @@ lives, pacing is lifted, and TCP goes on alone::
     sock = socket.create_connection(("10.0.0.2", 5001))
     netnum.endpoint.attach(sock)
 
-On Linux, with IPv4, in a netnum that was built with its service: importing it elsewhere says how. A process has one
-endpoint, and a certificate that no other process has.
+On Linux, with IPv4, in a netnum that was built with its service; where it was not, the ImportError says how. A process
+has one endpoint, and a certificate that no other process has. A socket is watched by its descriptor: of one that has
+duplicates, attach the descriptor that is closed last.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 from typing import NamedTuple, Protocol
 
 if sys.platform != "linux":
@@ -74,6 +76,7 @@ class Status(NamedTuple):
 
 
 _endpoint: _Endpoint | None = None
+_connecting = threading.Lock()
 
 
 def connect(
@@ -121,18 +124,19 @@ def connect(
     >>> netnum.endpoint.connect(("10.0.0.100", 4433), "allocator.example", **files)  # doctest: +SKIP
     """
     global _endpoint
-    if _endpoint is not None:
-        raise RuntimeError("this process has an endpoint: netnum.endpoint.close() ends it")
-    _endpoint = _Endpoint(
-        allocator,
-        name,
-        authority=authority,
-        certificate=certificate,
-        key=key,
-        watch_us=watch_us,
-        idle_us=idle_us,
-        rate_aware=rate_aware,
-    )
+    with _connecting:
+        if _endpoint is not None:
+            raise RuntimeError("this process has an endpoint: netnum.endpoint.close() ends it")
+        _endpoint = _Endpoint(
+            allocator,
+            name,
+            authority=authority,
+            certificate=certificate,
+            key=key,
+            watch_us=watch_us,
+            idle_us=idle_us,
+            rate_aware=rate_aware,
+        )
 
 
 def attach(sock: _Socket, destination: tuple[str, int] | None = None, weight: float = 1.0) -> None:
@@ -211,8 +215,9 @@ def _connected() -> _Endpoint:
 
 def _forget() -> None:
     """In a process that was forked: the endpoint is its parent's."""
-    global _endpoint
-    _endpoint = None
+    global _endpoint, _connecting
+    # A thread that does not exist here may have held the lock.
+    _endpoint, _connecting = None, threading.Lock()
 
 
 atexit.register(close)

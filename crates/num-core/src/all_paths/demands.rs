@@ -38,7 +38,8 @@ pub struct CarriedOverAllPaths {
 /// was, with what fits over one path per flow and the bound of these prices, which takes one search.
 ///
 /// # Errors
-/// Those of [`concurrent_flow`](crate::concurrent_flow()), [`Error::CheapestPath`](crate::Error::CheapestPath), and those of the oracle.
+/// Those of [`concurrent_flow`](crate::concurrent_flow()), [`Error::CheapestPath`](crate::Error::CheapestPath), and
+/// those of the oracle.
 pub fn concurrent_flow_over_all_paths(
     problem: &Problem,
     all: &dyn CheapestPaths,
@@ -227,7 +228,8 @@ pub(super) enum Floors {
 }
 
 /// Whether floors fit over the paths of a problem, or want others: those that are cheaper than what flows pay under the
-/// prices that prove the largest part of all floors that fits. The level of the paths before them is replaced by theirs.
+/// prices that prove the largest part of all floors that fits. The level of the paths before them is replaced by
+/// theirs.
 ///
 /// # Errors
 /// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).

@@ -14,8 +14,8 @@
 //!
 //! The certificate over all paths is that of the problem with the cheapest path of every flow among its paths
 //! (`crate::certificate`). A flow may carry more over other paths than over those it has there: `Problem::with_reaches`
-//! says how much, so that the bound holds. So the gap and the residual are defined in one place, and the paths that a round adds
-//! are those that its certificate was about.
+//! says how much, so that the bound holds. So the gap and the residual are defined in one place, and the paths that a
+//! round adds are those that its certificate was about.
 //!
 //! | file | contents |
 //! |---|---|

@@ -61,8 +61,8 @@ impl FirstLevels {
         Ok(Self { network, frame, lowest, links: problem.links() })
     }
 
-    /// The level, by pivots that depend on `seed`; from the level of a network that has some of the paths of this one,
-    /// if there is one.
+    /// The level: from that of a network that has some of the paths of this one, if there is one, or else from the
+    /// beginning, by pivots that depend on `seed`.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

@@ -34,9 +34,9 @@ impl Search {
         Self::new(problem, None, 0.0, workers)
     }
 
-    /// From an earlier solution on the same paths, if there is one. Rates over several paths are an answer that are
-    /// proven to be as near as `accuracy`, or but for rounding where that is 0. The workers do the passes over paths,
-    /// where flows have one each.
+    /// From an earlier solution on the same paths or fewer, if there is one. Rates over several paths are an answer
+    /// that are proven to be as near as `accuracy`, or but for rounding where that is 0. The workers do the passes over
+    /// paths, where flows have one each.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
@@ -136,8 +136,8 @@ impl Search {
         }
     }
 
-    /// A search for exact rates of another problem on the same paths, from what this one has found; none where that is
-    /// nothing to start from.
+    /// A search for exact rates of another problem on these paths, or these and more, from what this one has found;
+    /// none where that is nothing to start from.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).

@@ -174,7 +174,8 @@ impl SeveralPaths {
         }
     }
 
-    /// The start of a search for other capacities, caps or weights, once this one is done and proven.
+    /// The start of a search for other capacities, caps or weights, or over more paths, once this one is done and
+    /// proven.
     pub(super) fn next_start(&self) -> Option<WarmStart> {
         let (best, _) = self.best.as_ref().filter(|(_, residual)| *residual <= ACCEPTABLE)?;
         Some(WarmStart::new(Arc::clone(&self.frame), best.basis.clone(), best.witness.clone(), self.work))

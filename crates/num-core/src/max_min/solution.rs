@@ -38,7 +38,7 @@ pub struct MaxMin {
     is_exact: bool,
 }
 
-/// The start of a search for max-min rates: the end of an earlier one on the same paths.
+/// The start of a search for max-min rates: the end of an earlier one on the same paths or fewer.
 #[derive(Debug, Clone)]
 pub struct MaxMinBasis {
     paths: Arc<Paths>,

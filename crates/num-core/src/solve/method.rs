@@ -44,8 +44,8 @@ pub trait Method: Send {
     /// Writes the rates at the present prices to `state`, where steps do not.
     fn write_rates(&mut self, _problem: &Presolved, _state: &mut State) {}
 
-    /// Makes this method for another problem on these paths, from more than prices and rates of what it has found
-    /// here; none where there is no more.
+    /// Makes this method for another problem on these paths, or these and more, from more than prices and rates of what
+    /// it has found here; none where there is no more.
     ///
     /// # Errors
     /// Those of making it.

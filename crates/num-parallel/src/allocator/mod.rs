@@ -383,8 +383,8 @@ impl Allocator {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RanksDiffer`] where ranks do not have the same links, capacities, prices, method and options,
-    /// settings, numbers; [`Error::Setting`] for normalizers that take all flows at once, as [`Normalization::Fill`]; those of
+    /// [`Error::RanksDiffer`] where ranks do not have the same links, capacities, prices, method and options, settings,
+    /// numbers; [`Error::Setting`] for normalizers that take all flows at once, as [`Normalization::Fill`]; those of
     /// [`Ranks`].
     pub fn over(&mut self, ranks: Ranks) -> Result<()> {
         ranks.together(Call::Allocator, || self.check_ranks(&ranks))?;

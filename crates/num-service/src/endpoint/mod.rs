@@ -193,7 +193,8 @@ impl Endpoint {
     /// destination (the peer's address, where none is given, or else the one that the allocator's hosts have), and
     /// paced. A socket that is attached again has another weight and destination from then on.
     ///
-    /// The endpoint keeps no duplicate of the socket, and leaves alone what has its descriptor afterwards.
+    /// The endpoint keeps no duplicate of the socket, and leaves alone what has its descriptor afterwards. Of a socket
+    /// with duplicates, attach the descriptor that is closed last.
     ///
     /// # Errors
     /// [`EndpointError::Address`] for IPv6, [`EndpointError::Weight`], [`EndpointError::System`] for what is not a

@@ -14,9 +14,10 @@ use libc::{c_int, socklen_t};
 
 /// A TCP socket of somebody else, who closes it at any time.
 ///
-/// It is known by its descriptor, and by its cookie (SO_COOKIE), which the kernel gives to no other socket: the
-/// descriptor of a closed one is soon that of another file. A duplicate would stay the socket's, but closing a socket
-/// ends its connection only where no duplicate is left, in this process and in those forked from it.
+/// It is known by its descriptor, and by its cookie (SO_COOKIE), which the kernel gives to no other socket of its
+/// network namespace: the descriptor of a closed one is soon that of another file. A duplicate would stay the socket's,
+/// but closing a socket ends its connection only where no duplicate is left, in this process and in those forked from
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched {
     descriptor: RawFd,

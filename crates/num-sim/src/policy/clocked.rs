@@ -363,7 +363,7 @@ impl Policy for Clocked {
     }
 
     fn splits(&self) -> bool {
-        // RCP's prices settle where flows with several paths leave a third of what these carry.
+        // RCP's prices settle where two flows over two paths have .6 to .8 of what these carry.
         self.options.method != "rcp"
     }
 

@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::numbers::NONE;
 use crate::workload::Workload;
 
-/// Calls of a loop, and flows of it, in a run that nothing else ends: more are taken for a loop without an end.
+/// Calls of a loop, and flows of it, at most where neither `until` nor a time limit ends the run.
 const MOST_WITHOUT_END: usize = 1_000_000;
 
 /// The flows of a closed loop, such as clients that ask again when they have their answers.
 pub trait ClosedLoop {
     /// Called at time 0, at every instant at which flows have ended, with [packets](crate::Packets) at the destination,
-    /// and at the times that it has set: returns flows that arrive now or later. `ended` are those that have ended since
-    /// the last call, in order of their numbers.
+    /// and at the times that it has set: returns flows that arrive now or later. `ended` are those that have ended
+    /// since the last call, in order of their numbers.
     ///
     /// # Errors
     /// Of the loop; an error ends the run.
@@ -173,8 +173,8 @@ impl<'a> Pending<'a> {
         self.next_call = next_call;
         self.count += 1 + flows.len();
         if self.count > MOST_WITHOUT_END && !self.has_end {
-            let what = "has no end: more than a million calls and flows of it, in a run without until (simulated \
-                        seconds) and without a time limit";
+            let what =
+                "has more than a million calls and flows: give the run until (simulated seconds) or a time limit";
             return Err(refused(what.into()));
         }
         self.add(flows, now, "gave")

@@ -78,10 +78,11 @@ pub fn simulate(
 ///
 /// The workload of the report has all flows that were given, in order of their starts, which are its arrivals: it has
 /// no [dependencies](Workload::dependencies). Where the run was over before some have started, these come last; those
-/// that wait for others arrive there after the end. Coflows have numbers in the order in which they start. [`simulate`]
-/// with that workload and the same settings gives the same completion times and the same bytes over links, bit for bit.
-/// Calls of the loop are events of its run only, also those after the last flow: the number of events, the time at the
-/// end with the utilization of links until then, and the status may differ.
+/// that wait for others arrive there after the end. Coflows have numbers in the order in which they start. Of a run
+/// that has finished or reached [`until`](RunSettings::until), [`simulate`] with that workload and the same settings
+/// gives the same completion times and the same bytes over links, bit for bit. Calls of the loop are events of its run
+/// only, also those after the last flow: the number of events, the time at the end with the utilization of links until
+/// then, and the status may differ.
 ///
 /// # Errors
 /// Those of [`simulate`], and of the loop; [`Error::ClosedLoop`] for an answer that cannot be used, for flows of the

@@ -165,8 +165,8 @@ class_by_name! {
     ///
     ///   After `lock_after` changes of path in a row a flow stays on the best of these paths for `lock_for` round
     ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
-    /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link; with `pooled` as the
-    ///   policy splits it.
+    /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link; with `pooled` the
+    ///   policy splits it over them.
     /// - ``"k-shortest"``: one of the `k` shortest paths for each flow, drawn evenly with the seed of `simulate`, or
     ///   with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path take
     ///   the others. With `pooled` a flow has all of them, and the policy sets the rate on each: that is the best split

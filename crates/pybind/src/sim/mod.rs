@@ -199,10 +199,11 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// - or a tuple of that and the time of the next call if no flow ends before, after `now`.
 ///
 /// The simulation ends when no flow is left and no call is to come, or at `until`. One without `until` and
-/// `time_limit` in which there are more than a million calls and new flows is an error: it would never end. The
+/// `time_limit` in which there are more than a million calls and new flows ends with an error. The
 /// workload of the report has all flows, also those of `workload`, in the order of their starts, which are its
-/// arrivals: it has no `after`. Where the simulation is over before some have started, these come last. A simulation of
-/// that workload with the same arguments has the same completion times and link bytes, bit for bit. Calls of the
+/// arrivals: it has no `after`. Where the simulation is over before some have started, these come last. Of one that
+/// has finished or reached `until`, a simulation of that workload with the same arguments has the same completion times
+/// and link bytes, bit for bit. Calls of the
 /// function are events of its own simulation only, also those after the last flow: the number of events, the time at
 /// the end, utilizations until then and the status may differ.
 ///

@@ -3,13 +3,13 @@
 use netnum_core::Parameter;
 use netnum_sim::{Report as Core, RunStatus};
 use numpy::PyArray1;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use super::{Timeline, UpdateTraffic, Workload};
-use crate::error::{NumError, setting};
+use crate::error::setting;
 use crate::numbers;
 use crate::topology::Topology;
 
@@ -171,11 +171,12 @@ impl Report {
         self.core.update_traffic.map(Into::into)
     }
 
-    /// Rates of flows and loads of links over time: `Timeline`. A NumError says so where `simulate` was not given
-    /// ``timeline=True``.
+    /// Rates of flows and loads of links over time: `Timeline`. There is none where `simulate` was not given
+    /// ``timeline=True``, which the AttributeError says.
     #[getter]
     fn timeline(&self, py: Python<'_>) -> PyResult<Py<Timeline>> {
-        let none = || NumError::new_err("the report has no timeline: simulate(..., timeline=True) keeps one");
+        // `netnum._hints` has the text.
+        let none = || PyAttributeError::new_err("timeline");
         self.timeline.as_ref().map(|timeline| timeline.clone_ref(py)).ok_or_else(none)
     }
 
