@@ -20,7 +20,7 @@ lives, pacing is lifted, and TCP goes on alone::
 
 On Linux, with IPv4, in a netnum that was built with its service; where it was not, the ImportError says how. A process
 has one endpoint, and a certificate that no other process has. A socket is watched by its descriptor: of one that has
-duplicates, attach the descriptor that is closed last.
+duplicates, attach the one that is closed last.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The endpoint of a process, in builds with the service. Tests wait for conditions, never for times."""
 
 import contextlib
+import errno
 import importlib
 import os
 import re
@@ -257,5 +258,6 @@ def test_what_cannot_be_attached_is_named(connect):
         netnum.endpoint.attach(sender)
     with socket.socket() as unconnected, pytest.raises(OSError, match="not connected"):
         netnum.endpoint.attach(unconnected)
-    with socket.socket(type=socket.SOCK_DGRAM) as datagrams, pytest.raises(OSError):
+    with socket.socket(type=socket.SOCK_DGRAM) as datagrams, pytest.raises(OSError) as refused:
         netnum.endpoint.attach(datagrams)
+    assert refused.value.errno == errno.EOPNOTSUPP

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use netnum_service::Certificates;
 use netnum_service::endpoint::{Endpoint as Core, EndpointConfig, EndpointError};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::error::{NumError, Raise, raise, setting};
@@ -77,7 +77,11 @@ fn address(name: &str, given: &Bound<'_, PyAny>) -> PyResult<SocketAddrV4> {
 impl Raise for EndpointError {
     fn raise(self) -> PyErr {
         match self {
-            Self::System(error) => error.into(),
+            // With its number it is of the class that Python has for it.
+            Self::System(error) => match error.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, error.to_string())),
+                None => error.into(),
+            },
             Self::Stopped => PyRuntimeError::new_err(self.to_string()),
             error => NumError::new_err(error.to_string()),
         }

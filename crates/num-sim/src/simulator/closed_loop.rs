@@ -173,9 +173,11 @@ impl<'a> Pending<'a> {
         self.next_call = next_call;
         self.count += 1 + flows.len();
         if self.count > MOST_WITHOUT_END && !self.has_end {
-            let what =
-                "has more than a million calls and flows: give the run until (simulated seconds) or a time limit";
-            return Err(refused(what.into()));
+            let what = format!(
+                "has more than a million calls and flows by {now} s of the simulation: give the run until (simulated \
+                 seconds) or a time limit"
+            );
+            return Err(refused(what));
         }
         self.add(flows, now, "gave")
     }

@@ -185,7 +185,7 @@ fn refused_pools(policy: &str, routing: &str) -> Error {
     let names = policies_that(|policy| policy.splits());
     let what = format!(
         "sets one rate per flow, and routing {routing:?} pools paths, on each of which a policy sets a rate; policies \
-         that do are {names}"
+         that do by default are {names}"
     );
     Error::Policy { policy: policy.into(), what }
 }

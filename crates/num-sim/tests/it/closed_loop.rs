@@ -328,8 +328,8 @@ fn a_loop_without_an_end_needs_one() {
         run(&net, &Workload::default(), FAIR, &mut on, settings)
     };
     let error = outcome(&RunSettings::default()).unwrap_err().to_string();
-    let says = "the closed loop has more than a million calls and flows: give the run until (simulated seconds) or a \
-                time limit";
+    let says = "the closed loop has more than a million calls and flows by 9 s of the simulation: give the run until \
+                (simulated seconds) or a time limit";
     assert_eq!(error, says);
     let report = outcome(&RunSettings::default().with_until(20.0)).unwrap();
     assert_eq!((report.status, report.workload.len()), (RunStatus::TimeUp, 1_200_000));
