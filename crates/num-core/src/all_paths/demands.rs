@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
-use super::missing::{used, with_paths};
+use super::missing::used;
 use super::rounds::in_time;
 use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, min_utilization_from};
 use crate::error::Result;
@@ -217,39 +217,4 @@ fn over_one_path_each(problem: &Problem, workers: &dyn Workers) -> Result<Proble
         }
     }
     problem.with_paths_of(&first, workers)
-}
-
-/// What is found of floors over the paths of a problem.
-pub(super) enum Floors {
-    /// They fit, and it is known how; or no path of the network is missing for them, and they do not.
-    Settled(Problem),
-    /// The problem with paths that are missing for them.
-    Wanting(Problem),
-}
-
-/// Whether floors fit over the paths of a problem, or want others: those that are cheaper than what flows pay under the
-/// prices that prove the largest part of all floors that fits. The level of the paths before them is replaced by
-/// theirs.
-///
-/// # Errors
-/// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn floors(
-    problem: &Problem,
-    all: &dyn CheapestPaths,
-    link_costs: &[f64],
-    workers: &dyn Workers,
-    last: &mut Option<LevelBasis>,
-) -> Result<Floors> {
-    let flow = concurrent_flow_from(&problem.with_floors_as_demands(), last)?;
-    if flow.fraction >= 1.0 {
-        let rates = flow.rates.into_iter().map(|rate| rate / flow.fraction).collect();
-        return Ok(Floors::Settled(problem.with_carrying(rates)));
-    }
-    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - ROUNDING)).collect();
-    let found = all.cheaper(&flow.prices, &than, workers)?;
-    check(&found, problem.capacities(), &flow.prices, &than)?;
-    if found.flows.is_empty() {
-        return Ok(Floors::Settled(problem.clone()));
-    }
-    with_paths(problem, &found.flows, &found.paths, link_costs).map(Floors::Wanting)
 }

@@ -27,6 +27,7 @@
 //! | `rounds.rs` | the loop of rounds |
 //! | `few_paths.rs`, `vertex.rs` | the same rates over few paths |
 //! | `cuts.rs` | max-min: the paths that are missing under its cuts |
+//! | `floors.rs` | the paths that are missing for floors |
 //! | `demands.rs` | the largest fraction of all demands, and the least utilization |
 //! | `missing.rs` | the paths that are missing at some prices, and what they say about the gap |
 //!
@@ -40,6 +41,7 @@ mod cuts;
 mod demands;
 mod few_paths;
 mod first_paths;
+mod floors;
 mod graph;
 mod missing;
 mod network_paths;

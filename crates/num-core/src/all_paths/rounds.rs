@@ -7,8 +7,8 @@ use std::{fmt, mem};
 
 use super::cheapest_paths::CheapestPaths;
 use super::cuts;
-use super::demands::{Floors, floors};
 use super::first_paths;
+use super::floors::{Floors, floors};
 use super::missing::{self, Missing, at_paths, reaches, used};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result, check_length};

@@ -8,7 +8,7 @@ use super::numerical_saturation::{self, NumericalSaturation};
 use super::tolerances::TINY;
 use crate::error::Result;
 use crate::interrupt::check;
-use crate::normalize::{FNorm, relative};
+use crate::normalize::{FNorm, overload, relative};
 use crate::paths::parts::{pieces, split_mut};
 use crate::presolve::Presolved;
 use crate::tolerances::SUMMED;
@@ -56,7 +56,7 @@ impl<'a> FeasiblePoint<'a> {
             |path, row, loads| row.add(rates[path], loads),
         )?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
-        let overload = most_over_one(&relative_loads);
+        let overload = overload(&relative_loads);
         // Rates that keep floors fit but for rounding, and are not scaled. Nor are max-min rates over several paths
         // (the utilities without blocks), whose search has summed loads beyond doubles.
         let is_max_min = problem.blocks.is_empty() && !problem.is_single_path();
@@ -135,7 +135,7 @@ impl<'a> FeasiblePoint<'a> {
 
     /// By how much x̂ is over a capacity, at most: rounding.
     pub(crate) fn overload_left(&self) -> f64 {
-        most_over_one(&self.relative_loads)
+        overload(&self.relative_loads)
     }
 }
 
@@ -149,9 +149,4 @@ fn beside_costs<'a>(problem: &Presolved, prices: &'a [f64]) -> Result<Cow<'a, [f
     let least = problem.pass().least(unknown, |path, row, least| row.lower(|a| [problem.costs[path] / a], least))?;
     let of_links = prices.iter().zip(least.as_flattened());
     Ok(of_links.map(|(&price, least)| if price <= TINY * least { 0.0 } else { price }).collect())
-}
-
-/// max(v) − 1, at least 0.
-pub(super) fn most_over_one(values: &[f64]) -> f64 {
-    (values.iter().copied().fold(0.0, f64::max) - 1.0).max(0.0)
 }

@@ -9,10 +9,9 @@
 //! No rate is scaled below its flow's floor. Near an optimum z fits but for rounding, and e is divided by a little more
 //! than 1.
 
-use super::feasible_point::most_over_one;
 use crate::error::Result;
 use crate::interrupt;
-use crate::normalize::{FNorm, relative};
+use crate::normalize::{FNorm, overload, relative};
 use crate::presolve::{Presolved, ROUNDING};
 
 /// How often a part of the floors is split anew before all of them are.
@@ -21,7 +20,7 @@ const ROUNDS: usize = 32;
 /// Makes rates feasible that are within the caps. Returns by how much they were over a capacity, or below a floor, at
 /// most.
 pub(super) fn keep(problem: &Presolved, rates: &mut [f64]) -> Result<f64> {
-    let over = most_over_one(&relative(loads(problem, rates)?, &problem.capacities));
+    let over = overload(&relative(loads(problem, rates)?, &problem.capacities));
     let Split { kept, left, missed } = Split::off(problem, rates)?;
     let extra = relative(loads(problem, rates)?, &left);
     for (path, rate) in rates.iter_mut().enumerate() {

@@ -102,6 +102,11 @@ pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
     loads
 }
 
+/// By how much the largest load per capacity is above 1.
+pub(crate) fn overload(relative_loads: &[f64]) -> f64 {
+    (relative_loads.iter().copied().fold(0.0, f64::max) - 1.0).max(0.0)
+}
+
 /// Feasible rates of a problem by a normalizer, caps included. Where flows have floors, the normalizer is given what
 /// rates are above these and what the floors leave of capacities and caps, so that no floor is missed; floors that do
 /// not fit are cut to the largest part of all that does.
