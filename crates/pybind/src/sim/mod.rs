@@ -277,8 +277,8 @@ pub(crate) fn simulate(
     let mut report = bar.close(py, report, |report| (report.ended(), report.time))?;
     if warmup > 0.0 && report.ended() > 0 && report.mean_slowdown().is_nan() {
         let message = format!(
-            "warmup is {warmup}, and no flow that starts from then on has ended in this simulation of {:.4} s: means and \
-             quantiles over flows are nan",
+            "warmup is {warmup}, and no flow that starts from then on has ended in this simulation of {:.4} s: means \
+             and quantiles over flows are nan",
             report.time
         );
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(message)?, 1)?;
