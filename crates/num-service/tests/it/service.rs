@@ -119,6 +119,17 @@ fn is(endpoint: &Endpoint, what: fn(&EndpointStatus) -> bool) -> bool {
     what(&endpoint.status())
 }
 
+/// A daemon, an endpoint of it, and a stream that has a rate.
+fn paced(name: &str) -> (Setup, Daemon, Endpoint, Stream) {
+    let setup = Setup::new(name);
+    let daemon = setup.start();
+    let endpoint = setup.endpoint(daemon.address());
+    let stream = Stream::new();
+    stream.attach(&endpoint);
+    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    (setup, daemon, endpoint, stream)
+}
+
 #[test]
 fn a_socket_that_fills_is_paced_and_one_that_empties_is_not() {
     let setup = Setup::new("paced");
@@ -140,12 +151,7 @@ fn a_socket_that_fills_is_paced_and_one_that_empties_is_not() {
 
 #[test]
 fn a_socket_that_is_attached_again_is_one_with_another_weight_and_destination() {
-    let setup = Setup::new("again");
-    let daemon = setup.start();
-    let endpoint = setup.endpoint(daemon.address());
-    let stream = Stream::new();
-    stream.attach(&endpoint);
-    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    let (_setup, daemon, endpoint, stream) = paced("again");
     // Its peer is 127.0.0.1, as it is: no limit holds between two addresses of one node.
     endpoint.attach(&stream.sender, None, 2.0).unwrap();
     wait_for("another flowlet, without a rate", || {
@@ -172,13 +178,8 @@ fn a_socket_that_is_closed_ends_its_connection_and_is_forgotten() {
 
 #[test]
 fn when_the_allocator_is_gone_pacing_is_lifted_and_comes_back_with_it() {
-    let setup = Setup::new("gone");
-    let daemon = setup.start();
+    let (setup, daemon, endpoint, _stream) = paced("gone");
     let address = daemon.address();
-    let endpoint = setup.endpoint(address);
-    let stream = Stream::new();
-    stream.attach(&endpoint);
-    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
     daemon.stop();
     assert!(setup.folder.join("state").exists(), "it has written its snapshot");
     wait_for("the lapse", || is(&endpoint, |status| status.paced == 0 && status.lapses >= 1 && !status.is_led));
@@ -190,12 +191,7 @@ fn when_the_allocator_is_gone_pacing_is_lifted_and_comes_back_with_it() {
 
 #[test]
 fn a_network_that_is_read_again_changes_rates() {
-    let setup = Setup::new("reload");
-    let daemon = setup.start();
-    let endpoint = setup.endpoint(daemon.address());
-    let stream = Stream::new();
-    stream.attach(&endpoint);
-    wait_for("a rate", || is(&endpoint, |status| status.paced == 1));
+    let (setup, daemon, _endpoint, _stream) = paced("reload");
     let config = setup.config(daemon.address());
     let updates = metric(&daemon, "netnum_updates_total");
     setup.write_network("20e6");
