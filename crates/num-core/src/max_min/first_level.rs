@@ -102,33 +102,35 @@ impl FirstLevels {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     use super::FirstLevels;
-    use crate::{AlphaFair, Paths, Problem};
+    use crate::max_min::warm_start::tests::{drawn, path};
+    use crate::{Paths, Problem};
 
     #[test]
     fn over_more_paths_the_level_is_that_from_the_beginning() {
         for seed in 0..40 {
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
-            let path = |rng: &mut ChaCha8Rng| {
-                let first = rng.random_range(0..12u32);
-                vec![first, (first + rng.random_range(1..12)) % 12]
-            };
-            let capacities = (0..12).map(|_| rng.random_range(1.0..4.0)).collect();
-            let (paths, group) =
-                (Paths::from_lists((0..40).map(|_| path(rng))), (0..40).map(|path| path / 2).collect());
-            let before = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
-            let before = Problem::grouped(capacities, paths, group, before).unwrap();
+            let before = drawn(rng, 20);
             let flows: Vec<u32> = (0..20).collect();
             let more = Paths::from_lists((0..20).map(|_| path(rng)));
-            let more = before.with_more_paths(&flows, &more, &[]).unwrap();
+            let more = &before.with_more_paths(&flows, &more, &[]).unwrap();
             let level = |problem: &Problem, last| FirstLevels::new(problem).unwrap().find(1, last).unwrap();
             let first = level(&before, None).basis;
-            let networks = FirstLevels::new(&more).unwrap();
+            let networks = FirstLevels::new(more).unwrap();
             assert!(first.frame.renumbered(&first.basis, &networks.network).is_some());
-            let (warm, cold) = (networks.find(1, Some(first)).unwrap(), level(&more, None));
+            let (warm, cold) = (networks.find(1, Some(first)).unwrap(), level(more, None));
+            // Its prices prove it: no fraction of weights of 1 above Σ c p / Σ λ fits.
+            let price =
+                |path: usize| -> f64 { more.paths().links(path).iter().map(|&link| warm.prices[link as usize]).sum() };
+            let of_flow = |flow: u32| (0..more.paths().len()).filter(move |&path| more.group()[path] == flow);
+            let least = |flow: u32| of_flow(flow).map(price).fold(f64::INFINITY, f64::min);
+            let worth: f64 = more.capacities().iter().zip(&warm.prices).map(|(capacity, price)| capacity * price).sum();
+            let bound = worth / flows.iter().map(|&flow| least(flow)).sum::<f64>();
+            let rate: f64 = of_flow(0).map(|path| warm.rates[path]).sum();
+            assert!((bound - rate).abs() <= 1e-12 * bound, "{rate} is not proven: {bound}");
             let [warm, cold] = [warm, cold].map(|level| level.basis.above);
             assert!((warm - cold).abs() <= 1e-12 * cold, "{warm} from a level, {cold} from the beginning");
         }

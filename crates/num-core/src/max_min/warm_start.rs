@@ -154,7 +154,7 @@ impl WarmStart {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use rand::{RngExt, SeedableRng};
@@ -171,6 +171,19 @@ mod tests {
 
     const LINKS: u32 = 12;
 
+    pub(in crate::max_min) fn path(rng: &mut ChaCha8Rng) -> Vec<u32> {
+        let first = rng.random_range(0..LINKS);
+        vec![first, (first + rng.random_range(1..LINKS)) % LINKS]
+    }
+
+    /// Flows over two paths each, on links of which many have the same capacity.
+    pub(in crate::max_min) fn drawn(rng: &mut ChaCha8Rng, flows: u32) -> Problem {
+        let capacities = (0..LINKS).map(|_| f64::from(rng.random_range(1..4))).collect();
+        let paths = Paths::from_lists((0..2 * flows).map(|_| path(rng)));
+        let group = (0..2 * flows).map(|path| path / 2).collect();
+        Problem::grouped(capacities, paths, group, AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap()
+    }
+
     fn search(problem: &Problem) -> Search {
         Search::of(problem, Arc::new(Ranks::alone())).unwrap().finish().unwrap()
     }
@@ -180,15 +193,7 @@ mod tests {
         let mut proven = 0;
         for seed in 0..40 {
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
-            let path = |rng: &mut ChaCha8Rng| {
-                let first = rng.random_range(0..LINKS);
-                vec![first, (first + rng.random_range(1..LINKS)) % LINKS]
-            };
-            let capacities = (0..LINKS).map(|_| f64::from(rng.random_range(1..4))).collect();
-            let paths = Paths::from_lists((0..80).map(|_| path(rng)));
-            let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
-            let group = (0..80).map(|path| path / 2).collect();
-            let before = Problem::grouped(capacities, paths, group, utility).unwrap();
+            let before = drawn(rng, 40);
             let more = before.with_more_paths(&[3, 17], &Paths::from_lists([path(rng), path(rng)]), &[]).unwrap();
             let start = Arc::new(search(&before).next_start().unwrap());
 
