@@ -23,10 +23,11 @@
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
 //!   λ, per y.
-//! - From where complementarity is rounding beside the revenue, or infeasibility is more than it, what is missing are
-//!   rates of flows that pay little of it. Prices and Newton's equations then have twice the digits of a float: the
-//!   rounding of a large price is a large change of a small one, which the split of a flow that pays both is to make
-//!   equal. ℓ − q is that of the flow's main path, and differences from it. The first proximal term alone is left.
+//! - From where complementarity is rounding beside the revenue and ρ no longer falls, or infeasibility is more than
+//!   complementarity, what is missing are rates of flows that pay little of it. Prices and Newton's equations then have
+//!   twice the digits of a float: the rounding of a large price is a large change of a small one, which the split of a
+//!   flow that pays both is to make equal. ℓ − q is that of the flow's main path, and differences from it. The first
+//!   proximal term alone is left.
 //! - Path prices are compared with ℓ − Q: the level ℓ = λ − t of the flow, less the price Q of the links that all its
 //!   paths cross. Where t or Q is nearly all of λ, ℓ − Q is an independent iterate, and t or λ is computed from it: the
 //!   difference would be rounding of λ.
@@ -101,11 +102,14 @@ struct ProgressWatch {
     best_log: f64,
     best_complementarity: f64,
     since: usize,
+    /// Whether the largest |ρ| fell in the last iteration.
+    log_falls: bool,
 }
 
 impl ProgressWatch {
     fn new() -> Self {
-        Self { best: f64::INFINITY, best_log: f64::INFINITY, best_complementarity: f64::INFINITY, since: 0 }
+        let best = f64::INFINITY;
+        Self { best, best_log: best, best_complementarity: best, since: 0, log_falls: true }
     }
 }
 
@@ -262,8 +266,9 @@ impl InteriorPoint {
     /// Turns to exact directions when there is no progress.
     fn watch(&mut self, estimate: f64) {
         let (log, complementarity) = (self.residuals.largest_log, self.residuals.complementarity);
-        let ProgressWatch { best, best_log, best_complementarity, since } = &mut self.progress;
-        let falls = estimate < 0.9 * *best || log < 0.9 * *best_log || complementarity < 0.9 * *best_complementarity;
+        let ProgressWatch { best, best_log, best_complementarity, since, log_falls } = &mut self.progress;
+        *log_falls = log < 0.9 * *best_log;
+        let falls = estimate < 0.9 * *best || *log_falls || complementarity < 0.9 * *best_complementarity;
         if falls {
             (*best, *best_log) = (estimate.min(*best), log.min(*best_log));
             (*best_complementarity, *since) = (complementarity.min(*best_complementarity), 0);
@@ -279,14 +284,15 @@ impl InteriorPoint {
     /// several paths, and with them the rates of flows that pay prices many decades smaller.
     fn needs_finer_prices(&self, problem: &Presolved) -> bool {
         let Residuals { complementarity, infeasibility, .. } = self.residuals;
-        let is_rounding = complementarity < ROUNDING || complementarity < SMALL.min(infeasibility);
+        let ProgressWatch { since, log_falls, .. } = self.progress;
+        let is_rounding = complementarity < SMALL.min(infeasibility) || complementarity < ROUNDING && !log_falls;
         // Prices of linear programs are of the sizes of their weights.
         let is_linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
         problem.has_several_paths
             && !problem.blocks.iter().all(is_linear)
             && self.variables.finer.is_empty()
             && self.kkt.system.may_be_fine()
-            && (is_rounding || self.progress.since == PATIENCE / 3)
+            && (is_rounding || since == PATIENCE / 3)
     }
 }
 
@@ -323,5 +329,30 @@ impl Part {
                 }
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AlphaFair, Paths, Problem};
+
+    #[test]
+    fn finer_prices_are_left_until_rounding_stops_what_still_falls() {
+        let paths = Paths::from_lists([[0], [1]]);
+        let utilities = AlphaFair::new(4.0, 1.0).unwrap();
+        let problem = Problem::grouped(vec![1.0, 2.0], paths, vec![0, 0], utilities).unwrap();
+        let problem = Presolved::new(&problem).unwrap();
+        let mut method = InteriorPoint::new(&problem).unwrap();
+        let mut needs = |complementarity, infeasibility, log_falls| {
+            method.residuals = Residuals { complementarity, infeasibility, ..Residuals::default() };
+            method.progress.log_falls = log_falls;
+            method.needs_finer_prices(&problem)
+        };
+        assert!(!needs(1e-16, 1e-28, true));
+        assert!(needs(1e-16, 1e-28, false));
+        assert!(!needs(1e-14, 1e-28, false));
+        assert!(needs(1e-10, 1e-9, true));
+        assert!(!needs(1e-8, 1e-7, true));
     }
 }

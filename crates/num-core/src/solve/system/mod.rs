@@ -456,6 +456,7 @@ impl System {
                 sums.for_each(|(sum, value)| *sum += value);
             }
         }
+        rows.scale(&mut matrix);
         matrix
     }
 
@@ -523,6 +524,7 @@ impl System {
             }
             multipath.add_square(routing, weights, multipath.whole_flows(range), &rows, &mut matrix);
         }
+        rows.scale(&mut matrix);
         for (row, &link) in rows.links.iter().enumerate() {
             let scale = fx128::from(rows.scale[link as usize]);
             matrix[(row, row)] += fx128::from(diagonal[link as usize]) * scale * scale;
@@ -607,29 +609,42 @@ impl Rows {
         Self { scale, of, links }
     }
 
-    /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
+    /// Adds W_p r_p r_pᵀ of some paths to a matrix, its lower triangle.
     fn add_paths<T: Scalar>(&self, routing: &Paths, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<T>) {
-        let scaled = |&link: &u32| (self.of[link as usize], T::from(self.scale[link as usize]));
-        let times = |((row, scale), &a): ((u32, T), &f64)| (row, T::from(a) * scale);
         for path in paths.filter(|&path| weights[path] != 0.0) {
             let (weight, row) = (T::from(weights[path]), routing.row(path));
-            let ones = row.links().iter().map(scaled);
+            let rows = row.links().iter().map(|&link| self.of[link as usize]);
             match row.coefficients() {
-                None => add_square(weight, ones, matrix),
-                Some(all) => add_square(weight, ones.zip(all).map(times), matrix),
+                None => add_square(rows.map(|row| (row, ())), |(), ()| weight, matrix),
+                Some(all) => {
+                    let product = |one: &f64, other: &f64| weight * T::from(*one) * T::from(*other);
+                    add_square(rows.zip(all), product, matrix);
+                }
             }
+        }
+    }
+
+    /// Scales a matrix over its rows, the lower triangle.
+    fn scale<T: Scalar>(&self, matrix: &mut Mat<T>) {
+        let scales: Vec<T> = self.links.iter().map(|&link| T::from(self.scale[link as usize])).collect();
+        for (column, &scale) in scales.iter().enumerate() {
+            let entries = matrix.col_as_slice_mut(column)[column..].iter_mut();
+            entries.zip(&scales[column..]).for_each(|(entry, &other)| *entry = *entry * scale * other);
         }
     }
 }
 
-/// Adds w v vᵀ to a matrix, its lower triangle, given the rows and values of the vector's entries.
-fn add_square<T: Scalar>(weight: T, vector: impl Iterator<Item = (u32, T)> + Clone, matrix: &mut Mat<T>) {
+/// Adds a product of each two entries of a vector to a matrix, its lower triangle, given the rows and values of them.
+fn add_square<T: Scalar, V: Copy>(
+    vector: impl Iterator<Item = (u32, V)> + Clone,
+    product: impl Fn(V, V) -> T,
+    matrix: &mut Mat<T>,
+) {
     let mut left = vector.filter(|(row, _)| *row != ABSENT);
     let mut from_here = left.clone();
     while let Some((one, value)) = left.next() {
-        let weighted = weight * value;
-        for (other, value) in from_here {
-            matrix[(one.max(other) as usize, one.min(other) as usize)] += weighted * value;
+        for (other, of_other) in from_here {
+            matrix[(one.max(other) as usize, one.min(other) as usize)] += product(value, of_other);
         }
         from_here = left.clone();
     }
@@ -739,6 +754,25 @@ mod tests {
                 assert!(differs <= 1e-12 * scale, "{curvature}: {row}, {column}: {entry}, {pair:?}, {defined}");
                 let fine = fine[(row.max(column), row.min(column))].0;
                 assert!((fine - entry).abs() <= 1e-12 * scale, "{curvature}: {row}, {column}: {fine}, {entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn over_some_of_the_links_the_matrix_is_scaled() {
+        let (scale, links) = (vec![0.5, 1.0, 2.0, 4.0, 1.0, 0.25], vec![0, 2, 3, 5]);
+        let rows = Rows { scale: scale.clone(), of: vec![0, ABSENT, 1, 2, ABSENT, 3], links: links.clone() };
+        for (problem, several) in problems() {
+            let mut system = System::new(&problem, several.clone());
+            system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.1, 7.0, 1e3, 1e-3];
+            (0..several.len()).for_each(|flow| system.multipath.set(flow, 1.0, &system.weights));
+            let (matrix, defined) = (system.square(&rows), defined(&problem, &system.weights, &several, 1.0));
+            for (row, &link) in links.iter().enumerate() {
+                for (column, &other) in links[..=row].iter().enumerate() {
+                    let [link, other] = [link, other].map(|link| link as usize);
+                    let expected = defined[link][other] * scale[link] * scale[other];
+                    assert!((matrix[(row, column)] - expected).abs() <= 1e-12 * matrix[(row, row)], "{row}, {column}");
+                }
             }
         }
     }

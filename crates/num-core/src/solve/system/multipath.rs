@@ -284,8 +284,8 @@ impl Multipath {
         self.unions.get_or_insert_with(|| Unions::new(routing, links, &self.paths));
     }
 
-    /// Adds R W Rᵀ over some paths with these flows eliminated to a scaled matrix over some of the links, its lower
-    /// triangle. O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
+    /// Adds R W Rᵀ over some paths with these flows eliminated to a matrix over some of the links, its lower triangle.
+    /// One addition per two links of each flow, and O(kinds²) of the flow more: see [`Unions`].
     pub(super) fn add_square<T: Scalar>(
         &self,
         routing: &Paths,
@@ -295,14 +295,11 @@ impl Multipath {
         matrix: &mut Mat<T>,
     ) {
         let (unions, mut room) = (self.unions.as_ref().expect("they have been found"), Room::new());
-        self.each(paths, |range, flow| {
-            let Some(flow) = flow else { return rows.add_paths(routing, range, weights, matrix) };
-            let (of_flow, to) = ((flow, range, self.eliminated[flow]), (rows, &mut *matrix));
-            match &unions.coefficients {
-                None => unions.add_flow(routing, of_flow, |_| T::from(1.0), weights, &mut room, to),
-                Some(all) => {
-                    unions.add_flow(routing, of_flow, |crossing| T::from(all[crossing]), weights, &mut room, to)
-                }
+        self.each(paths, |range, flow| match flow {
+            None => rows.add_paths(routing, range, weights, matrix),
+            Some(flow) => {
+                let of_flow = (flow, range, self.eliminated[flow]);
+                unions.add_flow(of_flow, weights, &mut room, (rows, &mut *matrix));
             }
         });
     }
@@ -375,24 +372,25 @@ impl Entries {
     }
 }
 
-/// The links that the paths of each flow cross, in increasing order, and K_f over them.
+/// The links that the paths of each flow cross, by kinds, and K_f over the kinds: links that every path of the flow uses
+/// alike are of one kind, and have one entry of K_f.
 struct Unions {
-    /// Those of flow f are `links[starts[f]..starts[f + 1]]` *(given)*.
+    /// The kinds of flow f are `starts[f]..starts[f + 1]` *(given)*.
     starts: Vec<usize>,
+    /// The links of kind k are `links[firsts[k]..firsts[k + 1]]` *(given)*.
+    firsts: Vec<usize>,
     links: Vec<u32>,
-    /// The place of every crossing's link among its flow's, in increasing order for each path, and its coefficient;
-    /// none where all are 1 *(given)*.
-    places: Vec<u32>,
-    coefficients: Option<Vec<f64>>,
+    /// The kinds that each path of these flows uses, numbered within its flow, in increasing order *(given)*.
+    uses: Paths,
 }
 
 /// Room for K_f of one flow.
 struct Room<T> {
-    /// Of one flow, those of its links that have a row: their numbers by place, rows and scales.
+    /// Of one flow, the kinds that have a row: their numbers by kind, and the ends of their rows by number.
     numbers: Vec<u32>,
+    ends: Vec<usize>,
     rows: Vec<u32>,
-    scales: Vec<T>,
-    /// r_0: the numbers of its links with its coefficients, and by number.
+    /// r_0: the numbers that it uses with its coefficients, and by number.
     pivot: Vec<(u32, T)>,
     on_pivot: Vec<T>,
     /// The entries of e_p = r_p − r_0.
@@ -407,88 +405,82 @@ struct Room<T> {
 
 impl Unions {
     fn new(all: &Paths, links: usize, flows: &[Range<usize>]) -> Self {
-        let (indptr, indices) = (all.indptr(), all.indices());
-        let mut place_of = vec![ABSENT; links];
-        let (mut starts, mut links, mut places) = (vec![0], Vec::new(), vec![0; indices.len()]);
-        let mut coefficients = all.coefficients().map(<[f64]>::to_vec);
-        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut kind_of = vec![ABSENT; links];
+        let (mut starts, mut firsts, mut ordered, mut uses) = (vec![0], Vec::new(), Vec::new(), Entries::new(all));
+        let (mut crossed, mut row): (Vec<(u32, u64, u32)>, Vec<(u32, f64)>) = Default::default();
         for own in flows {
-            let first = links.len();
-            for &link in &indices[indptr[own.start]..indptr[own.end]] {
-                if std::mem::replace(&mut place_of[link as usize], 0) == ABSENT {
-                    links.push(link);
-                }
-            }
-            let union: &mut [u32] = &mut links[first..];
-            union.sort_unstable();
-            for (place, &link) in union.iter().enumerate() {
-                place_of[link as usize] = place as u32;
-            }
+            let (first, mut kinds) = (ordered.len(), 0);
+            // Each path splits the kinds that it uses in part, or not everywhere alike.
             for path in own.clone() {
-                let crossings = indptr[path]..indptr[path + 1];
-                for (place, &link) in places[crossings.clone()].iter_mut().zip(&indices[crossings.clone()]) {
-                    *place = place_of[link as usize];
-                }
-                let Some(coefficients) = &mut coefficients else {
-                    places[crossings].sort_unstable();
-                    continue;
-                };
-                let (places, coefficients) = (&mut places[crossings.clone()], &mut coefficients[crossings]);
-                row.clear();
-                row.extend(places.iter().copied().zip(coefficients.iter().copied()));
-                row.sort_unstable_by_key(|&(place, _)| place);
-                for ((place, a), entry) in places.iter_mut().zip(coefficients).zip(&row) {
-                    (*place, *a) = *entry;
+                crossed.clear();
+                crossed.extend(all.row(path).entries().map(|(link, a)| (kind_of[link as usize], a.to_bits(), link)));
+                crossed.sort_unstable();
+                for alike in crossed.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
+                    for &(before, _, link) in alike {
+                        if before == ABSENT {
+                            ordered.push(link);
+                        }
+                        kind_of[link as usize] = kinds;
+                    }
+                    kinds += 1;
                 }
             }
-            union.iter().for_each(|&link| place_of[link as usize] = ABSENT);
-            starts.push(links.len());
+            let union: &mut [u32] = &mut ordered[first..];
+            union.sort_unstable_by_key(|&link| (kind_of[link as usize], link));
+            let mut last = ABSENT;
+            for (place, &link) in union.iter().enumerate() {
+                if std::mem::replace(&mut last, kind_of[link as usize]) != last {
+                    firsts.push(first + place);
+                }
+                kind_of[link as usize] = (firsts.len() - 1 - starts[starts.len() - 1]) as u32;
+            }
+            // Paths before these that are not here have none.
+            uses.fill_up_to(own.start);
+            for path in own.clone() {
+                row.clear();
+                row.extend(all.row(path).entries().map(|(link, a)| (kind_of[link as usize], a)));
+                row.sort_unstable_by_key(|&(kind, _)| kind);
+                row.dedup_by_key(|&mut (kind, _)| kind);
+                uses.push(row.iter().copied());
+            }
+            union.iter().for_each(|&link| kind_of[link as usize] = ABSENT);
+            starts.push(firsts.len());
         }
-        Self { starts, links, places, coefficients }
+        firsts.push(ordered.len());
+        Self { starts, firsts, links: ordered, uses: uses.finish() }
     }
 
-    /// The links of a flow.
-    fn of(&self, flow: usize) -> &[u32] {
-        &self.links[self.starts[flow]..self.starts[flow + 1]]
-    }
-
-    /// Adds K_f of a flow with these paths to a scaled matrix over the rows; `coefficient` is that of a crossing.
+    /// Adds K_f of a flow with these paths to a matrix over the rows.
     fn add_flow<T: Scalar>(
         &self,
-        all: &Paths,
         (flow, paths, Eliminated { total, softness, .. }): (usize, Range<usize>, Eliminated),
-        coefficient: impl Fn(usize) -> T,
         weights: &[f64],
         room: &mut Room<T>,
         (rows, matrix): (&Rows, &mut Mat<T>),
     ) {
-        room.number(self.of(flow), rows);
-        let Room { numbers, rows, scales, pivot, on_pivot, differences, drift, whole, square } = room;
-        let size = rows.len();
-        if size == 0 {
-            return;
-        }
+        let kinds = self.firsts[self.starts[flow]..=self.starts[flow + 1]].windows(2);
+        room.number(kinds.map(|ends| &self.links[ends[0]..ends[1]]), rows);
+        let Room { numbers, ends, rows, pivot, on_pivot, differences, drift, whole, square } = room;
+        let size = ends.len();
         for values in [&mut *on_pivot, drift, whole] {
             values.clear();
             values.resize(size, T::from(0.0));
         }
         square.clear();
         square.resize(size * size, T::from(0.0));
-        let crossed = |path: usize| {
-            let crossings = all.indptr()[path]..all.indptr()[path + 1];
-            let placed = crossings.clone().zip(&self.places[crossings]);
-            let entries = placed.map(|(crossing, &place)| (numbers[place as usize], coefficient(crossing)));
+        let used = |path: usize| {
+            let entries = self.uses.row(path).entries().map(|(kind, a)| (numbers[kind as usize], T::from(a)));
             entries.filter(|(number, _)| *number != ABSENT)
         };
         let heaviest =
             paths.clone().fold(paths.start, |best, path| if weights[path] > weights[best] { path } else { best });
         pivot.clear();
-        pivot.extend(crossed(heaviest));
+        pivot.extend(used(heaviest));
         pivot.iter().for_each(|&(number, a)| on_pivot[number as usize] = a);
         for path in paths.filter(|&path| path != heaviest) {
             differences.clear();
             let mut left = pivot.iter().copied().peekable();
-            for (number, a) in crossed(path) {
+            for (number, a) in used(path) {
                 while let Some((before, of_pivot)) = left.next_if(|(other, _)| *other < number) {
                     differences.push((before, -of_pivot));
                 }
@@ -512,14 +504,18 @@ impl Unions {
         for ((whole, on_pivot), drift) in whole.iter_mut().zip(&*on_pivot).zip(&*drift) {
             *whole = total * *on_pivot + *drift;
         }
-        for (number, &to) in rows.iter().enumerate() {
+        let rows_of = |number: usize| &rows[if number == 0 { 0 } else { ends[number - 1] }..ends[number]];
+        for number in 0..size {
             let mean = drift[number] / total;
-            let (rise, scale) = ((on_pivot[number] + mean) * softness, scales[number]);
-            let column = matrix.col_as_slice_mut(to as usize);
-            let square = &square[number * size + number..(number + 1) * size];
-            let others = drift[number..].iter().zip(&whole[number..]).zip(&scales[number..]);
-            for ((&row, &value), ((&drift, &whole), &other)) in rows[number..].iter().zip(square).zip(others) {
-                column[row as usize] += (value - mean * drift + rise * whole) * (scale * other);
+            let rise = (on_pivot[number] + mean) * softness;
+            for other in number..size {
+                let value = square[number * size + other] - mean * drift[other] + rise * whole[other];
+                for (place, &one) in rows_of(number).iter().enumerate() {
+                    let first = if other == number { place } else { 0 };
+                    for &other in &rows_of(other)[first..] {
+                        matrix[(one.max(other) as usize, one.min(other) as usize)] += value;
+                    }
+                }
             }
         }
     }
@@ -529,8 +525,8 @@ impl<T: Scalar> Room<T> {
     fn new() -> Self {
         Self {
             numbers: Vec::new(),
+            ends: Vec::new(),
             rows: Vec::new(),
-            scales: Vec::new(),
             pivot: Vec::new(),
             on_pivot: Vec::new(),
             differences: Vec::new(),
@@ -540,18 +536,18 @@ impl<T: Scalar> Room<T> {
         }
     }
 
-    /// Numbers those of a flow's links that have a row.
-    fn number(&mut self, links: &[u32], rows: &Rows) {
+    /// Numbers those of a flow's kinds that have a row, given the links of each.
+    fn number<'a>(&mut self, kinds: impl Iterator<Item = &'a [u32]>, rows: &Rows) {
         self.numbers.clear();
+        self.ends.clear();
         self.rows.clear();
-        self.scales.clear();
-        for &link in links {
-            let row = rows.of[link as usize];
-            let number = if row == ABSENT { ABSENT } else { self.rows.len() as u32 };
-            self.numbers.push(number);
-            if row != ABSENT {
-                self.rows.push(row);
-                self.scales.push(T::from(rows.scale[link as usize]));
+        for links in kinds {
+            let before = self.rows.len();
+            self.rows.extend(links.iter().map(|&link| rows.of[link as usize]).filter(|&row| row != ABSENT));
+            let has_rows = self.rows.len() > before;
+            self.numbers.push(if has_rows { self.ends.len() as u32 } else { ABSENT });
+            if has_rows {
+                self.ends.push(self.rows.len());
             }
         }
     }
