@@ -407,7 +407,7 @@ impl Unions {
     fn new(all: &Paths, links: usize, flows: &[Range<usize>]) -> Self {
         let mut kind_of = vec![ABSENT; links];
         let (mut starts, mut firsts, mut ordered, mut uses) = (vec![0], Vec::new(), Vec::new(), Entries::new(all));
-        let (mut crossed, mut row): (Vec<(u32, u64, u32)>, Vec<(u32, f64)>) = Default::default();
+        let (mut crossed, mut row) = (Vec::new(), Vec::new());
         for own in flows {
             let (first, mut kinds) = (ordered.len(), 0);
             // Each path splits the kinds that it uses in part, or not everywhere alike.

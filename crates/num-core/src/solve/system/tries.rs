@@ -213,8 +213,17 @@ impl Tries {
             let total = counting.iter().map(|&place| own[place]).sum::<f64>();
             let Eliminated { softness, stiffness, .. } = Eliminated::from_total(total, curvature);
             let places = counting.iter().map(|&place| (range.start + place, own[place]));
+            if !self.disjoint[flow - self.first_flow] && total * curvature < FREE_OF_CANCELLATION {
+                // Σ θ r rᵀ − κ (Σ θ r) (Σ θ r)ᵀ with κ = σ/(1 + Θσ): paths that share links have few together.
+                for (place, (path, weight)) in places.enumerate() {
+                    at[ends[counting[place]] as usize] += weight;
+                    room.add(routing.links(path), weight);
+                }
+                room.add_outer(-stiffness, rows, size);
+                return;
+            }
             if multipath.common(flow).links.is_empty() || total * curvature < FREE_OF_CANCELLATION {
-                // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ) with κ = σ/(1 + Θσ).
+                // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ).
                 for (place, (path, weight)) in places.clone().enumerate() {
                     at[ends[counting[place]] as usize] += alone(weight, total, softness, stiffness);
                     for (other, of_other) in places.clone().take(place) {
@@ -257,7 +266,7 @@ impl Square {
         self.of_links.resize(links, 0.0);
     }
 
-    /// Adds a value for each two links of two paths, in the column of the one's.
+    /// Adds a value for each two links of two paths, in the column of the one's; twice on the diagonal.
     fn add_pair(&mut self, one: &[u32], other: &[u32], value: f64, rows: &Rows, size: usize) {
         let Self { matrix, rows_of_paths: [ones, others], .. } = self;
         for (of_path, links) in [(&mut *ones, one), (&mut *others, other)] {
@@ -266,7 +275,7 @@ impl Square {
         }
         for &own in &*ones {
             let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
-            others.iter().for_each(|&row| column[row as usize] += value);
+            others.iter().for_each(|&row| column[row as usize] += if row == own { 2.0 * value } else { value });
         }
     }
 
