@@ -9,10 +9,11 @@
 
 Networks are those of `networks/`. A draw has one of them, 1000 to 8000 of its pairs, 4 edge-disjoint or 4 or 8 shortest
 paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link 2, 8 or 40
-times, equal capacities (two of three) or such of 1, 10, 40 and 100. Weights are 1, or the demands (two of five); flows
-are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with the default promise.
-`pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and the paths of `zoo.py`.
-All seconds are of one thread, but for `threads`, on a machine that may have other work.
+times, equal capacities (two of three; all with `--equal`) or such of 1, 10, 40 and 100. Weights are 1, or the demands
+(two of five); flows are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with
+the default promise. `pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and
+the paths of `zoo.py`. Seconds are those of the processor, of one thread; with `stopped` and `threads` they are those of
+the clock. The machine may have other work.
 """
 
 from __future__ import annotations
@@ -129,10 +130,12 @@ def scaled(instance: Instance, times: float) -> Instance:
     return Instance(instance.capacities, instance.paths, demands, instance.rng)
 
 
-def timed(work: Callable[..., Any], *given: Any, **settings: Any) -> tuple[Any, float]:
-    start = time.perf_counter()
+def timed(
+    work: Callable[..., Any], *given: Any, clock: Callable[[], float] = time.process_time, **settings: Any
+) -> tuple[Any, float]:
+    start = clock()
     answer = work(*given, **settings)
-    return answer, time.perf_counter() - start
+    return answer, clock() - start
 
 
 # --- draws ---
@@ -144,7 +147,7 @@ def draws(options: argparse.Namespace) -> None:
     for number in range(options.count):
         rng = np.random.default_rng([options.seed, number])
         name = str(rng.choice(options.networks or NETWORKS))
-        flows, equal = int(rng.choice([1000, 2000, 5000, 8000])), bool(rng.random() < 2 / 3)
+        flows, equal = int(rng.choice([1000, 2000, 5000, 8000])), bool(rng.random() < 2 / 3) or options.equal
         k, disjoint = [(4, True), (4, False), (8, False)][rng.integers(3)]
         kind = str(rng.choice(["uniform", "gravity", "lognormal", "bimodal"]))
         instance = scaled(drawn(name, flows, rng, equal, k, disjoint, kind), float(rng.choice(OVERLOADS)))
@@ -210,9 +213,9 @@ def stopped(options: argparse.Namespace) -> None:
         instance = all_pairs(name)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 4", "max-min", "curves, alpha 5"]:
             problem = instance.problem(objective)
-            whole, took = timed(netnum.solve, problem, time_limit=options.time_limit)
+            whole, took = timed(netnum.solve, problem, clock=time.perf_counter, time_limit=options.time_limit)
             limit = took / 10
-            part, used = timed(netnum.solve, problem, time_limit=limit)
+            part, used = timed(netnum.solve, problem, clock=time.perf_counter, time_limit=limit)
             share = float(np.sum(part.rates) / np.sum(whole.rates))
             times = (f"{three_digits(took)} s", f"{three_digits(limit)} s", f"{1000 * (used - limit):.0f} ms")
             rows.append([f"{name}, {objective}", *times, f"{share:.3f}", part.status, f"{part.gap:.1e}"])
@@ -273,7 +276,7 @@ def threads(options: argparse.Namespace) -> None:
         runs: dict[int, list[tuple[Any, float]]] = {1: [], 2: []}
         for _ in range(5):
             for count, of_count in runs.items():
-                of_count.append(timed(netnum.solve, problem, "interior-point", threads=count))
+                of_count.append(timed(netnum.solve, problem, "interior-point", clock=time.perf_counter, threads=count))
         one, two = (statistics.median(took for _, took in of_count) for of_count in runs.values())
         rates = [solution.rates for of_count in runs.values() for solution, _ in of_count]
         same = "yes" if all(np.array_equal(rates[0], other) for other in rates) else "no"
@@ -316,6 +319,7 @@ def main() -> None:
     parser.add_argument("--objectives", type=lambda names: names.split(";"), help="separated by semicolons")
     parser.add_argument("--count", type=int, default=100, help="of draws")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--equal", action="store_true", help="draws with equal capacities alone")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per solve")
     parser.add_argument("--keep", help="a folder for the drawn problems that are not optimal")
     options = parser.parse_args()
