@@ -358,55 +358,49 @@ impl<P: Borrow<Paths>> WaterFill<P> {
 
     /// Stops the listed paths of a link at a level.
     fn stop(&mut self, full: usize, rising: usize, level: f64, rates: &mut [f64]) {
-        if self.paths.borrow().coefficients().is_some() {
-            let taken = |paths: &Paths, path: usize, place: usize, [rate, weight]: [f64; 2]| {
-                let a = paths.coefficients().map_or(1.0, |all| all[paths.indptr()[path] + place]);
-                [a * rate, weight_on_link(a, weight)]
-            };
-            return self.stop_each(full, rising, level, rates, Paths::links, taken);
+        let Self { paths, links, stopped, length, unit, .. } = self;
+        let paths: &Paths = (*paths).borrow();
+        let mut stop = Stop { full, level, unit: *unit, links, stopped, rates };
+        let rising = &self.rising[..rising];
+        if paths.coefficients().is_some() {
+            return stop.each(rising, |path| paths.row(path).entries());
         }
-        let taken = |_: &Paths, _: usize, _: usize, taken: [f64; 2]| taken;
-        with_length!(self.length, LENGTH => {
-            self.stop_each(
-                full,
-                rising,
-                level,
-                rates,
-                |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path],
-                taken,
-            );
+        with_length!(*length, LENGTH => {
+            stop.each(rising, |path| paths.indices().as_chunks::<LENGTH>().0[path].iter().map(|&link| (link, 1.0)));
         }, {
-            self.stop_each(full, rising, level, rates, Paths::links, taken);
+            stop.each(rising, |path| paths.links(path).iter().map(|&link| (link, 1.0)));
         });
     }
+}
 
-    /// As [`stop`](Self::stop), with functions for the links of a path and for what it takes of the one at a place,
-    /// given its rate and weight.
+/// Paths that stop where a link is full.
+struct Stop<'a> {
+    full: usize,
+    level: f64,
+    unit: f64,
+    links: &'a mut [Link],
+    stopped: &'a mut Stopped,
+    rates: &'a mut [f64],
+}
+
+impl Stop<'_> {
+    /// Stops paths, each with its links and coefficients.
     #[inline(always)]
-    fn stop_each(
-        &mut self,
-        full: usize,
-        rising: usize,
-        level: f64,
-        rates: &mut [f64],
-        links: impl Fn(&Paths, usize) -> &[u32],
-        taken: impl Fn(&Paths, usize, usize, [f64; 2]) -> [f64; 2],
-    ) {
-        for &path in &self.rising[..rising] {
+    fn each<E: Iterator<Item = (u32, f64)>>(&mut self, paths: &[u32], entries: impl Fn(usize) -> E) {
+        for &path in paths {
             let path = path as usize;
             if self.stopped.contains(path) {
                 // Listed twice, as a path that crosses the link twice is.
                 continue;
             }
             self.stopped.insert(path);
-            let weight = rates[path];
-            let rate = weight * level;
-            rates[path] = rate * self.unit;
-            let paths = self.paths.borrow();
-            for (place, &link) in links(paths, path).iter().enumerate() {
+            let weight = self.rates[path];
+            let rate = weight * self.level;
+            self.rates[path] = rate * self.unit;
+            for (link, a) in entries(path) {
                 // The full link is done; the others do not wait for it.
-                if link as usize != full {
-                    self.links[link as usize].take(taken(paths, path, place, [rate, weight]));
+                if link as usize != self.full {
+                    self.links[link as usize].take([a * rate, weight_on_link(a, weight)]);
                 }
             }
         }
