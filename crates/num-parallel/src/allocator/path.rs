@@ -47,18 +47,21 @@ impl<'a> Path<'a> {
         if self.links.is_empty() {
             return Err(Error::EmptyPath { path });
         }
-        for (place, (link, value)) in self.entries().enumerate() {
+        for (place, &link) in self.links.iter().enumerate() {
             if link as usize >= links {
                 return Err(Error::LinkOutOfRange { path, link: link.into(), links });
             }
             if self.links[..place].contains(&link) {
                 return Err(Error::RepeatedLink { path, link: link as usize });
             }
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Coefficient { path, link: link as usize, value });
-            }
         }
-        Ok(())
+        if self.coefficients.is_none() {
+            return Ok(());
+        }
+        match self.entries().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
+            Some((link, value)) => Err(Error::Coefficient { path, link: link as usize, value }),
+            None => Ok(()),
+        }
     }
 }
 
