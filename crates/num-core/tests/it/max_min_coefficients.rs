@@ -33,7 +33,7 @@ fn twice(capacities: &[f64], entries: &Entries, weights: &[f64]) -> Problem {
 fn flow_rates(problem: &Problem) -> Vec<f64> {
     let solution = solve(problem, &Ask::default()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
-    assert!(solution.certificate.kkt_residual < 1e-9, "{solution}");
+    assert!(solution.certificate.kkt_residual <= 1e-8, "{solution}");
     let loads = solution.loads.iter().zip(problem.capacities());
     loads.for_each(|(load, capacity)| assert!(*load <= capacity * (1.0 + 1e-12), "{load} over {capacity}"));
     solution.flow_rates
