@@ -206,6 +206,13 @@ def test_a_scenario_without_an_answer_is_unsolved_and_not_the_worst(problem, mon
     assert repr(none) == "FailureStudy(1 scenario, 0 optimal, 1 unsolved; no flow cut off)"
 
 
+def test_scenarios_that_end_in_another_status_are_counted():
+    problem = netnum.Problem([1.0, 2.0, 3.0], [[0], [1], [0, 1], [2]])
+    study = netnum.failure_study(problem, [0, 2], method="ned", max_iterations=1)
+    assert study.status == ["max_iterations"] * 2
+    assert repr(study).startswith("FailureStudy(2 scenarios, 0 optimal, 2 max_iterations; ")
+
+
 def test_only_a_base_without_an_answer_is_an_error(problem, monkeypatch):
     monkeypatch.setattr("netnum._studies.study.solve", lambda *given, **settings: _Unsolved(netnum.solve(problem)))
     with pytest.raises(netnum.NumError) as caught:

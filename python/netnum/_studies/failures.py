@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -190,6 +191,8 @@ class FailureStudy(Study):
             counts.append(f"{len(self.unsolved)} unsolved")
         if len(self.infeasible):
             counts.append(f"{len(self.infeasible)} infeasible")
+        answered = [one.status for one in self.solutions if has_answer(one) and not one.is_optimal]
+        counts += [f"{number} {status}" for status, number in Counter(answered).items() if status != "infeasible"]
         parts = [", ".join(counts)]
         cut_off = [len(flows) for flows in self.cut_off]
         if any(cut_off):
