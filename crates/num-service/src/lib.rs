@@ -5,11 +5,10 @@
 //! | `protocol/` | state machines of both sides, without I/O |
 //! | `allocator/` | flowlets of all endpoints in, rates out, without I/O |
 //! | `daemon/` | the allocator as a process: QUIC, ticks, metrics, reload, snapshots |
-//! | `endpoint/` | sockets that are watched and paced (Linux) |
+//! | `endpoint/` | sockets that are watched and paced, an agent that limits all flows of a host (Linux) |
 //! | `tls.rs` | certificates of both sides |
 //!
-//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §5.1 and §6. What is not done here: kernel bypass, IPv6,
-//! and programs that do not attach their sockets.
+//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §5.1 and §6. What is not done here: kernel bypass and IPv6.
 #![deny(unsafe_code)]
 
 pub mod allocator;

@@ -1,5 +1,6 @@
 //! What `netnum.endpoint` calls: the endpoint of the service, on Linux, in builds with the feature `service`.
 
+use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
@@ -35,7 +36,7 @@ impl Endpoint {
     ) -> PyResult<Self> {
         let allocator = address("allocator", allocator)?;
         let mut config = EndpointConfig::new(allocator.into(), name, Certificates { authority, certificate, key });
-        (config.watch, config.idle) = (Duration::from_micros(watch_us), Duration::from_micros(idle_us));
+        (config.watch, config.idle) = (Some(Duration::from_micros(watch_us)), Duration::from_micros(idle_us));
         config.rate_aware = rate_aware;
         py.detach(|| Core::connect(config)).map(|core| Self(Mutex::new(Some(core)))).map_err(raise)
     }
@@ -76,14 +77,15 @@ fn address(name: &str, given: &Bound<'_, PyAny>) -> PyResult<SocketAddrV4> {
 
 impl Raise for EndpointError {
     fn raise(self) -> PyErr {
+        let said = self.to_string();
         match self {
             // With its number it is of the class that Python has for it.
-            Self::System(error) => match error.raw_os_error() {
-                Some(number) => PyOSError::new_err((number, error.to_string())),
-                None => error.into(),
+            Self::System(error) | Self::Socket { error, .. } => match error.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, said)),
+                None => io::Error::new(error.kind(), said).into(),
             },
-            Self::Stopped => PyRuntimeError::new_err(self.to_string()),
-            error => NumError::new_err(error.to_string()),
+            Self::Stopped => PyRuntimeError::new_err(said),
+            _ => NumError::new_err(said),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use netnum_core::Topology;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::allocator::{FlowletAllocator, Hosts, RateSettings};
 use crate::random;
@@ -80,9 +81,8 @@ impl Config {
     /// # Errors
     /// [`BadConfig`] names the file, and the line of what is wrong.
     pub fn read(file: &Path) -> Result<Self, BadConfig> {
-        let mut this: Self = toml::from_str(&read(file)?).map_err(|error| BadConfig::file(file, error))?;
+        let (mut this, folder): (Self, _) = read_toml(file)?;
         this.rates.check().map_err(|error| BadConfig::file(file, error))?;
-        let folder = folder_of(file);
         for file in [&mut this.network, &mut this.hosts].into_iter().chain(&mut this.snapshot) {
             *file = folder.join(&*file);
         }
@@ -159,6 +159,12 @@ fn readable(capacity: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let (size, unit) = units.into_iter().find(|&(size, _)| capacity >= size).unwrap_or((1.0, "bit/s"));
     format!("{} {unit}", capacity / size)
+}
+
+/// What stands in a file, and its folder.
+pub(crate) fn read_toml<T: DeserializeOwned>(file: &Path) -> Result<(T, &Path), BadConfig> {
+    let this = toml::from_str(&read(file)?).map_err(|error| BadConfig::file(file, error))?;
+    Ok((this, folder_of(file)))
 }
 
 /// The folder of a file; empty for the current one.

@@ -22,6 +22,8 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+#[cfg(target_os = "linux")]
+pub(crate) use config::read_toml;
 pub use config::{BadConfig, Config};
 use listener::Listener;
 pub(crate) use ticker::REPLACED;

@@ -1,226 +1,189 @@
-//! All sockets of a process: looks at them, tells the protocol, and paces them.
+//! The endpoint of a host, for programs that know nothing of it.
+//!
+//! ```text
+//! connections ──sock_diag──► Watcher, as of an endpoint ──limits──► Classes ──commands──► tc
+//! ```
 
-use std::net::SocketAddrV4;
-use std::sync::mpsc::{Receiver, TryRecvError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::convert::Infallible;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
 
-use super::detector::{Change, Detector};
-use super::socket::{UNLIMITED, Watched};
-use super::{Attached, EndpointConfig, EndpointStatus};
-use crate::protocol::{EndpointProtocol, Flowlet, Short};
+use rustc_hash::FxHashMap;
 
-/// Bytes per second of a flowlet whose rate is 0, as its path has failed: TCP goes on asking whether it is back.
-const SLOWEST: u64 = 12_500;
-/// Headers of a segment on the wire: Ethernet 14, IPv4 20, TCP with timestamps 32. TCP paces what it carries without
-/// them.
-const HEADERS: f64 = 66.0;
+use super::classes::{Classes, HANDLE};
+use super::sock_diag::{Connection, SockDiag};
+use super::socket::Look;
+use super::tc::Tc;
+use super::watcher::{Attached, Sockets};
+use super::{EndpointConfig, EndpointError, EndpointStatus, Running, Starting};
 
-pub(super) struct Agent {
-    attached: Receiver<Attached>,
-    sockets: Vec<Socket>,
-    protocol: EndpointProtocol,
-    started: Instant,
-    heard_at: Duration,
-    idle: Duration,
-    rate_aware: bool,
-    counts: EndpointStatus,
-    status: Arc<Mutex<EndpointStatus>>,
+/// Between two looks: the kernel goes through its table of all connections twice for each, which takes milliseconds
+/// where it has some 100 000 places.
+const WATCH: Duration = Duration::from_millis(50);
+
+/// Why an agent does not start, or has ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// What an endpoint refuses too, or an error of the system.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// There is no tc on the path.
+    #[error("there is no tc on PATH: it is a part of iproute2")]
+    NoTc,
+    /// The kernel has no htb.
+    #[error("the kernel has no htb (CONFIG_NET_SCH_HTB)")]
+    NoHtb,
+    /// The host has no such device.
+    #[error("there is no device {device}")]
+    NoDevice {
+        /// Its name.
+        device: String,
+    },
+    /// Only root sets limits.
+    #[error("the limits of {device} may be set by root alone: start the agent as root")]
+    NotPermitted {
+        /// The device.
+        device: String,
+    },
+    /// Somebody has put a qdisc at the root of the device. It was not touched.
+    #[error("{device} has a qdisc at its root, {kind} {handle}, which is left as it is{}", whose(.device, .handle))]
+    Occupied {
+        /// The device.
+        device: String,
+        /// The qdisc's kind, such as `fq`.
+        kind: String,
+        /// The qdisc's handle.
+        handle: String,
+    },
+    /// tc has refused for another reason.
+    #[error("tc cannot put an htb at the root of {device}: {said}")]
+    Tc {
+        /// The device.
+        device: String,
+        /// What it said.
+        said: String,
+    },
 }
 
-struct Socket {
-    watched: Watched,
-    source: SocketAddrV4,
-    destination: SocketAddrV4,
-    weight: Short,
-    detector: Detector,
-    flowlet: Option<u32>,
-    /// Bytes of a full segment, at the last look.
-    segment: u32,
-    /// Bytes per second.
-    limit: u64,
+fn whose(device: &str, handle: &str) -> String {
+    if handle != HANDLE {
+        return String::new();
+    }
+    format!(": it is that of an agent, and where none runs `tc qdisc del dev {device} root` takes it away")
+}
+
+impl From<io::Error> for AgentError {
+    fn from(error: io::Error) -> Self {
+        EndpointError::System(error).into()
+    }
+}
+
+/// The endpoint of this host. It finds all TCP connections with IPv4 whose packets leave by a device, whichever program
+/// has them, reports their flowlets, and limits each by an `htb` class of the device.
+///
+/// Dropped, it lifts all limits. So it does where it is killed, by the process of tc that it leaves behind.
+///
+/// ```no_run
+/// use netnum_service::endpoint::{Agent, EndpointConfig};
+///
+/// let config = EndpointConfig::read("/etc/netnum/endpoint.toml".as_ref())?;
+/// let agent = Agent::start(&config, "eth0")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Agent {
+    stop: Option<Sender<Infallible>>,
+    running: Running,
 }
 
 impl Agent {
-    pub(super) fn new(
-        config: &EndpointConfig,
-        attached: Receiver<Attached>,
-        status: Arc<Mutex<EndpointStatus>>,
-    ) -> Self {
-        Self {
-            attached,
-            sockets: Vec::new(),
-            protocol: EndpointProtocol::new(crate::random()),
-            started: Instant::now(),
-            heard_at: Duration::ZERO,
-            idle: config.idle,
-            rate_aware: config.rate_aware,
-            counts: EndpointStatus::default(),
-            status,
-        }
+    /// Starts it, in the network namespace of this thread, as root.
+    ///
+    /// # Errors
+    /// [`AgentError`]; nothing was changed then.
+    pub fn start(config: &EndpointConfig, device: &str) -> Result<Self, AgentError> {
+        let starting = Starting::new(config, WATCH)?;
+        let mut sock_diag = SockDiag::new()?;
+        sock_diag.connections()?;
+        let (stop, stopped) = channel();
+        let (tc, classes) = (Tc::new(device)?, Classes::new(device));
+        let sockets = HostSockets { sock_diag, connections: FxHashMap::default(), classes, tc, stopped };
+        Ok(Self { stop: Some(stop), running: starting.run(sockets)? })
     }
 
-    fn now(&self) -> Duration {
-        self.started.elapsed()
+    /// What it is doing: `sockets` are all connections of the host.
+    pub fn status(&self) -> EndpointStatus {
+        self.running.status()
     }
 
-    /// One look at every socket. False when nobody can attach any more: pacing is lifted then.
-    pub(super) fn look(&mut self) -> bool {
-        loop {
-            match self.attached.try_recv() {
-                Ok(attached) => self.attach(attached),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => {
-                    self.sockets.iter_mut().for_each(Socket::lift);
-                    return false;
-                }
-            }
-        }
-        let now = self.now();
-        let (protocol, counts) = (&mut self.protocol, &mut self.counts);
-        self.sockets.retain_mut(|socket| {
-            let is_there = socket.look(protocol, now, counts);
-            if !is_there {
-                socket.end(protocol);
-            }
-            is_there
-        });
-        counts.is_led = protocol.is_led(now);
-        counts.sockets = self.sockets.len();
-        counts.flowlets = protocol.flowlets().count();
-        counts.paced = self.sockets.iter().filter(|socket| socket.limit != UNLIMITED).count();
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = *counts;
-        true
+    /// Whether it still runs. It does until it is stopped, or an error has ended it, which [`stop`](Self::stop)
+    /// returns.
+    pub fn is_running(&self) -> bool {
+        self.running.is_running()
     }
 
-    fn attach(&mut self, attached: Attached) {
-        // One that is attached again begins anew.
-        for mut socket in self.sockets.extract_if(.., |socket| socket.watched.is(attached.socket)) {
-            socket.lift();
-            socket.end(&mut self.protocol);
-        }
-        self.sockets.push(Socket::new(attached, self.idle, self.rate_aware));
+    /// Ends it: all limits are lifted.
+    ///
+    /// # Errors
+    /// What has ended it before.
+    pub fn stop(mut self) -> Result<(), AgentError> {
+        Ok(self.end()?)
     }
 
-    /// Takes a datagram of the allocator.
-    pub(super) fn receive(&mut self, bytes: &[u8]) {
-        let (now, mut news) = (self.now(), Vec::new());
-        match self.protocol.receive(bytes, now, &mut news) {
-            Ok(()) => self.heard_at = now,
-            Err(error) => tracing::debug!(%error, "refused"),
-        }
-        news.sort_unstable();
-        for socket in &mut self.sockets {
-            if socket.flowlet.is_some_and(|id| news.binary_search(&id).is_ok()) {
-                // One that is gone is removed at the next look.
-                let _ = socket.pace(&self.protocol, now, &mut self.counts);
-            }
-        }
-    }
-
-    /// The datagram that is due, if any.
-    pub(super) fn poll(&mut self) -> Option<Vec<u8>> {
-        let (now, mut out) = (self.now(), Vec::new());
-        self.protocol.poll(now, &mut out).then_some(out)
-    }
-
-    /// For how long nothing is to be done but at looks: until a datagram is due, where there is a connection, or a
-    /// rate expires.
-    pub(super) fn wait(&self, is_connected: bool) -> Duration {
-        let now = self.now();
-        let due = is_connected.then(|| self.protocol.due_at());
-        let next = self.protocol.expires_at(now).into_iter().chain(due).min();
-        next.map_or(Duration::MAX, |next| next.saturating_sub(now))
-    }
-
-    /// A connection has been made, and is given time to speak.
-    pub(super) fn connected(&mut self) {
-        self.heard_at = self.now();
-    }
-
-    /// For how long the allocator has said nothing.
-    pub(super) fn silence(&self) -> Duration {
-        self.now() - self.heard_at
-    }
-
-    /// For how long a rate lives; 0 before the first session.
-    pub(super) fn lifetime(&self) -> Duration {
-        self.protocol.lifetime()
+    fn end(&mut self) -> io::Result<()> {
+        self.stop = None;
+        self.running.wait()
     }
 }
 
-impl Socket {
-    fn new(attached: Attached, idle: Duration, rate_aware: bool) -> Self {
-        let Attached { socket, source, destination, weight } = attached;
-        Self {
-            watched: socket,
-            source,
-            destination,
-            // The smallest weight is 1/1024.
-            weight: Short::floor(1024.0 * weight).max(Short::floor(1.0)).min(Short::floor(f64::MAX)),
-            detector: Detector::new(idle, rate_aware),
-            flowlet: None,
-            segment: 0,
-            limit: UNLIMITED,
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+struct HostSockets {
+    sock_diag: SockDiag,
+    /// At the last look.
+    connections: FxHashMap<Connection, Look>,
+    classes: Classes,
+    tc: Tc,
+    stopped: Receiver<Infallible>,
+}
+
+impl Sockets for HostSockets {
+    type Socket = Connection;
+
+    fn find(&mut self, found: &mut Vec<Attached<Connection>>) -> io::Result<bool> {
+        if let Err(TryRecvError::Disconnected) = self.stopped.try_recv() {
+            return Ok(false);
         }
+        let before = std::mem::replace(&mut self.connections, self.sock_diag.connections()?);
+        let new = self.connections.keys().filter(|connection| !before.contains_key(connection));
+        found.extend(new.map(|&socket| {
+            let Connection { source, destination, .. } = socket;
+            Attached { socket, source, destination, weight: 1.0 }
+        }));
+        Ok(true)
     }
 
-    /// False where the socket is gone.
-    fn look(&mut self, protocol: &mut EndpointProtocol, now: Duration, counts: &mut EndpointStatus) -> bool {
-        let Ok(look) = self.watched.look() else { return false };
-        self.segment = look.segment;
-        match (self.detector.look(look, now), self.flowlet) {
-            (Some(Change::Started), _) => {
-                counts.started += 1;
-                self.flowlet = Some(protocol.start(self.flowlet(f64::INFINITY)));
-            }
-            (Some(Change::Capped(cap)), Some(id)) => protocol.change(id, self.flowlet(cap)),
-            (Some(Change::Ended), Some(id)) => {
-                self.flowlet = None;
-                protocol.end(id);
-            }
-            _ => {}
-        }
-        self.pace(protocol, now, counts).is_some()
+    fn look(&self, connection: Connection) -> Option<Look> {
+        self.connections.get(&connection).copied()
     }
 
-    fn flowlet(&self, cap: f64) -> Flowlet {
-        Flowlet {
-            destination: *self.destination.ip(),
-            destination_port: self.destination.port(),
-            source_port: self.source.port(),
-            weight: self.weight,
-            // The smallest cap is 1 bit/s: with none at all it would be no flowlet.
-            cap: Short::floor(cap.max(1.0)),
-        }
+    /// `htb` counts headers, as the allocator does.
+    fn limit_of(rate: f64, _segment: u32) -> f64 {
+        rate / 8.0
     }
 
-    /// Paces by the rate of this moment. None where the socket is gone.
-    fn pace(&mut self, protocol: &EndpointProtocol, now: Duration, counts: &mut EndpointStatus) -> Option<()> {
-        let rate = self.flowlet.and_then(|id| protocol.rate(id, now));
-        let limit = rate.map_or(UNLIMITED, |rate| {
-            let segment = f64::from(self.segment);
-            ((rate / 8.0 * segment / (segment + HEADERS)) as u64).max(SLOWEST)
-        });
-        if limit == self.limit {
-            return Some(());
-        }
-        if rate.is_none() && self.flowlet.is_some() {
-            counts.lapses += 1;
-            tracing::warn!(to = %self.destination, "its rate has expired: TCP goes on alone");
-        }
-        self.watched.set_max_pacing_rate(limit).ok()?;
-        self.limit = limit;
-        Some(())
+    fn limit(&mut self, connection: Connection, bytes_per_second: u64) -> bool {
+        self.classes.limit(connection, bytes_per_second);
+        true
     }
 
-    fn end(&mut self, protocol: &mut EndpointProtocol) {
-        self.flowlet.take().into_iter().for_each(|id| protocol.end(id));
-    }
-
-    fn lift(&mut self) {
-        if self.limit != UNLIMITED {
-            let _ = self.watched.set_max_pacing_rate(UNLIMITED);
-        }
+    fn finish(&mut self) -> io::Result<()> {
+        self.tc.send(&self.classes.take_commands())
     }
 }

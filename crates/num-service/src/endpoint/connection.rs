@@ -1,5 +1,6 @@
 //! The way to the allocator, which is looked for again whenever it is lost.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use super::agent::Agent;
+use super::watcher::{Sockets, Watcher};
 use super::{EndpointConfig, EndpointError};
 use crate::daemon::REPLACED;
 
@@ -55,20 +56,25 @@ impl Connector {
     }
 }
 
-/// Until the agent ends.
-pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Duration) {
-    let mut looks = interval(watch);
+/// Until the endpoint ends, with what ends it. It looks at its flows once in each period.
+pub(super) async fn run<S: Sockets>(
+    mut connector: Connector,
+    mut watcher: Watcher<S>,
+    period: Duration,
+) -> io::Result<()> {
+    let mut looks = interval(period);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut connection: Option<Connection> = None;
     let mut attempt: Option<Attempt> = Some(connector.attempt());
-    loop {
-        let wait = agent.wait(connection.is_some());
+    let ended = loop {
+        let wait = watcher.wait(connection.is_some());
         tokio::select! {
             () = either(looks.tick(), sleep(wait)) => {
-                if !agent.look() {
-                    break;
+                match watcher.look() {
+                    Ok(true) => {}
+                    ended => break ended.map(|_| ()),
                 }
-                if connection.is_some() && agent.silence() > SILENCE.max(agent.lifetime()) {
+                if connection.is_some() && watcher.silence() > SILENCE.max(watcher.lifetime()) {
                     tracing::warn!("the allocator is silent");
                     connection = None;
                 }
@@ -76,7 +82,9 @@ pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Durat
             datagram = read(connection.as_ref()) => match datagram {
                 Ok(bytes) => {
                     connector.pause = PAUSES[0];
-                    agent.receive(&bytes);
+                    if let Err(error) = watcher.receive(&bytes) {
+                        break Err(error);
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the connection to the allocator is lost");
@@ -90,7 +98,7 @@ pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Durat
                 attempt = None;
                 match made {
                     Ok(made) => {
-                        agent.connected();
+                        watcher.connected();
                         connection = Some(made);
                     }
                     Err(error) => tracing::debug!(error, "no connection to the allocator"),
@@ -101,14 +109,17 @@ pub(super) async fn run(mut connector: Connector, mut agent: Agent, watch: Durat
             attempt = Some(connector.attempt());
         }
         if let Some(connection) = &connection
-            && let Some(datagram) = agent.poll()
+            && let Some(datagram) = watcher.poll()
         {
             // What cannot be sent is lost, and its newest state is sent later.
             let _ = connection.send_datagram(datagram.into());
         }
-    }
+    };
+    // Limits are lifted before the allocator is taken leave of.
+    drop(watcher);
     connector.endpoint.close(0_u8.into(), b"the endpoint stops");
     let _ = timeout(PATIENCE, connector.endpoint.wait_idle()).await;
+    ended
 }
 
 fn is_replaced(error: &ConnectionError) -> bool {

@@ -7,31 +7,51 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `socket.rs` | system calls, for Linux |
+//! | `watcher.rs` | looks at all flows, tells the protocol, limits them |
 //! | `detector.rs` | when a flowlet starts and ends, and how fast its source is |
-//! | `agent.rs` | all sockets of a process |
 //! | `connection.rs` | the way to the allocator, again and again |
+//! | `attached.rs` | flows that are sockets of this process, which attaches them |
+//! | `socket.rs` | system calls on these, for Linux |
+//! | `agent.rs` | flows that are connections of a host, whose programs know nothing of it |
+//! | `sock_diag.rs` | what connections there are |
+//! | `classes.rs` | from limits to commands of tc |
+//! | `tc.rs` | the process that sets them |
 //!
-//! Where the allocator is silent for longer than a rate's lifetime pacing is lifted, and TCP goes on with the window
+//! Where the allocator is silent for longer than a rate's lifetime limits are lifted, and TCP goes on with the window
 //! that it had at the last rate.
 
 mod agent;
+mod attached;
+mod classes;
 mod connection;
 mod detector;
+mod sock_diag;
 mod socket;
+mod tc;
+mod watcher;
 
+use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent::Agent;
+pub use agent::{Agent, AgentError};
+use attached::AttachedSockets;
+use connection::Connector;
 use serde::Deserialize;
 use socket::Watched;
+use tokio::runtime::Runtime;
+use watcher::{Attached, Sockets, Watcher};
 
+use crate::daemon::{BadConfig, read_toml};
 use crate::tls::{BadCertificates, Certificates};
+
+/// Between two looks at the sockets of a process.
+const WATCH: Duration = Duration::from_millis(1);
 
 /// How an endpoint finds its allocator, and how it watches sockets.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -44,11 +64,12 @@ pub struct EndpointConfig {
     pub name: String,
     /// Certificates of this endpoint.
     pub tls: Certificates,
-    /// Between two looks at the sockets, from 1 to 100 ms. In files `watch_us`, 1000 by default.
-    #[serde(rename = "watch_us", default = "watch", deserialize_with = "crate::microseconds")]
-    pub watch: Duration,
-    /// A flowlet has ended when nothing was unacknowledged for so long, at most 10 s. In files `idle_us`, 5000 by
-    /// default.
+    /// Between two looks at the sockets, from 1 to 100 ms. Where none is given it is 1 ms, and 50 ms for an [`Agent`],
+    /// for which a look takes longer. In files `watch_us`.
+    #[serde(rename = "watch_us", default, deserialize_with = "some_microseconds")]
+    pub watch: Option<Duration>,
+    /// A flowlet has ended when nothing was unacknowledged for so long, at most 10 s, and for twice `watch`. In files
+    /// `idle_us`, 5000 by default.
     #[serde(rename = "idle_us", default = "idle", deserialize_with = "crate::microseconds")]
     pub idle: Duration,
     /// Whether a flowlet's cap is what its source was measured to give, where that is less than its rate. In files
@@ -57,8 +78,8 @@ pub struct EndpointConfig {
     pub rate_aware: bool,
 }
 
-fn watch() -> Duration {
-    Duration::from_millis(1)
+fn some_microseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    crate::microseconds(deserializer).map(Some)
 }
 
 fn idle() -> Duration {
@@ -73,7 +94,17 @@ impl EndpointConfig {
     /// An endpoint that looks at its sockets every millisecond, ends flowlets after 5 ms without bytes, and is
     /// rate-aware.
     pub fn new(allocator: SocketAddr, name: impl Into<String>, tls: Certificates) -> Self {
-        Self { allocator, name: name.into(), tls, watch: watch(), idle: idle(), rate_aware: true }
+        Self { allocator, name: name.into(), tls, watch: None, idle: idle(), rate_aware: true }
+    }
+
+    /// Reads a file. The files that it names are relative to its folder.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the file, and the line of what is wrong.
+    pub fn read(file: &Path) -> Result<Self, BadConfig> {
+        let (mut this, folder): (Self, _) = read_toml(file)?;
+        this.tls = this.tls.within(folder);
+        Ok(this)
     }
 }
 
@@ -86,10 +117,27 @@ pub enum EndpointError {
     Certificates(#[from] BadCertificates),
     /// The system refuses a call.
     #[error(transparent)]
-    System(#[from] std::io::Error),
+    System(#[from] io::Error),
+    /// What is not a TCP socket, or not connected, or closed; or the system refuses a call on it.
+    #[error("descriptor {descriptor}{}: {error}", ends(.addresses))]
+    Socket {
+        /// The descriptor.
+        descriptor: RawFd,
+        /// Those of both ends, its own first, as far as they are known.
+        addresses: [Option<SocketAddr>; 2],
+        /// What the system says.
+        error: io::Error,
+    },
     /// A socket that is not IPv4.
-    #[error("the socket is bound to {0}: flowlets are of IPv4 alone")]
-    Address(SocketAddr),
+    #[error("descriptor {descriptor}, from {own} to {peer}: flowlets are of IPv4 alone")]
+    Address {
+        /// The descriptor.
+        descriptor: RawFd,
+        /// Its own address.
+        own: SocketAddr,
+        /// Its peer's.
+        peer: SocketAddr,
+    },
     /// A weight that is not a positive number.
     #[error("weight is {0}, expected a number > 0")]
     Weight(f64),
@@ -106,6 +154,12 @@ pub enum EndpointError {
     /// The endpoint has stopped.
     #[error("the endpoint has stopped")]
     Stopped,
+}
+
+fn ends([own, peer]: &[Option<SocketAddr>; 2]) -> String {
+    let [own, peer] = [(" from", own), (" to", peer)]
+        .map(|(word, address)| address.map(|address| format!("{word} {address}")).unwrap_or_default());
+    if own.is_empty() && peer.is_empty() { String::new() } else { format!(",{own}{peer}") }
 }
 
 /// What an endpoint is doing.
@@ -126,11 +180,70 @@ pub struct EndpointStatus {
     pub lapses: u64,
 }
 
-struct Attached {
-    socket: Watched,
-    source: SocketAddrV4,
-    destination: SocketAddrV4,
-    weight: f64,
+/// An endpoint that has all but its sockets.
+struct Starting<'a> {
+    config: &'a EndpointConfig,
+    watch: Duration,
+    runtime: Runtime,
+    connector: Connector,
+}
+
+impl<'a> Starting<'a> {
+    /// With so long between two looks where the configuration has nothing else.
+    fn new(config: &'a EndpointConfig, watch: Duration) -> Result<Self, EndpointError> {
+        let watch = config.watch.unwrap_or(watch);
+        let [watch_us, idle_us] = [watch, config.idle].map(|time| time.as_micros());
+        for (setting, found, is_within, expected) in [
+            ("watch_us", watch_us, (1000..=100_000).contains(&watch_us), "1000 to 100000 microseconds"),
+            ("idle_us", idle_us, idle_us <= 10_000_000, "at most 10000000 microseconds"),
+        ] {
+            if !is_within {
+                return Err(EndpointError::Time { setting, found, expected });
+            }
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let connector = {
+            let _inside = runtime.enter();
+            Connector::new(config)?
+        };
+        Ok(Self { config, watch, runtime, connector })
+    }
+
+    /// Has a thread of its own from now on.
+    fn run<S: Sockets<Socket: Send> + Send + 'static>(self, sockets: S) -> Result<Running, EndpointError> {
+        let Self { config, watch, runtime, connector } = self;
+        let status = Arc::new(Mutex::new(EndpointStatus::default()));
+        // What was seen once may have come between two bursts.
+        let idle = config.idle.max(2 * watch);
+        let watcher = Watcher::new(sockets, idle, config.rate_aware, status.clone());
+        let body = move || runtime.block_on(connection::run(connector, watcher, watch));
+        let thread = std::thread::Builder::new().name("netnum endpoint".into()).spawn(body)?;
+        Ok(Running { status, thread: Some(thread) })
+    }
+}
+
+/// The thread of an endpoint.
+#[derive(Debug)]
+struct Running {
+    status: Arc<Mutex<EndpointStatus>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Running {
+    fn status(&self) -> EndpointStatus {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Until it ends, with the error that ends it.
+    fn wait(&mut self) -> io::Result<()> {
+        self.thread.take().map_or(Ok(()), |thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("the endpoint's thread has panicked")))
+        })
+    }
 }
 
 /// The endpoint of this process. Dropped, it lifts all pacing.
@@ -152,9 +265,8 @@ struct Attached {
 /// ```
 #[derive(Debug)]
 pub struct Endpoint {
-    sockets: Option<Sender<Attached>>,
-    status: Arc<Mutex<EndpointStatus>>,
-    thread: Option<JoinHandle<()>>,
+    sockets: Option<Sender<Attached<Watched>>>,
+    running: Option<Running>,
     /// The process that has the thread.
     process: u32,
 }
@@ -167,26 +279,9 @@ impl Endpoint {
     /// [`EndpointError::Time`], [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or
     /// no UDP socket.
     pub fn connect(config: EndpointConfig) -> Result<Self, EndpointError> {
-        let (watch, idle) = (config.watch.as_micros(), config.idle.as_micros());
-        for (setting, found, is_within, expected) in [
-            ("watch_us", watch, (1000..=100_000).contains(&watch), "1000 to 100000 microseconds"),
-            ("idle_us", idle, idle <= 10_000_000, "at most 10000000 microseconds"),
-        ] {
-            if !is_within {
-                return Err(EndpointError::Time { setting, found, expected });
-            }
-        }
         let (sockets, attached) = channel();
-        let status = Arc::new(Mutex::new(EndpointStatus::default()));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (watch, agent) = (config.watch, Agent::new(&config, attached, status.clone()));
-        let connector = {
-            let _inside = runtime.enter();
-            connection::Connector::new(&config)?
-        };
-        let body = move || runtime.block_on(connection::run(connector, agent, watch));
-        let thread = std::thread::Builder::new().name("netnum endpoint".into()).spawn(body)?;
-        Ok(Self { sockets: Some(sockets), status, thread: Some(thread), process: std::process::id() })
+        let running = Starting::new(&config, WATCH)?.run(AttachedSockets(attached))?;
+        Ok(Self { sockets: Some(sockets), running: Some(running), process: std::process::id() })
     }
 
     /// Watches a TCP socket that is connected, until it is closed: its flowlets are reported with this weight and
@@ -197,7 +292,7 @@ impl Endpoint {
     /// with duplicates, attach the descriptor that is closed last.
     ///
     /// # Errors
-    /// [`EndpointError::Address`] for IPv6, [`EndpointError::Weight`], [`EndpointError::System`] for what is not a
+    /// [`EndpointError::Address`] for IPv6, [`EndpointError::Weight`], [`EndpointError::Socket`] for what is not a
     /// connected TCP socket, and where Linux is older than 4.19.
     pub fn attach(
         &self,
@@ -208,11 +303,15 @@ impl Endpoint {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(EndpointError::Weight(weight));
         }
-        let socket = Watched::new(socket)?;
-        socket.look()?;
-        let [source, peer] = match socket.addresses()? {
-            [SocketAddr::V4(own), SocketAddr::V4(peer)] => [own, peer],
-            [own, _] => return Err(EndpointError::Address(own)),
+        let descriptor = socket.as_raw_fd();
+        let wrong = |addresses| move |error| EndpointError::Socket { descriptor, addresses, error };
+        let socket = Watched::new(socket).map_err(wrong([None, None]))?;
+        let [own, peer] = socket.addresses();
+        let known = [own.as_ref().ok().copied(), peer.as_ref().ok().copied()];
+        socket.look().map_err(wrong(known))?;
+        let (source, peer) = match (own.map_err(wrong(known))?, peer.map_err(wrong(known))?) {
+            (SocketAddr::V4(own), SocketAddr::V4(peer)) => (own, peer),
+            (own, peer) => return Err(EndpointError::Address { descriptor, own, peer }),
         };
         let attached = Attached { socket, source, destination: destination.unwrap_or(peer), weight };
         self.sockets.as_ref().and_then(|sockets| sockets.send(attached).ok()).ok_or(EndpointError::Stopped)
@@ -220,7 +319,7 @@ impl Endpoint {
 
     /// What it is doing.
     pub fn status(&self) -> EndpointStatus {
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.as_ref().map(Running::status).unwrap_or_default()
     }
 }
 
@@ -228,12 +327,12 @@ impl Drop for Endpoint {
     fn drop(&mut self) {
         // A process that was forked has no such thread: it would be waited for without end.
         if self.process != std::process::id() {
-            return std::mem::forget((self.sockets.take(), self.thread.take()));
+            return std::mem::forget((self.sockets.take(), self.running.take()));
         }
-        // The agent ends when nobody can attach any more.
+        // It ends when nobody can attach any more.
         self.sockets = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if let Some(running) = &mut self.running {
+            let _ = running.wait();
         }
     }
 }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::mem::{ManuallyDrop, offset_of, size_of};
+use std::mem::{ManuallyDrop, size_of};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
@@ -24,6 +24,15 @@ pub(super) struct Watched {
     cookie: u64,
 }
 
+/// Descriptors of one socket are equal.
+impl PartialEq for Watched {
+    fn eq(&self, other: &Self) -> bool {
+        self.cookie == other.cookie
+    }
+}
+
+impl Eq for Watched {}
+
 impl Watched {
     /// # Errors
     /// Those of the system, as for what is not a socket.
@@ -35,10 +44,11 @@ impl Watched {
     /// # Errors
     /// Those of the system, as for a socket that is not TCP, or was closed.
     pub(super) fn look(self) -> io::Result<Look> {
-        let info = info(self.descriptor)?;
+        let (info, length): ([u8; INFO], usize) = get(self.descriptor, libc::IPPROTO_TCP, libc::TCP_INFO)?;
         // It still is this socket's, so it was while its state was read.
         self.check()?;
-        Ok(Look::of(&info))
+        // The kernel writes the fields that it has.
+        Look::of(&info[..length.min(INFO)])
     }
 
     /// Limits the rate at which TCP sends, in bytes per second; [`UNLIMITED`] lifts the limit.
@@ -52,19 +62,12 @@ impl Watched {
         self.check().inspect_err(|_| drop(set_max_pacing_rate(self.descriptor, UNLIMITED)))
     }
 
-    /// The addresses of both ends, its own first.
-    ///
-    /// # Errors
-    /// Those of the system, as for a socket that is not connected.
-    pub(super) fn addresses(self) -> io::Result<[SocketAddr; 2]> {
-        self.check()?;
-        // SAFETY: a descriptor that is open, and that is not closed here.
+    /// The addresses of both ends, its own first; or the errors of the system, as of a socket that is not connected.
+    pub(super) fn addresses(self) -> [io::Result<SocketAddr>; 2] {
+        // SAFETY: the calls are made on a descriptor that is open, or else refused, and that is not closed here.
         let stream = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(self.descriptor) });
-        Ok([stream.local_addr()?, stream.peer_addr()?])
-    }
-
-    pub(super) fn is(self, other: Self) -> bool {
-        self.cookie == other.cookie
+        let address = |address: io::Result<SocketAddr>| address.and_then(|address| self.check().map(|()| address));
+        [address(stream.local_addr()), address(stream.peer_addr())]
     }
 
     fn check(self) -> io::Result<()> {
@@ -86,21 +89,31 @@ pub(super) struct Look {
 }
 
 impl Look {
-    fn of(info: &TcpInfo) -> Self {
-        let segment = info.words[SEGMENT];
-        let lost = info.words[LOST].saturating_sub(info.words[SENT_AGAIN]);
-        let unsent = u64::from(info.not_sent_bytes);
-        let written = info.bytes_sent.saturating_sub(info.bytes_sent_again) + unsent;
+    /// From the `struct tcp_info` of a socket.
+    ///
+    /// # Errors
+    /// Where it is shorter, as before Linux 4.19.
+    pub(super) fn of(info: &[u8]) -> io::Result<Self> {
+        let Some(info) = info.first_chunk::<INFO>() else {
+            let what = "the numbers of bytes that were sent need Linux 4.19";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+        };
+        let word = |begin| u32::from_ne_bytes(part(info, begin));
+        let long = |begin| u64::from_ne_bytes(part(info, begin));
+        let segment = word(SEGMENT);
+        let lost = word(LOST).saturating_sub(word(SENT_AGAIN));
+        let unsent = u64::from(word(NOT_SENT_BYTES));
+        let written = long(BYTES_SENT).saturating_sub(long(BYTES_SENT_AGAIN)) + unsent;
         // One that was reset sends nothing any more, though the kernel still counts what it had.
-        if info.bytes[STATE] == CLOSED {
-            return Self { waiting: 0, is_drained: true, written, segment };
+        if info[STATE] == CLOSED {
+            return Ok(Self { waiting: 0, is_drained: true, written, segment });
         }
-        let is_drained = unsent == 0 && info.words[UNACKNOWLEDGED] == 0;
-        Self { waiting: unsent + u64::from(lost) * u64::from(segment), is_drained, written, segment }
+        let is_drained = unsent == 0 && word(UNACKNOWLEDGED) == 0;
+        Ok(Self { waiting: unsent + u64::from(lost) * u64::from(segment), is_drained, written, segment })
     }
 }
 
-/// The limit of a socket that is not limited.
+/// The limit of a flow that is not limited, as Linux has it.
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
 fn set_max_pacing_rate(descriptor: RawFd, bytes_per_second: u64) -> io::Result<()> {
@@ -117,61 +130,48 @@ fn cookie(descriptor: RawFd) -> io::Result<u64> {
     get(descriptor, libc::SOL_SOCKET, libc::SO_COOKIE).map(|(cookie, _)| cookie)
 }
 
-/// The beginning of `struct tcp_info` of linux/tcp.h, up to the numbers of bytes that were sent (Linux 4.19).
-#[repr(C)]
-#[derive(Default)]
-struct TcpInfo {
-    bytes: [u8; 8],
-    words: [u32; 24],
-    pacing_rate: u64,
-    max_pacing_rate: u64,
-    bytes_acknowledged: u64,
-    bytes_received: u64,
-    segments: [u32; 2],
-    not_sent_bytes: u32,
-    more_words: [u32; 3],
-    delivery_rate: u64,
-    times: [u64; 3],
-    delivered: [u32; 2],
-    bytes_sent: u64,
-    bytes_sent_again: u64,
-}
+/// Bytes of the beginning of `struct tcp_info` of linux/tcp.h, up to the numbers of bytes that were sent (Linux 4.19).
+const INFO: usize = 216;
 
-const _: () = assert!(offset_of!(TcpInfo, not_sent_bytes) == 144 && offset_of!(TcpInfo, bytes_sent) == 200);
-
-/// The place of `tcpi_state` among the bytes, and TCP_CLOSE.
+/// Where numbers of it begin: `tcpi_state`, a byte; of 4 bytes `tcpi_snd_mss`, `tcpi_unacked`, `tcpi_lost`,
+/// `tcpi_retrans` (the last three count segments) and `tcpi_notsent_bytes`; of 8 `tcpi_bytes_sent` and
+/// `tcpi_bytes_retrans`.
 const STATE: usize = 0;
+const SEGMENT: usize = 16;
+const UNACKNOWLEDGED: usize = 24;
+const LOST: usize = 32;
+const SENT_AGAIN: usize = 36;
+const NOT_SENT_BYTES: usize = 144;
+const BYTES_SENT: usize = 200;
+const BYTES_SENT_AGAIN: usize = 208;
+/// TCP_CLOSE, a state.
 const CLOSED: u8 = 7;
-/// The places of `tcpi_snd_mss`, `tcpi_unacked`, `tcpi_lost` and `tcpi_retrans` among the words; the last three count
-/// segments.
-const SEGMENT: usize = 2;
-const UNACKNOWLEDGED: usize = 4;
-const LOST: usize = 6;
-const SENT_AGAIN: usize = 7;
 
-fn info(descriptor: RawFd) -> io::Result<TcpInfo> {
-    let (info, length) = get(descriptor, libc::IPPROTO_TCP, libc::TCP_INFO)?;
-    // The kernel writes the fields that it has.
-    if length < size_of::<TcpInfo>() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "the numbers of bytes that were sent need Linux 4.19"));
-    }
-    Ok(info)
+/// The bytes of a number.
+fn part<const N: usize>(info: &[u8; INFO], begin: usize) -> [u8; N] {
+    std::array::from_fn(|number| info[begin + number])
 }
 
 /// A type of which every pattern of bits is a value.
 ///
 /// # Safety
 /// It consists of integers, without gaps.
-unsafe trait Plain: Default {}
+unsafe trait Plain: Sized {
+    const ZERO: Self;
+}
 
 // SAFETY: an integer.
-unsafe impl Plain for u64 {}
-// SAFETY: integers, each at a multiple of its size.
-unsafe impl Plain for TcpInfo {}
+unsafe impl Plain for u64 {
+    const ZERO: Self = 0;
+}
+// SAFETY: bytes.
+unsafe impl Plain for [u8; INFO] {
+    const ZERO: Self = [0; INFO];
+}
 
 /// An option of a socket, and how many bytes of it the kernel wrote.
 fn get<T: Plain>(descriptor: RawFd, level: c_int, name: c_int) -> io::Result<(T, usize)> {
-    let (mut value, mut length) = (T::default(), size_of::<T>() as socklen_t);
+    let (mut value, mut length) = (T::ZERO, size_of::<T>() as socklen_t);
     // SAFETY: the kernel writes at most `length` bytes; see the head of the file.
     let code = unsafe {
         let value = std::ptr::from_mut(&mut value).cast();
@@ -265,10 +265,10 @@ mod tests {
         // SAFETY: both descriptors are open, and are still when their owners close them.
         assert!(unsafe { libc::dup2(other.as_raw_fd(), closed.as_raw_fd()) } >= 0);
         assert_eq!(receiver.read(&mut [0]).unwrap(), 0, "the connection has ended");
-        assert!(watched.look().is_err() && watched.addresses().is_err());
+        assert!(watched.look().is_err() && watched.addresses().iter().all(Result::is_err));
         assert!(watched.set_max_pacing_rate(1).is_err());
         assert_eq!(max_pacing_rate(&other), UNLIMITED);
-        assert!(!watched.is(Watched::new(&other).unwrap()));
+        assert_ne!(watched, Watched::new(&other).unwrap());
     }
 
     #[test]

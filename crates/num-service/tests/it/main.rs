@@ -1,5 +1,7 @@
 //! Tests of the service, in one program.
 
+#[cfg(target_os = "linux")]
+mod agent;
 mod allocator;
 #[cfg(target_os = "linux")]
 mod certificates;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use netnum_service::Certificates;
 use netnum_service::daemon::{Config, Daemon};
-use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointError, EndpointStatus};
+use netnum_service::endpoint::{Endpoint, EndpointConfig, EndpointStatus};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -21,7 +22,7 @@ use crate::client::{client_config, get, metric};
 use crate::lossy::damaged;
 use crate::protocol::schedules;
 
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < Duration::from_secs(120), "{what} never came");
@@ -321,17 +322,26 @@ fn what_cannot_be_attached_is_named() {
     ] {
         let tls = setup.authority.sign("a.test");
         let mut config = EndpointConfig::new("127.0.0.1:9".parse().unwrap(), "allocator.test", tls);
-        (config.watch, config.idle) = (Duration::from_micros(watch), Duration::from_micros(idle));
+        (config.watch, config.idle) = (Some(Duration::from_micros(watch)), Duration::from_micros(idle));
         assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), expected);
     }
+    let error = |socket: &dyn AsRawFd| endpoint.attach(&socket.as_raw_fd(), None, 1.0).unwrap_err().to_string();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (number, own) = (udp.as_raw_fd(), udp.local_addr().unwrap());
+    let expected = format!("descriptor {number}, from {own}: Operation not supported (os error 95)");
+    assert_eq!(error(&udp), expected);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    for error in [endpoint.attach(&udp, None, 1.0), endpoint.attach(&listener, None, 1.0)] {
-        assert!(matches!(error, Err(EndpointError::System(_))));
-    }
+    let (number, own) = (listener.as_raw_fd(), listener.local_addr().unwrap());
+    let expected = format!("descriptor {number}, from {own}: Transport endpoint is not connected (os error 107)");
+    assert_eq!(error(&listener), expected);
+    let file = fs::File::open("/dev/null").unwrap();
+    let expected = format!("descriptor {}: Socket operation on non-socket (os error 88)", file.as_raw_fd());
+    assert_eq!(error(&file), expected);
     if let Ok(listener) = TcpListener::bind("[::1]:0") {
         let six = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        assert!(matches!(endpoint.attach(&six, None, 1.0), Err(EndpointError::Address(_))));
+        let (number, own, peer) = (six.as_raw_fd(), six.local_addr().unwrap(), six.peer_addr().unwrap());
+        let expected = format!("descriptor {number}, from {own} to {peer}: flowlets are of IPv4 alone");
+        assert_eq!(error(&six), expected);
     }
 }
 

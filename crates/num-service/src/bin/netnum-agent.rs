@@ -1,0 +1,65 @@
+//! The endpoint of a host, for programs that know nothing of it: `netnum-agent FILE DEVICE`, on Linux, as root.
+//!
+//! SIGTERM and SIGINT lift all limits and stop it.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Reports the TCP flows of this host to an allocator, and limits each by its rate.
+#[derive(Debug, Parser)]
+#[command(version)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "it needs Linux, and says so"))]
+struct Arguments {
+    /// Configuration of the endpoint, in TOML.
+    config: PathBuf,
+    /// The device by which flows leave, such as eth0. Its root must have no qdisc but the kernel's own.
+    device: String,
+}
+
+fn main() -> ExitCode {
+    // Another crate of a workspace may turn the feature of colours on, which journals do not show.
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run(_: &Arguments) -> Result<(), Box<dyn Error>> {
+    Err("netnum-agent needs Linux".into())
+}
+
+#[cfg(target_os = "linux")]
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    use netnum_service::endpoint::{Agent, EndpointConfig};
+
+    let agent = Agent::start(&EndpointConfig::read(&arguments.config)?, &arguments.device)?;
+    tracing::info!(device = arguments.device, "limits flows");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(until_stopped(&agent))?;
+    Ok(agent.stop()?)
+}
+
+/// By a signal, or by an error, which the agent has then.
+#[cfg(target_os = "linux")]
+async fn until_stopped(agent: &netnum_service::endpoint::Agent) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut looks = tokio::time::interval(std::time::Duration::from_secs(1));
+    while agent.is_running() {
+        tokio::select! {
+            _ = looks.tick() => {}
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+        }
+    }
+    Ok(())
+}
