@@ -2,12 +2,14 @@
 
 import atexit
 import http.client
+import importlib
 import shutil
 import sys
 import tempfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import netnum
 
@@ -55,6 +57,11 @@ autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 # Their layers are in the reference, whether or not they are installed.
 autodoc_mock_imports = ["torch", "jax"]
+# So is `netnum.endpoint`, whether or not netnum was built with its service, for Linux.
+if not hasattr(netnum._core, "_Endpoint"):
+    netnum._core._Endpoint = object
+    with mock.patch.object(sys, "platform", "linux"):
+        importlib.import_module("netnum.endpoint")
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False

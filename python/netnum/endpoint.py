@@ -107,7 +107,8 @@ def connect(
     watch_us : int
         Microseconds between two looks at the sockets, from 1000 to 100000.
     idle_us : int
-        A flowlet has ended when nothing was unacknowledged for so many microseconds, at most 10000000.
+        A flowlet has ended when nothing was unacknowledged for so many microseconds, at most 10000000, and for twice
+        `watch_us`.
     rate_aware : bool
         Whether a flowlet's cap is what its source was measured to give, where that is less than its rate.
 
@@ -161,7 +162,8 @@ def attach(sock: _Socket, destination: tuple[str, int] | None = None, weight: fl
     NumError
         For a socket of IPv6, a `destination` that is not of IPv4, or a weight out of its range.
     OSError
-        For what is not a TCP socket, or not connected, or closed.
+        For what is not a TCP socket, or not connected, or closed. The message has the descriptor, and its addresses as
+        far as they are known.
     RuntimeError
         Before `connect`.
 

@@ -258,6 +258,8 @@ def test_what_cannot_be_attached_is_named(connect):
         netnum.endpoint.attach(sender)
     with socket.socket() as unconnected, pytest.raises(OSError, match="not connected"):
         netnum.endpoint.attach(unconnected)
-    with socket.socket(type=socket.SOCK_DGRAM) as datagrams, pytest.raises(OSError) as refused:
-        netnum.endpoint.attach(datagrams)
+    with socket.socket(type=socket.SOCK_DGRAM) as datagrams:
+        named = f"descriptor {datagrams.fileno()}, from 0.0.0.0:0: Operation not supported"
+        with pytest.raises(OSError, match=named) as refused:
+            netnum.endpoint.attach(datagrams)
     assert refused.value.errno == errno.EOPNOTSUPP
