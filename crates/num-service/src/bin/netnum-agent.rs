@@ -39,20 +39,22 @@ fn run(_: &Arguments) -> Result<(), Box<dyn Error>> {
 #[cfg(target_os = "linux")]
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     use netnum_service::endpoint::{Agent, EndpointConfig};
+    use tokio::signal::unix::{SignalKind, signal};
 
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _inside = runtime.enter();
+    // From here on they are waited for: an agent that starts is ended by them as one that runs.
+    let signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     let agent = Agent::start(&EndpointConfig::read(&arguments.config)?, &arguments.device)?;
     tracing::info!(device = arguments.device, "limits flows");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(until_stopped(&agent))?;
+    runtime.block_on(until_stopped(&agent, signals));
     Ok(agent.stop()?)
 }
 
 /// By a signal, or by an error, which the agent has then.
 #[cfg(target_os = "linux")]
-async fn until_stopped(agent: &netnum_service::endpoint::Agent) -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+async fn until_stopped(agent: &netnum_service::endpoint::Agent, signals: [tokio::signal::unix::Signal; 2]) {
+    let [mut terminate, mut interrupt] = signals;
     let mut looks = tokio::time::interval(std::time::Duration::from_secs(1));
     while agent.is_running() {
         tokio::select! {
@@ -61,5 +63,4 @@ async fn until_stopped(agent: &netnum_service::endpoint::Agent) -> std::io::Resu
             _ = interrupt.recv() => break,
         }
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The endpoint of a host, for programs that know nothing of it.
 //!
 //! ```text
-//! connections ──sock_diag──► Watcher, as of an endpoint ──limits──► Classes ──commands──► tc
+//! connections ──sock_diag──► Watcher, as of an endpoint ──limits──► Classes ──newest──► tc
 //! ```
 
 use std::convert::Infallible;
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::classes::{Classes, HANDLE};
+use super::classes::HANDLE;
 use super::sock_diag::{Connection, SockDiag};
 use super::socket::Look;
 use super::tc::Tc;
-use super::watcher::{Attached, Sockets};
+use super::watcher::{Attached, Limited, Sockets};
 use super::{EndpointConfig, EndpointError, EndpointStatus, Running, Starting};
 
 /// Between two looks: the kernel goes through its table of all connections twice for each, which takes milliseconds
@@ -29,6 +29,12 @@ pub enum AgentError {
     /// What an endpoint refuses too, or an error of the system.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
+    /// The device's name has signs that tc reads in another way.
+    #[error("the device's name is {device:?}, expected letters, digits and . _ @ - alone")]
+    DeviceName {
+        /// Its name.
+        device: String,
+    },
     /// There is no tc on the path.
     #[error("there is no tc on PATH: it is a part of iproute2")]
     NoTc,
@@ -80,8 +86,11 @@ impl From<io::Error> for AgentError {
     }
 }
 
-/// The endpoint of this host. It finds all TCP connections with IPv4 whose packets leave by a device, whichever program
-/// has them, reports their flowlets, and limits each by an `htb` class of the device.
+/// The endpoint of this host. It finds all TCP connections with IPv4 of the network namespace, but those that a host has
+/// with itself, whichever program has them, reports their flowlets, and limits each by an `htb` class of a device.
+///
+/// It is for hosts whose flows leave by one device: those that leave by another are reported too, have rates, and take
+/// classes, but are not limited.
 ///
 /// Dropped, it lifts all limits. So it does where it is killed, by the process of tc that it leaves behind.
 ///
@@ -108,12 +117,11 @@ impl Agent {
         let mut sock_diag = SockDiag::new()?;
         sock_diag.connections()?;
         let (stop, stopped) = channel();
-        let (tc, classes) = (Tc::new(device)?, Classes::new(device));
-        let sockets = HostSockets { sock_diag, connections: FxHashMap::default(), classes, tc, stopped };
+        let sockets = HostSockets { sock_diag, connections: FxHashMap::default(), tc: Tc::new(device)?, stopped };
         Ok(Self { stop: Some(stop), running: starting.run(sockets)? })
     }
 
-    /// What it is doing: `sockets` are all connections of the host.
+    /// What it is doing: `sockets` are the connections of the host with others.
     pub fn status(&self) -> EndpointStatus {
         self.running.status()
     }
@@ -133,8 +141,7 @@ impl Agent {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.stop = None;
-        self.running.wait()
+        self.running.end(&mut self.stop)
     }
 }
 
@@ -148,7 +155,6 @@ struct HostSockets {
     sock_diag: SockDiag,
     /// At the last look.
     connections: FxHashMap<Connection, Look>,
-    classes: Classes,
     tc: Tc,
     stopped: Receiver<Infallible>,
 }
@@ -156,10 +162,11 @@ struct HostSockets {
 impl Sockets for HostSockets {
     type Socket = Connection;
 
-    fn find(&mut self, found: &mut Vec<Attached<Connection>>) -> io::Result<bool> {
+    fn find(&mut self, found: &mut Vec<Attached<Connection>>, lifetime: Duration) -> io::Result<bool> {
         if let Err(TryRecvError::Disconnected) = self.stopped.try_recv() {
             return Ok(false);
         }
+        self.tc.check(lifetime)?;
         let before = std::mem::replace(&mut self.connections, self.sock_diag.connections()?);
         let new = self.connections.keys().filter(|connection| !before.contains_key(connection));
         found.extend(new.map(|&socket| {
@@ -178,12 +185,11 @@ impl Sockets for HostSockets {
         rate / 8.0
     }
 
-    fn limit(&mut self, connection: Connection, bytes_per_second: u64) -> bool {
-        self.classes.limit(connection, bytes_per_second);
-        true
+    fn limit(&mut self, connection: Connection, bytes_per_second: u64) -> Limited {
+        if self.tc.limit(connection, bytes_per_second) { Limited::Set } else { Limited::Full }
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.tc.send(&self.classes.take_commands())
+    fn finish(&mut self) {
+        self.tc.pass_on();
     }
 }

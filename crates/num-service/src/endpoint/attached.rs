@@ -2,9 +2,10 @@
 
 use std::io;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
 
 use super::socket::{Look, Watched};
-use super::watcher::{Attached, Sockets};
+use super::watcher::{Attached, Limited, Sockets};
 
 /// Headers of a segment on the wire: Ethernet 14, IPv4 20, TCP with timestamps 32. TCP paces what it carries without
 /// them.
@@ -16,7 +17,7 @@ pub(super) struct AttachedSockets(pub(super) Receiver<Attached<Watched>>);
 impl Sockets for AttachedSockets {
     type Socket = Watched;
 
-    fn find(&mut self, found: &mut Vec<Attached<Watched>>) -> io::Result<bool> {
+    fn find(&mut self, found: &mut Vec<Attached<Watched>>, _lifetime: Duration) -> io::Result<bool> {
         loop {
             match self.0.try_recv() {
                 Ok(attached) => found.push(attached),
@@ -35,11 +36,9 @@ impl Sockets for AttachedSockets {
         rate / 8.0 * segment / (segment + HEADERS)
     }
 
-    fn limit(&mut self, socket: Watched, bytes_per_second: u64) -> bool {
-        socket.set_max_pacing_rate(bytes_per_second).is_ok()
+    fn limit(&mut self, socket: Watched, bytes_per_second: u64) -> Limited {
+        socket.set_max_pacing_rate(bytes_per_second).map_or(Limited::Gone, |()| Limited::Set)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    fn finish(&mut self) {}
 }

@@ -11,6 +11,7 @@
 //! The greater port is mostly the one that the system has chosen, and so differs between connections: a packet is
 //! compared with a 256th of each table.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
@@ -31,94 +32,145 @@ const PACKET: u64 = 1514;
 #[derive(Debug)]
 pub(super) struct Classes {
     device: String,
+    /// Of connections that are to be limited.
     numbers: FxHashMap<Connection, u16>,
-    /// Numbers that are free again; those above `used` are too.
+    /// Class 1 first.
+    classes: Vec<Class>,
+    /// Numbers that are free again; those above all classes are too.
     free: Vec<u16>,
-    used: u16,
+    /// Numbers of classes whose commands have not been taken, oldest first, each once.
+    changed: VecDeque<u16>,
     /// Whether a connection has found no class, which is said once.
     was_full: bool,
-    commands: String,
+    /// Commands that make the tables, until they are taken.
+    tables: String,
+}
+
+#[derive(Debug, Default)]
+struct Class {
+    /// By the commands that were taken.
+    has: Option<Connection>,
+    /// With bytes per second.
+    wanted: Option<(Connection, u64)>,
+    is_changed: bool,
 }
 
 impl Classes {
     /// Those of a device whose root is an `htb` without classes, with the tables of their filters.
     pub(super) fn new(device: &str) -> Self {
-        let mut commands = String::new();
+        let mut tables = String::new();
         for (table, mask) in [(1, "0x00ff0000"), (2, "0x000000ff")] {
             let filter = format!("filter add dev {device} parent {HANDLE} protocol ip prio 1");
-            let _ = writeln!(commands, "{filter} handle {table}: u32 divisor 256");
+            let _ = writeln!(tables, "{filter} handle {table}: u32 divisor 256");
             let link = format!("match ip protocol 6 0xff link {table}: hashkey mask {mask} at 20");
-            let _ = writeln!(commands, "{filter} u32 ht 800: {link}");
+            let _ = writeln!(tables, "{filter} u32 ht 800: {link}");
         }
         Self {
             device: device.into(),
             numbers: FxHashMap::default(),
+            classes: Vec::new(),
             free: Vec::new(),
-            used: 0,
+            changed: VecDeque::new(),
             was_full: false,
-            commands,
+            tables,
         }
     }
 
     /// Limits a connection to so many bytes per second, headers counted; [`UNLIMITED`] takes its class away, with
-    /// packets that wait in it. A connection for which no class is left is not limited.
-    pub(super) fn limit(&mut self, connection: Connection, bytes_per_second: u64) {
+    /// packets that wait in it. False where no class is left: the connection is not limited.
+    pub(super) fn limit(&mut self, connection: Connection, bytes_per_second: u64) -> bool {
         let known = self.numbers.get(&connection).copied();
         if bytes_per_second == UNLIMITED {
             if let Some(number) = known {
-                self.remove(connection, number);
+                self.numbers.remove(&connection);
+                self.free.push(number);
+                self.change(number, None);
             }
-            return;
+            return true;
         }
-        let Some(number) = known.or_else(|| self.take_number()) else { return };
-        let (device, verb) = (&self.device, if known.is_some() { "change" } else { "add" });
-        let burst = bytes_per_second / BURSTS_PER_SECOND + PACKET;
-        let _ = writeln!(
-            self.commands,
-            "class {verb} dev {device} parent {HANDLE} classid {HANDLE}{number:x} htb rate {bytes_per_second}bps \
-             burst {burst} cburst {burst} quantum {PACKET}"
-        );
-        if known.is_none() {
-            let (bucket, Connection { source, destination, .. }) = (bucket_of(connection), connection);
-            let _ = writeln!(
-                self.commands,
-                "filter add dev {device} parent {HANDLE} protocol ip prio 1 handle {bucket}{number:x} u32 ht {bucket} \
-                 match ip src {}/32 match ip dst {}/32 match ip sport {} 0xffff match ip dport {} 0xffff \
-                 flowid {HANDLE}{number:x}",
-                source.ip(),
-                destination.ip(),
-                source.port(),
-                destination.port()
-            );
-            self.numbers.insert(connection, number);
-        }
+        let Some(number) = known.or_else(|| self.take_number()) else { return false };
+        self.numbers.insert(connection, number);
+        self.change(number, Some((connection, bytes_per_second)));
+        true
     }
 
-    fn remove(&mut self, connection: Connection, number: u16) {
-        let (device, bucket) = (&self.device, bucket_of(connection));
-        let filter = format!("filter del dev {device} parent {HANDLE} protocol ip prio 1");
-        let _ = writeln!(self.commands, "{filter} handle {bucket}{number:x} u32");
-        let _ = writeln!(self.commands, "class del dev {device} classid {HANDLE}{number:x}");
-        self.numbers.remove(&connection);
-        self.free.push(number);
+    fn change(&mut self, number: u16, wanted: Option<(Connection, u64)>) {
+        let class = &mut self.classes[usize::from(number) - 1];
+        class.wanted = wanted;
+        if !std::mem::replace(&mut class.is_changed, true) {
+            self.changed.push_back(number);
+        }
     }
 
     fn take_number(&mut self) -> Option<u16> {
-        if self.free.is_empty() && self.used < MOST {
-            self.used += 1;
-            self.free.push(self.used);
+        if let Some(number) = self.free.pop() {
+            return Some(number);
         }
-        let number = self.free.pop();
-        if number.is_none() && !std::mem::replace(&mut self.was_full, true) {
-            tracing::warn!("all {MOST} classes are taken: further connections are TCP's alone");
+        if self.classes.len() < usize::from(MOST) {
+            self.classes.push(Class::default());
+            return Some(self.classes.len() as u16);
         }
-        number
+        if !std::mem::replace(&mut self.was_full, true) {
+            tracing::warn!("all {MOST} classes are taken: further connections are TCP's alone until one is free");
+        }
+        None
     }
 
-    /// Commands that have not been taken yet, a line each.
-    pub(super) fn take_commands(&mut self) -> String {
-        std::mem::take(&mut self.commands)
+    /// Whether there are commands to take.
+    pub(super) fn has_changed(&self) -> bool {
+        !(self.tables.is_empty() && self.changed.is_empty())
     }
+
+    /// Commands, a line each, that make at most so many classes, those changed first, as they are wanted now.
+    pub(super) fn take_commands(&mut self, most: usize) -> String {
+        let mut commands = std::mem::take(&mut self.tables);
+        for number in self.changed.drain(..most.min(self.changed.len())) {
+            let class = &mut self.classes[usize::from(number) - 1];
+            class.is_changed = false;
+            let wanted = class.wanted.map(|(connection, _)| connection);
+            let had = std::mem::replace(&mut class.has, wanted);
+            if let Some(connection) = had.filter(|_| had != wanted) {
+                remove(&mut commands, &self.device, number, connection);
+            }
+            if let Some((connection, bytes_per_second)) = class.wanted {
+                let verb = if had == wanted { "change" } else { "add" };
+                set_rate(&mut commands, &self.device, verb, number, bytes_per_second);
+                if had != wanted {
+                    add_filter(&mut commands, &self.device, number, connection);
+                }
+            }
+        }
+        commands
+    }
+}
+
+fn set_rate(commands: &mut String, device: &str, verb: &str, number: u16, bytes_per_second: u64) {
+    let burst = bytes_per_second / BURSTS_PER_SECOND + PACKET;
+    let _ = writeln!(
+        commands,
+        "class {verb} dev {device} parent {HANDLE} classid {HANDLE}{number:x} htb rate {bytes_per_second}bps \
+         burst {burst} cburst {burst} quantum {PACKET}"
+    );
+}
+
+fn add_filter(commands: &mut String, device: &str, number: u16, connection: Connection) {
+    let (bucket, Connection { source, destination, .. }) = (bucket_of(connection), connection);
+    let _ = writeln!(
+        commands,
+        "filter add dev {device} parent {HANDLE} protocol ip prio 1 handle {bucket}{number:x} u32 ht {bucket} \
+         match ip src {}/32 match ip dst {}/32 match ip sport {} 0xffff match ip dport {} 0xffff \
+         flowid {HANDLE}{number:x}",
+        source.ip(),
+        destination.ip(),
+        source.port(),
+        destination.port()
+    );
+}
+
+fn remove(commands: &mut String, device: &str, number: u16, connection: Connection) {
+    let filter = format!("filter del dev {device} parent {HANDLE} protocol ip prio 1");
+    let _ = writeln!(commands, "{filter} handle {}{number:x} u32", bucket_of(connection));
+    let _ = writeln!(commands, "class del dev {device} classid {HANDLE}{number:x}");
 }
 
 /// Table and bucket of a connection's filter, as u32 writes them.
@@ -143,7 +195,7 @@ mod tests {
     fn a_limit_is_a_class_and_a_filter_and_lifting_it_takes_both_away() {
         let mut classes = Classes::new("eth0");
         assert_eq!(
-            classes.take_commands(),
+            classes.take_commands(usize::MAX),
             "filter add dev eth0 parent 6e6e: protocol ip prio 1 handle 1: u32 divisor 256\n\
              filter add dev eth0 parent 6e6e: protocol ip prio 1 u32 ht 800: match ip protocol 6 0xff \
              link 1: hashkey mask 0x00ff0000 at 20\n\
@@ -156,7 +208,7 @@ mod tests {
         classes.limit(client, 1_000_000);
         classes.limit(server, 12_500);
         assert_eq!(
-            classes.take_commands(),
+            classes.take_commands(usize::MAX),
             "class add dev eth0 parent 6e6e: classid 6e6e:1 htb rate 1000000bps burst 3514 cburst 3514 quantum 1514\n\
              filter add dev eth0 parent 6e6e: protocol ip prio 1 handle 1:40:1 u32 ht 1:40: match ip src 10.0.0.1/32 \
              match ip dst 10.0.0.2/32 match ip sport 40000 0xffff match ip dport 80 0xffff flowid 6e6e:1\n\
@@ -164,14 +216,21 @@ mod tests {
              filter add dev eth0 parent 6e6e: protocol ip prio 1 handle 2:50:2 u32 ht 2:50: match ip src 10.0.0.1/32 \
              match ip dst 10.0.0.3/32 match ip sport 443 0xffff match ip dport 50000 0xffff flowid 6e6e:2\n"
         );
-        classes.limit(client, 2_000_000);
+        // Of several limits the newest is told, and nothing of one that was lifted again.
+        assert!([1_500_000, 2_000_000].iter().all(|&limit| classes.limit(client, limit)));
+        classes.limit(connection("10.0.0.1:1", "10.0.0.2:2", 9), 12_500);
+        classes.limit(connection("10.0.0.1:1", "10.0.0.2:2", 9), UNLIMITED);
+        assert_eq!(
+            classes.take_commands(usize::MAX),
+            "class change dev eth0 parent 6e6e: classid 6e6e:1 htb rate 2000000bps burst 5514 cburst 5514 \
+             quantum 1514\n"
+        );
+        classes.limit(client, 3_000_000);
         classes.limit(client, UNLIMITED);
         classes.limit(client, UNLIMITED);
         assert_eq!(
-            classes.take_commands(),
-            "class change dev eth0 parent 6e6e: classid 6e6e:1 htb rate 2000000bps burst 5514 cburst 5514 \
-             quantum 1514\n\
-             filter del dev eth0 parent 6e6e: protocol ip prio 1 handle 1:40:1 u32\n\
+            classes.take_commands(usize::MAX),
+            "filter del dev eth0 parent 6e6e: protocol ip prio 1 handle 1:40:1 u32\n\
              class del dev eth0 classid 6e6e:1\n"
         );
     }
@@ -181,15 +240,28 @@ mod tests {
         let mut classes = Classes::new("eth0");
         let all: Vec<Connection> =
             (0..=u64::from(MOST)).map(|cookie| connection("10.0.0.1:443", "10.0.0.2:50000", cookie)).collect();
-        all.iter().for_each(|&each| classes.limit(each, 20_000));
-        classes.take_commands();
-        classes.limit(all[usize::from(MOST)], 30_000);
-        assert_eq!(classes.take_commands(), "");
-        classes.limit(all[41], UNLIMITED);
-        classes.limit(all[usize::from(MOST)], 30_000);
-        assert!(
-            classes.take_commands().contains("\nclass add dev eth0 parent 6e6e: classid 6e6e:2a htb rate 30000bps")
-        );
+        let (&last, others) = all.split_last().unwrap();
+        assert!(others.iter().all(|&each| classes.limit(each, 20_000)));
+        assert!(!classes.limit(last, 20_000));
+        classes.take_commands(usize::MAX);
+        assert!(!classes.limit(last, 30_000) && !classes.has_changed());
+        assert!(classes.limit(all[41], UNLIMITED) && classes.limit(last, 30_000));
+        let commands = classes.take_commands(usize::MAX);
+        assert!(commands.contains("\nclass add dev eth0 parent 6e6e: classid 6e6e:2a htb rate 30000bps"), "{commands}");
+    }
+
+    #[test]
+    fn commands_of_many_classes_are_taken_in_parts_as_they_are_wanted_then() {
+        let mut classes = Classes::new("eth0");
+        let of = |cookie| connection("10.0.0.1:443", "10.0.0.2:50000", cookie);
+        (0..5).for_each(|cookie| assert!(classes.limit(of(cookie), 20_000)));
+        let rates = |commands: String| commands.matches("class add").count();
+        assert_eq!(rates(classes.take_commands(2)), 2);
+        classes.limit(of(4), 40_000);
+        assert!(classes.has_changed());
+        let rest = classes.take_commands(usize::MAX);
+        assert!(rest.contains("classid 6e6e:5 htb rate 40000bps") && !classes.has_changed());
+        assert_eq!(rates(rest), 3);
     }
 
     /// What the kernel has, by the rules that it keeps: nothing is added twice, only what is there is changed or
@@ -264,7 +336,7 @@ mod tests {
                 classes.limit(of(number), limit.unwrap_or(UNLIMITED));
                 limits.insert(number, limit);
                 if is_flushed {
-                    classes.take_commands().lines().for_each(|command| kernel.obey(command));
+                    classes.take_commands(usize::MAX).lines().for_each(|command| kernel.obey(command));
                     for number in 0..12 {
                         prop_assert_eq!(kernel.rate_of(of(number)), limits.get(&number).copied().flatten());
                     }

@@ -66,25 +66,28 @@ pub(super) async fn run<S: Sockets>(
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut connection: Option<Connection> = None;
     let mut attempt: Option<Attempt> = Some(connector.attempt());
+    let mut was_silent = false;
     let ended = loop {
         let wait = watcher.wait(connection.is_some());
         tokio::select! {
-            () = either(looks.tick(), sleep(wait)) => {
+            _ = looks.tick() => {
+                // Between two looks what has come is read, for which there may have been no time before.
+                let is_silent = connection.is_some() && watcher.silence() > SILENCE.max(watcher.lifetime());
+                if is_silent && was_silent {
+                    tracing::warn!("the allocator is silent");
+                    connection = None;
+                }
+                was_silent = is_silent;
                 match watcher.look() {
                     Ok(true) => {}
                     ended => break ended.map(|_| ()),
                 }
-                if connection.is_some() && watcher.silence() > SILENCE.max(watcher.lifetime()) {
-                    tracing::warn!("the allocator is silent");
-                    connection = None;
-                }
             }
+            () = sleep(wait) => watcher.pace(),
             datagram = read(connection.as_ref()) => match datagram {
                 Ok(bytes) => {
                     connector.pause = PAUSES[0];
-                    if let Err(error) = watcher.receive(&bytes) {
-                        break Err(error);
-                    }
+                    watcher.receive(&bytes);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the connection to the allocator is lost");
@@ -115,7 +118,7 @@ pub(super) async fn run<S: Sockets>(
             let _ = connection.send_datagram(datagram.into());
         }
     };
-    // Limits are lifted before the allocator is taken leave of.
+    // Limits are lifted before the connection is closed.
     drop(watcher);
     connector.endpoint.close(0_u8.into(), b"the endpoint stops");
     let _ = timeout(PATIENCE, connector.endpoint.wait_idle()).await;
@@ -124,14 +127,6 @@ pub(super) async fn run<S: Sockets>(
 
 fn is_replaced(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::ApplicationClosed(close) if close.error_code == REPLACED.0.into())
-}
-
-/// Until one of both is done.
-async fn either<T>(one: impl Future<Output = T>, other: impl Future<Output = ()>) {
-    tokio::select! {
-        _ = one => {}
-        () = other => {}
-    }
 }
 
 async fn read(connection: Option<&Connection>) -> Result<bytes::Bytes, ConnectionError> {

@@ -15,7 +15,7 @@
 //! | `agent.rs` | flows that are connections of a host, whose programs know nothing of it |
 //! | `sock_diag.rs` | what connections there are |
 //! | `classes.rs` | from limits to commands of tc |
-//! | `tc.rs` | the process that sets them |
+//! | `tc.rs` | the process that sets them, and the thread that tells it |
 //!
 //! Where the allocator is silent for longer than a rate's lifetime limits are lifted, and TCP goes on with the window
 //! that it had at the last rate.
@@ -91,8 +91,8 @@ fn yes() -> bool {
 }
 
 impl EndpointConfig {
-    /// An endpoint that looks at its sockets every millisecond, ends flowlets after 5 ms without bytes, and is
-    /// rate-aware.
+    /// An endpoint that looks at its sockets every millisecond, and an [`Agent`] every 50 ms, that ends flowlets after
+    /// 5 ms without bytes, or after two looks, and that is rate-aware.
     pub fn new(allocator: SocketAddr, name: impl Into<String>, tls: Certificates) -> Self {
         Self { allocator, name: name.into(), tls, watch: None, idle: idle(), rate_aware: true }
     }
@@ -168,15 +168,15 @@ fn ends([own, peer]: &[Option<SocketAddr>; 2]) -> String {
 pub struct EndpointStatus {
     /// Whether the allocator's rates hold; false before the first, and where it has been silent for a lifetime.
     pub is_led: bool,
-    /// Sockets that are watched.
+    /// Sockets, or for an [`Agent`] connections, that are watched.
     pub sockets: usize,
     /// Flowlets that have started and not ended.
     pub flowlets: usize,
-    /// Sockets that are paced.
+    /// Those of them that are limited.
     pub paced: usize,
     /// Flowlets that have started since the beginning.
     pub started: u64,
-    /// How often pacing was lifted because rates had expired.
+    /// How often limits were lifted because rates had expired.
     pub lapses: u64,
 }
 
@@ -218,7 +218,7 @@ impl<'a> Starting<'a> {
         let watcher = Watcher::new(sockets, idle, config.rate_aware, status.clone());
         let body = move || runtime.block_on(connection::run(connector, watcher, watch));
         let thread = std::thread::Builder::new().name("netnum endpoint".into()).spawn(body)?;
-        Ok(Running { status, thread: Some(thread) })
+        Ok(Running { status, thread: Some(thread), process: std::process::id() })
     }
 }
 
@@ -227,6 +227,8 @@ impl<'a> Starting<'a> {
 struct Running {
     status: Arc<Mutex<EndpointStatus>>,
     thread: Option<JoinHandle<io::Result<()>>>,
+    /// The process that has it.
+    process: u32,
 }
 
 impl Running {
@@ -238,8 +240,14 @@ impl Running {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Until it ends, with the error that ends it.
-    fn wait(&mut self) -> io::Result<()> {
+    /// Ends it, as it does when nobody has the sender any more. Returns the error that has ended it before.
+    fn end<T>(&mut self, sender: &mut Option<Sender<T>>) -> io::Result<()> {
+        // A process that was forked has no such thread: it would be waited for without end.
+        if self.process != std::process::id() {
+            std::mem::forget((sender.take(), self.thread.take()));
+            return Ok(());
+        }
+        *sender = None;
         self.thread.take().map_or(Ok(()), |thread| {
             thread.join().unwrap_or_else(|_| Err(io::Error::other("the endpoint's thread has panicked")))
         })
@@ -266,9 +274,7 @@ impl Running {
 #[derive(Debug)]
 pub struct Endpoint {
     sockets: Option<Sender<Attached<Watched>>>,
-    running: Option<Running>,
-    /// The process that has the thread.
-    process: u32,
+    running: Running,
 }
 
 impl Endpoint {
@@ -281,7 +287,7 @@ impl Endpoint {
     pub fn connect(config: EndpointConfig) -> Result<Self, EndpointError> {
         let (sockets, attached) = channel();
         let running = Starting::new(&config, WATCH)?.run(AttachedSockets(attached))?;
-        Ok(Self { sockets: Some(sockets), running: Some(running), process: std::process::id() })
+        Ok(Self { sockets: Some(sockets), running })
     }
 
     /// Watches a TCP socket that is connected, until it is closed: its flowlets are reported with this weight and
@@ -319,20 +325,12 @@ impl Endpoint {
 
     /// What it is doing.
     pub fn status(&self) -> EndpointStatus {
-        self.running.as_ref().map(Running::status).unwrap_or_default()
+        self.running.status()
     }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        // A process that was forked has no such thread: it would be waited for without end.
-        if self.process != std::process::id() {
-            return std::mem::forget((self.sockets.take(), self.running.take()));
-        }
-        // It ends when nobody can attach any more.
-        self.sockets = None;
-        if let Some(running) = &mut self.running {
-            let _ = running.wait();
-        }
+        let _ = self.running.end(&mut self.sockets);
     }
 }

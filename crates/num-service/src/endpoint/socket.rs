@@ -5,6 +5,7 @@
 //! size that it is given, and every pattern of bits is a value of these types of plain integers.
 #![allow(unsafe_code)]
 
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::mem::{ManuallyDrop, size_of};
 use std::net::{SocketAddr, TcpStream};
@@ -32,6 +33,12 @@ impl PartialEq for Watched {
 }
 
 impl Eq for Watched {}
+
+impl Hash for Watched {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.cookie.hash(state);
+    }
+}
 
 impl Watched {
     /// # Errors

@@ -1,9 +1,12 @@
 //! All flows of an endpoint: looks at them, tells the protocol, and limits them.
 
+use std::hash::Hash;
 use std::io;
 use std::net::SocketAddrV4;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
 
 use super::EndpointStatus;
 use super::detector::{Change, Detector};
@@ -16,13 +19,13 @@ const SLOWEST: u64 = 12_500;
 /// Where the flows of an endpoint are, and how they are limited.
 pub(super) trait Sockets {
     /// Whom a flow belongs to.
-    type Socket: Copy + Eq;
+    type Socket: Copy + Eq + Hash;
 
-    /// Adds flows that are new. False when the endpoint is to end.
+    /// Adds flows that are new. False when the endpoint is to end. Rates live for so long; 0 before the first session.
     ///
     /// # Errors
     /// What ends the endpoint.
-    fn find(&mut self, found: &mut Vec<Attached<Self::Socket>>) -> io::Result<bool>;
+    fn find(&mut self, found: &mut Vec<Attached<Self::Socket>>, lifetime: Duration) -> io::Result<bool>;
 
     /// The socket as it is; none where it is gone.
     fn look(&self, socket: Self::Socket) -> Option<Look>;
@@ -31,14 +34,22 @@ pub(super) trait Sockets {
     /// bytes without headers.
     fn limit_of(rate: f64, segment: u32) -> f64;
 
-    /// Sets the limit of a socket; [`UNLIMITED`] lifts it. False where the socket is gone.
-    fn limit(&mut self, socket: Self::Socket, bytes_per_second: u64) -> bool;
+    /// Sets the limit of a socket; [`UNLIMITED`] lifts it.
+    fn limit(&mut self, socket: Self::Socket, bytes_per_second: u64) -> Limited;
 
     /// Has all limits that were set take effect.
-    ///
-    /// # Errors
-    /// What ends the endpoint.
-    fn finish(&mut self) -> io::Result<()>;
+    fn finish(&mut self);
+}
+
+/// What has become of a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limited {
+    /// It is set.
+    Set,
+    /// There is no room for it now: the flow stays as it is, and is tried again at the next look.
+    Full,
+    /// The socket is gone.
+    Gone,
 }
 
 /// A flow that is to be watched.
@@ -99,11 +110,13 @@ impl<S: Sockets> Watcher<S> {
     /// What ends the endpoint.
     pub(super) fn look(&mut self) -> io::Result<bool> {
         let mut found = Vec::new();
-        if !self.sockets.find(&mut found)? {
+        if !self.sockets.find(&mut found, self.protocol.lifetime())? {
             self.flows.iter().for_each(|flow| flow.lift(&mut self.sockets));
-            return self.sockets.finish().map(|()| false);
+            return Ok(false);
         }
-        found.into_iter().for_each(|attached| self.attach(attached));
+        if !found.is_empty() {
+            self.attach(found);
+        }
         let now = self.now();
         let (sockets, protocol, counts) = (&mut self.sockets, &mut self.protocol, &mut self.counts);
         self.flows.retain_mut(|flow| {
@@ -118,22 +131,31 @@ impl<S: Sockets> Watcher<S> {
         counts.flowlets = protocol.flowlets().count();
         counts.paced = self.flows.iter().filter(|flow| flow.limit != UNLIMITED).count();
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = *counts;
-        self.sockets.finish().map(|()| true)
+        self.sockets.finish();
+        Ok(true)
     }
 
-    fn attach(&mut self, attached: Attached<S::Socket>) {
-        // One that is attached again begins anew.
-        for flow in self.flows.extract_if(.., |flow| flow.socket == attached.socket) {
+    fn attach(&mut self, found: Vec<Attached<S::Socket>>) {
+        // One that is attached again begins anew, and of one that was found twice the last is meant.
+        let newest: FxHashMap<_, _> = found.into_iter().map(|attached| (attached.socket, attached)).collect();
+        for flow in self.flows.extract_if(.., |flow| newest.contains_key(&flow.socket)) {
             flow.end(&mut self.sockets, &mut self.protocol);
         }
-        self.flows.push(Flow::new(attached, self.idle, self.rate_aware));
+        self.flows.extend(newest.into_values().map(|attached| Flow::new(attached, self.idle, self.rate_aware)));
+    }
+
+    /// Lifts the limits of flows whose rates have expired.
+    pub(super) fn pace(&mut self) {
+        let now = self.now();
+        for flow in &mut self.flows {
+            // One that is gone is removed at the next look.
+            let _ = flow.pace(&mut self.sockets, &self.protocol, now, &mut self.counts);
+        }
+        self.sockets.finish();
     }
 
     /// Takes a datagram of the allocator.
-    ///
-    /// # Errors
-    /// What ends the endpoint.
-    pub(super) fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
         let (now, mut news) = (self.now(), Vec::new());
         match self.protocol.receive(bytes, now, &mut news) {
             Ok(()) => self.heard_at = now,
@@ -146,7 +168,7 @@ impl<S: Sockets> Watcher<S> {
                 let _ = flow.pace(&mut self.sockets, &self.protocol, now, &mut self.counts);
             }
         }
-        self.sockets.finish()
+        self.sockets.finish();
     }
 
     /// The datagram that is due, if any.
@@ -180,7 +202,7 @@ impl<S: Sockets> Watcher<S> {
     }
 }
 
-impl<T: Copy + Eq> Flow<T> {
+impl<T: Copy + Eq + Hash> Flow<T> {
     fn new(attached: Attached<T>, idle: Duration, rate_aware: bool) -> Self {
         let Attached { socket, source, destination, weight } = attached;
         Self {
@@ -249,11 +271,11 @@ impl<T: Copy + Eq> Flow<T> {
             counts.lapses += 1;
             tracing::warn!(to = %self.destination, "its rate has expired: TCP goes on alone");
         }
-        let is_there = sockets.limit(self.socket, limit);
-        if is_there {
+        let limited = sockets.limit(self.socket, limit);
+        if limited == Limited::Set {
             self.limit = limit;
         }
-        is_there
+        limited != Limited::Gone
     }
 
     /// The flow is watched no longer.
