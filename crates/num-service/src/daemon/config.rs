@@ -47,7 +47,7 @@ pub struct BadConfig {
 }
 
 impl BadConfig {
-    pub(super) fn file(file: &Path, what: impl fmt::Display) -> Self {
+    pub(crate) fn file(file: &Path, what: impl fmt::Display) -> Self {
         Self { file: Some(file.into()), what: what.to_string().trim_end().into() }
     }
 }

@@ -103,8 +103,22 @@ impl EndpointConfig {
     /// [`BadConfig`] names the file, and the line of what is wrong.
     pub fn read(file: &Path) -> Result<Self, BadConfig> {
         let (mut this, folder): (Self, _) = read_toml(file)?;
+        this.check().map_err(|error| BadConfig::file(file, error))?;
         this.tls = this.tls.within(folder);
         Ok(this)
+    }
+
+    fn check(&self) -> Result<(), EndpointError> {
+        let [watch_us, idle_us] = [self.watch.unwrap_or(WATCH), self.idle].map(|time| time.as_micros());
+        for (setting, found, is_within, expected) in [
+            ("watch_us", watch_us, (1000..=100_000).contains(&watch_us), "1000 to 100000 microseconds"),
+            ("idle_us", idle_us, idle_us <= 10_000_000, "at most 10000000 microseconds"),
+        ] {
+            if !is_within {
+                return Err(EndpointError::Time { setting, found, expected });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -192,15 +206,7 @@ impl<'a> Starting<'a> {
     /// With so long between two looks where the configuration has nothing else.
     fn new(config: &'a EndpointConfig, watch: Duration) -> Result<Self, EndpointError> {
         let watch = config.watch.unwrap_or(watch);
-        let [watch_us, idle_us] = [watch, config.idle].map(|time| time.as_micros());
-        for (setting, found, is_within, expected) in [
-            ("watch_us", watch_us, (1000..=100_000).contains(&watch_us), "1000 to 100000 microseconds"),
-            ("idle_us", idle_us, idle_us <= 10_000_000, "at most 10000000 microseconds"),
-        ] {
-            if !is_within {
-                return Err(EndpointError::Time { setting, found, expected });
-            }
-        }
+        config.check()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let connector = {
             let _inside = runtime.enter();

@@ -23,7 +23,7 @@ const SCRIPT: &str = r#"trap '' HUP INT QUIT TERM; exec 2>&1 3<&0
 tc qdisc add dev "$1" root handle "$2" htb || exit
 tc -batch - <&3 & echo $!; wait $!; code=$?
 tc qdisc del dev "$1" root handle "$2" htb; exit $code"#;
-/// Classes that tc is told at a time: some 60 ms of its work.
+/// Classes that tc is told at a time, so that what has to wait is replaced by what is newer.
 const AT_ONCE: usize = 64;
 /// The qdisc is looked at so often where there is nothing to tell.
 const LOOK: Duration = Duration::from_secs(1);
@@ -35,8 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Tc {
     device: String,
     shell: Child,
-    /// The number of the process that reads commands.
-    process: String,
+    /// The number of the process that reads commands, until it is killed.
+    process: Option<String>,
     shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
     was_late: bool,
@@ -115,16 +115,13 @@ impl Tc {
         };
         let state = State { classes: Classes::new(device), asked_at: None, is_stopped: false, ended: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let writer = {
-            let (shared, question) = (shared.clone(), format!("qdisc show dev {device}\n"));
-            let body = move || shared.write(&question, pipe, lines);
-            std::thread::Builder::new().name("netnum tc".into()).spawn(body)
-        };
-        let device = device.to_string();
+        let (device, question) = (device.to_string(), format!("qdisc show dev {device}\n"));
+        let process = Some(process);
+        let mut this = Self { device, shell, process, shared: shared.clone(), writer: None, was_late: false };
         // Where there is no thread, the pipe is closed, which ends the script.
-        let (writer, error) = writer.map_or_else(|error| (None, Some(error)), |writer| (Some(writer), None));
-        let this = Self { device, shell, process, shared, writer, was_late: false };
-        error.map_or(Ok(this), |error| Err(error.into()))
+        let body = move || shared.write(&question, pipe, lines);
+        this.writer = Some(std::thread::Builder::new().name("netnum tc".into()).spawn(body)?);
+        Ok(this)
     }
 
     /// Limits a connection, as [`Classes::limit`] does.
@@ -141,24 +138,24 @@ impl Tc {
     /// Where tc has ended, as one command has failed, or the qdisc is not there any more; or where tc was late at the
     /// last call and still is, by more than rates live: it is killed then. There are no limits any more.
     pub(super) fn check(&mut self, lifetime: Duration) -> io::Result<()> {
-        let state = self.shared.lock();
-        let lifted = |why: &str| io::Error::other(format!("all limits of {} are lifted: {why}", self.device));
-        if let Some(why) = &state.ended {
-            return Err(lifted(why));
-        }
         let patience = lifetime.max(PATIENCE);
-        let is_late = state.asked_at.is_some_and(|asked_at| asked_at.elapsed() > patience);
+        let (mut why, is_late) = {
+            let state = self.shared.lock();
+            (state.ended.clone(), state.asked_at.is_some_and(|asked_at| asked_at.elapsed() > patience))
+        };
         if is_late && self.was_late {
             self.kill();
-            return Err(lifted(&format!("tc has not answered for {patience:?}")));
+            why = Some(format!("tc has not answered for {patience:?}"));
         }
         self.was_late = is_late;
-        Ok(())
+        why.map_or(Ok(()), |why| Err(io::Error::other(format!("all limits of {} are lifted: {why}", self.device))))
     }
 
     /// The script goes on without it, and deletes the qdisc.
-    fn kill(&self) {
-        let _ = Command::new("sh").args(["-c", r#"kill -KILL "$1""#, "sh", &self.process]).status();
+    fn kill(&mut self) {
+        if let Some(process) = self.process.take() {
+            let _ = Command::new("sh").args(["-c", r#"kill -KILL "$1""#, "sh", &process]).status();
+        }
     }
 }
 
@@ -214,9 +211,12 @@ impl Drop for Tc {
     fn drop(&mut self) {
         self.shared.lock().is_stopped = true;
         self.shared.changed.notify_all();
-        let is_asked = |state: &mut State| state.asked_at.is_some();
-        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, is_asked);
-        if waited.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+        let is_late = {
+            let is_asked = |state: &mut State| state.asked_at.is_some();
+            let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, is_asked);
+            waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        };
+        if is_late {
             self.kill();
         }
         if let Some(writer) = self.writer.take() {

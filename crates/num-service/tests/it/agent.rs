@@ -270,8 +270,6 @@ fn programs_that_know_nothing_of_it_share_a_link_as_the_allocator_says_until_it_
     let mut agent = start_agent();
     wait_for("its limit once more", || matches!(namespaces.classes()[..], [(rate, _)] if is_near(rate, SHARED)));
     namespaces.tc("qdisc del dev eth root");
-    // Another flow has a class, which cannot be made.
-    let _another = Stream::new(&namespaces, SINK.into());
     wait_for("the end of an agent whose qdisc was taken away", || agent.0.try_wait().unwrap().is_some());
     assert!(!agent.0.wait().unwrap().success());
 }
@@ -313,5 +311,25 @@ fn an_agent_that_is_stopped_leaves_nothing_behind() {
     wait_for("its qdisc", || namespaces.root() == "htb 6e6e:");
     run(&format!("kill -TERM {}", agent.0.id()));
     assert!(agent.0.wait().unwrap().success());
+    assert_eq!(namespaces.root(), "noqueue 0:");
+}
+
+#[test]
+fn a_tc_that_hangs_is_killed_and_nothing_is_limited() {
+    let Some(namespaces) = Namespaces::new("hung") else { return };
+    let [_, file] = write_configs("agent hung");
+    let mut agent = Program(namespaces.in_host(AGENT, &[&file, "eth".as_ref()]));
+    let reads_commands = |process: &str| {
+        fs::read_to_string(format!("/proc/{process}/cmdline")).is_ok_and(|words| words == "tc\0-batch\0-\0")
+    };
+    let mut tc = None;
+    wait_for("its tc", || {
+        let all = run(&format!("ip netns pids {}", namespaces.host));
+        tc = all.lines().find(|process| reads_commands(process)).map(String::from);
+        tc.is_some()
+    });
+    run(&format!("kill -STOP {}", tc.unwrap()));
+    wait_for("the end of an agent whose tc hangs", || agent.0.try_wait().unwrap().is_some());
+    assert!(!agent.0.wait().unwrap().success());
     assert_eq!(namespaces.root(), "noqueue 0:");
 }

@@ -325,6 +325,11 @@ fn what_cannot_be_attached_is_named() {
         (config.watch, config.idle) = (Some(Duration::from_micros(watch)), Duration::from_micros(idle));
         assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), expected);
     }
+    let file = setup.folder.join("endpoint.toml");
+    let tls = "[tls]\nauthority = 'a'\ncertificate = 'b'\nkey = 'c'\n";
+    fs::write(&file, format!("allocator = '127.0.0.1:9'\nname = 'a.test'\nwatch_us = 0\n{tls}")).unwrap();
+    let expected = format!("{}: watch_us is 0, expected 1000 to 100000 microseconds", file.display());
+    assert_eq!(EndpointConfig::read(&file).unwrap_err().to_string(), expected);
     let error = |socket: &dyn AsRawFd| endpoint.attach(&socket.as_raw_fd(), None, 1.0).unwrap_err().to_string();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let (number, own) = (udp.as_raw_fd(), udp.local_addr().unwrap());
