@@ -207,7 +207,7 @@ fn write_configs(name: &str) -> [PathBuf; 2] {
     let address = "10.79.0.2:4433";
     let files = "network = 'network'\nhosts = 'hosts'";
     // A busy machine may leave programs waiting: no rate expires meanwhile, and no flowlet ends.
-    let rates = "[rates]\nlifetime_us = 3000000\n";
+    let rates = "[rates]\nlifetime_us = 6000000\n";
     let patient = "idle_us = 10000000\nrate_aware = false";
     let of_allocator = format!("listen = '{address}'\n{files}\n{}{rates}", tls("allocator.test"));
     let of_agent = format!("allocator = '{address}'\nname = 'allocator.test'\n{patient}\n{}", tls("host.test"));
