@@ -8,7 +8,8 @@
 //! | `endpoint/` | sockets that are watched and paced, an agent that limits all flows of a host (Linux) |
 //! | `tls.rs` | certificates of both sides |
 //!
-//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §5.1 and §6. What is not done here: kernel bypass and IPv6.
+//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §5.1 and §6. What is not done here: kernel bypass and
+//! IPv6.
 #![deny(unsafe_code)]
 
 pub mod allocator;

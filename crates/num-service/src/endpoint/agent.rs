@@ -86,8 +86,8 @@ impl From<io::Error> for AgentError {
     }
 }
 
-/// The endpoint of this host. It finds all TCP connections with IPv4 of the network namespace, but those that a host has
-/// with itself, whichever program has them, reports their flowlets, and limits each by an `htb` class of a device.
+/// The endpoint of this host. It finds all TCP connections with IPv4 of the network namespace, but those that a host
+/// has with itself, whichever program has them, reports their flowlets, and limits each by an `htb` class of a device.
 ///
 /// It is for hosts whose flows leave by one device: those that leave by another are reported too, have rates, and take
 /// classes, but are not limited.

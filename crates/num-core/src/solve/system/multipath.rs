@@ -372,8 +372,8 @@ impl Entries {
     }
 }
 
-/// The links that the paths of each flow cross, by kinds, and K_f over the kinds: links that every path of the flow uses
-/// alike are of one kind, and have one entry of K_f.
+/// The links that the paths of each flow cross, by kinds, and K_f over the kinds: links that every path of the flow
+/// uses alike are of one kind, and have one entry of K_f.
 struct Unions {
     /// The kinds of flow f are `starts[f]..starts[f + 1]` *(given)*.
     starts: Vec<usize>,
