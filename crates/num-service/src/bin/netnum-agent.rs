@@ -2,6 +2,8 @@
 //!
 //! SIGTERM and SIGINT lift all limits and stop it.
 
+mod program;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,15 +22,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    // Another crate of a workspace may turn the feature of colours on, which journals do not show.
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(run)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -3,6 +3,8 @@
 //! SIGHUP reads the network again; SIGTERM and SIGINT write the snapshot and stop. Where there are no such signals it
 //! does not run.
 
+mod program;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,15 +24,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    // Another crate of a workspace may turn the feature of colours on, which journals do not show.
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(run)
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
