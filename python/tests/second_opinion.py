@@ -456,7 +456,7 @@ class Prices:
         rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
         has_enough, worth = problem.worth.enough(y)
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
-        # Flows that pay more than U' at their floors: all of these count as one, by what they pay.
+        # Flows that pay more than U' at their floors: all of these count as one, by what they cost.
         dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         # Of the best response alike: a price at the edge of U' decides whether a path is used there.
@@ -464,14 +464,16 @@ class Prices:
         held = ((rents > would_pay) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
+        costs = problem.flow_rates(problem.cost * rates)
         if scale == 0 and pays[at_floor].sum() > 0:
-            # No flow is free: all that are held count together.
-            return lacks.sum() / (rents[held].sum() + pays[at_floor].sum())
+            # No flow is free: all that are held count together, and the others by what they would earn.
+            bounds = rents[held].sum() + costs[at_floor].sum() + (would_pay + rents)[free].sum()
+            return lacks.sum() / (bounds if bounds > 0 else pays[at_floor].sum())
         alone = held & (rents > scale)
         worst = (lacks[alone] / rents[alone]).max(initial=0)
-        if pays[at_floor].sum() > scale:
+        if costs[at_floor].sum() > scale:
             alone |= at_floor
-            worst = max(worst, lacks[at_floor].sum() / pays[at_floor].sum())
+            worst = max(worst, lacks[at_floor].sum() / costs[at_floor].sum())
         together = lacks[~alone].sum()
         if together == 0:
             return worst

@@ -132,6 +132,12 @@ def test_what_was_once_judged_wrong_ends_as_optimal(number):
     assert outcome.word == "optimal", outcome.detail
 
 
+@pytest.mark.parametrize(("seed", "number"), [(41, 2954), (301, 1175)])
+def test_rates_are_proven_beside_links_that_idle_at_prices_of_rounding(seed, number):
+    outcome = random_problems.solve(Draw(seed, number).problem())
+    assert outcome.word == "optimal", outcome.detail
+
+
 def test_a_class_that_stalls_keeps_floors_and_caps_of_paths():
     case = Draw(301, 867).problem()
     solution = netnum.solve(case.problem)

@@ -35,10 +35,12 @@
 //! not part of S, so that it cannot make the loss of the other flows look small. The gap does not change with the
 //! units, with a scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
 //!
-//! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it pays, Σ x̂_p q_p (the value of
-//! the floor alone, Σ x̂_p (q_p − U'), is rounding where q_p and U' are nearly equal). All of these flows count as one,
-//! with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
-//! Where there are such flows and none is free, S is Σ R_f of all that are bound-limited.
+//! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it costs, Σ x̂_p k_p: nothing else of
+//! it is part of the objective. What it pays for links says nothing of the size of a loss: where floors fill a link,
+//! prices may be as large as one likes, and what they hold idle is lost by the other flows. All of these flows count as
+//! one, with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
+//! Where there are such flows and S is 0, it is Σ R_f of all that are bound-limited, with what the others would earn at
+//! their y_f; where that is 0 as well, there is nothing to lose but what the floors pay, Σ x̂_p q_p.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -106,12 +108,13 @@ impl FeasiblePoint<'_> {
                 }
             }
             for (number, flow) in flows.enumerate() {
-                let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
+                let (mut cost, mut paid, mut would_pay, mut bound_value, mut costs) = (0.0, 0.0, 0.0, 0.0, 0.0);
                 let mut pays_more = false;
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
                     paid += price * now;
+                    costs += problem.costs[path] * now;
                     would_pay += price * then;
                     if bounded && then > 0.0 && best.marginals[number] > price {
                         bound_value += then * (best.marginals[number] - price);
@@ -124,7 +127,8 @@ impl FeasiblePoint<'_> {
                 free.is_lost |= lost && block.utility.alpha(flow - block.flows.start).is_some();
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                 if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
-                    bound_limited.push(BoundLimited { flow, missing, value: paid, is_at_floor: true });
+                    free.floors_pay += paid;
+                    bound_limited.push(BoundLimited { flow, missing, value: costs, is_at_floor: true });
                 } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
@@ -133,6 +137,7 @@ impl FeasiblePoint<'_> {
                 } else {
                     free.missing += missing;
                     free.revenue += revenue(rates[number], marginals[number]);
+                    free.would_earn += would_pay + bound_value;
                     free.paid += paid;
                 }
             }
@@ -214,7 +219,7 @@ struct BoundLimited {
     is_at_floor: bool,
 }
 
-/// Sums over the flows that are not bound-limited.
+/// Sums over the flows that are not bound-limited, and what floors pay.
 #[derive(Default)]
 struct Free {
     /// Σ Δ.
@@ -223,6 +228,10 @@ struct Free {
     revenue: f64,
     /// Their payments, with their part of the idle capacity at its price.
     paid: f64,
+    /// Σ y max(U'(y), q), what they would earn at their best response; of those with no plain sums.
+    would_earn: f64,
+    /// What flows that are held by their floors pay.
+    floors_pay: f64,
     /// Whether the marginal of a power law is lost: nothing is proven then.
     is_lost: bool,
 }
@@ -232,18 +241,20 @@ const LANES: usize = 8;
 
 impl Free {
     /// Adds other flows.
-    fn add(&mut self, Self { missing, revenue, paid, is_lost }: Self) {
-        self.missing += missing;
-        self.revenue += revenue;
-        self.paid += paid;
-        self.is_lost |= is_lost;
+    fn add(&mut self, other: Self) {
+        self.missing += other.missing;
+        self.revenue += other.revenue;
+        self.paid += other.paid;
+        self.would_earn += other.would_earn;
+        self.floors_pay += other.floors_pay;
+        self.is_lost |= other.is_lost;
     }
 
     /// The sums over the flows of all ranks.
     fn add_up(&mut self, ranks: &Ranks) -> Result<()> {
-        let mut sums = [self.missing, self.revenue, self.paid];
+        let mut sums = [self.missing, self.revenue, self.paid, self.would_earn, self.floors_pay];
         ranks.sum(&mut sums)?;
-        [self.missing, self.revenue, self.paid] = sums;
+        [self.missing, self.revenue, self.paid, self.would_earn, self.floors_pay] = sums;
         Ok(())
     }
 
@@ -263,7 +274,7 @@ impl Free {
             },
         );
         let [missing, revenue, paid] = sums.map(|lanes| lanes.iter().sum::<f64>());
-        self.add(Self { missing, revenue, paid, is_lost: false });
+        self.add(Self { missing, revenue, paid, ..Self::default() });
     }
 
     /// The gap, given the sums of all ranks and the bound-limited flows of this one.
@@ -274,13 +285,13 @@ impl Free {
         let mut floors = [at_floor().map(|flow| flow.missing).sum::<f64>(), at_floor().map(|flow| flow.value).sum()];
         ranks.sum(&mut floors)?;
         let [missing_at_floors, value] = floors;
-        if scale == 0.0 && value > 0.0 {
+        if scale == 0.0 && self.floors_pay > 0.0 {
             // No flow is free: all that hold their bounds count together.
             let of_all = |what: fn(&BoundLimited) -> f64| bound_limited.iter().map(what).sum::<f64>();
             let mut sums = [of_all(|flow| flow.missing), of_all(|flow| flow.value)];
             ranks.sum(&mut sums)?;
-            let missing = self.missing + sums[0];
-            return Ok(if missing == 0.0 { 0.0 } else { missing / sums[1] });
+            let (missing, scale) = (self.missing + sums[0], self.would_earn + sums[1]);
+            return Ok(if missing == 0.0 { 0.0 } else { missing / if scale > 0.0 { scale } else { self.floors_pay } });
         }
         let of_floors = match value > scale {
             true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::auto::Auto;
 use super::cuts::Found;
-use super::fill::{fill, top_up};
+use super::fill::{fill, top_up, without_prices_of_idle};
 use super::schedule::CertificateSchedule;
 use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
@@ -121,7 +121,7 @@ impl Solver {
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             let is_stuck = stalled || due && worse == 1;
             if is_stuck && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
-                let better = deadline.within(|| self.without_idle(&presolved, &goal, found))?;
+                let better = deadline.within(|| self.without_rounding(&presolved, &goal, found))?;
                 best = better.flatten().or(best);
                 if let Some(status) = self.final_status(&goal, best.as_ref())? {
                     break status;
@@ -279,19 +279,32 @@ impl Solver {
         Ok(is_proven.then_some(filled))
     }
 
-    /// The best answer with what rounding has left idle filled, in proportion to the rates or in the order of what that
-    /// is worth; none where that is no better. A flow with a tiny rate is hurt by an idle capacity that is rounding to
-    /// its links.
-    fn without_idle<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
-        let Some(rates) = top_up(&self.problem, presolved, &best.point.rates, &best.point.prices)? else {
-            return Ok(None);
+    /// The best answer without what rounding has left, where that is better. A flow with a tiny rate is hurt by an idle
+    /// capacity that is rounding to its links: it is filled, in proportion to the rates or in the order of what that is
+    /// worth. A flow that pays next to nothing is hurt by the prices of links that stay idle: these cost nothing.
+    fn without_rounding<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
+        let mut better: Option<Best<'p>> = None;
+        let better_one = |one: Option<Best<'p>>, other: Best<'p>| {
+            let least = one.as_ref().map_or(best.rank, |one| one.rank);
+            if other.rank < least { Some(other) } else { one }
         };
-        let topped = self.certified(presolved, goal, &rates, &best.point.prices)?;
-        if goal.is_met(topped.gap, topped.kkt_residual) {
-            return Ok(Some(topped));
+        let is_met = |found: Option<&Best<'_>>| found.is_some_and(|found| goal.is_met(found.gap, found.kkt_residual));
+        if let Some(rates) = top_up(&self.problem, presolved, &best.point.rates, &best.point.prices)? {
+            better = better_one(better, self.certified(presolved, goal, &rates, &best.point.prices)?);
+            if !is_met(better.as_ref())
+                && let Some(filled) = self.filled(presolved, goal, Some(best))?
+            {
+                better = better_one(better, filled);
+            }
         }
-        let filled = self.filled(presolved, goal, Some(best))?.filter(|filled| filled.rank < topped.rank);
-        Ok(Some(filled.unwrap_or(topped)).filter(|better| better.rank < best.rank))
+        let point = &better.as_ref().unwrap_or(best).point;
+        if !is_met(better.as_ref())
+            && let Some(prices) = without_prices_of_idle(presolved, point)
+        {
+            let free = self.certified(presolved, goal, &point.rates, &prices)?;
+            better = better_one(better, free);
+        }
+        Ok(better)
     }
 
     fn certified<'p>(&self, presolved: &'p Presolved, goal: &Goal, rates: &[f64], prices: &[f64]) -> Result<Best<'p>> {

@@ -1,6 +1,6 @@
 //! Floors: least rates that are guaranteed to flows.
 
-use netnum_core::{AlphaFair, Ask, BandwidthFunction, Paths, Problem, Status, certify, solve};
+use netnum_core::{AlphaFair, Ask, BandwidthFunction, Linear, Paths, Problem, Status, certify, solve};
 
 /// Two flows on a link of capacity 10, of which the first has a floor of 7.
 fn one_link(floor: f64) -> Problem {
@@ -23,6 +23,22 @@ fn rates_over_a_link_are_cut_to_what_the_floors_leave() {
     let certificate = certify(&one_link(7.0), &[7.0, 6.0], &[1.0 / 3.0]).unwrap();
     assert!((certificate.overload - 0.3).abs() < 1e-12);
     assert!(certificate.relative_gap < 1e-12, "{certificate:?}");
+}
+
+#[test]
+fn what_floors_pay_for_full_links_does_not_hide_what_another_flow_lacks() {
+    // Floors fill links 0 and 1, at any price. As long as the first flow uses link 2 the last one has half of it.
+    let paths = Paths::from_lists([vec![0], vec![1, 2], vec![0], vec![1, 3], vec![2]]);
+    let groups = vec![0, 0, 1, 1, 2];
+    let problem = Problem::grouped(vec![1.0; 4], paths, groups, Linear::new(1.0).unwrap()).unwrap();
+    let problem = problem.with_flow_caps(vec![1.0, 1.0, f64::INFINITY]).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0, 1.0, 0.0]).unwrap();
+    for dear in [2.0, 1e9] {
+        let certificate = certify(&problem, &[0.5; 5], &[dear, dear, 1.0, 0.0]).unwrap();
+        assert_eq!(certificate.relative_gap, 1.0, "{certificate:?}");
+        let certificate = certify(&problem, &[1.0, 0.0, 0.0, 1.0, 1.0], &[dear, dear, 1.0, 0.0]).unwrap();
+        assert!(certificate.relative_gap < 1e-12 && certificate.kkt_residual < 1e-12, "{certificate:?}");
+    }
 }
 
 #[test]
