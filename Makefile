@@ -65,7 +65,7 @@ help:
 	@echo 'make torch   PyTorch into .venv (5 GB with its libraries), and the tests of its layer'
 	@echo 'make service tests and lints of the allocator as a daemon, crates/num-service (SLOW=1: the slow tests too)'
 	@echo 'make soak    the allocator and 20 endpoints over loopback, for an hour'
-	@echo 'make testbed its experiments in network namespaces, into docs/testbed.md (Linux, as root, 5 minutes)'
+	@echo 'make testbed its experiments in network namespaces, into docs/testbed.md (Linux, as root, 7 minutes)'
 	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; failures are kept in target/fuzz'
 	@echo 'make random-problems  COUNT=100000 problems, with SEED=1, judged by a second implementation;' \
 		'failures are kept in target/random-problems'
@@ -118,7 +118,7 @@ soak: | need-cargo
 
 # Before all other programs of the machine, whose load would be measured too.
 testbed: | need-cargo
-	cargo build -p netnum-service --example testbed
+	cargo build -p netnum-service --bins --example testbed
 	chrt -f 5 cargo run -q -p netnum-service --example testbed -- all target/testbed docs/testbed.md
 
 # Rust gets half of the time, in five parts, and Python the other half.

@@ -456,24 +456,31 @@ class Prices:
         rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
         has_enough, worth = problem.worth.enough(y)
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
-        # Flows that pay more than U' at their floors: all of these count as one, by what they cost.
-        dear = np.where(self.filled > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
+        # Flows that pay more than U' at their floors: all of these count as one, by their part of the objective.
+        uses = np.maximum(self.filled, np.append(rates, Real(0))[self.slots])
+        dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         # Of the best response alike: a price at the edge of U' decides whether a path is used there.
         would_pay = (self.filled * np.where(self.filled > 0, self.price, 0)).sum(axis=0)
         held = ((rents > would_pay) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
-        costs = problem.flow_rates(problem.cost * rates)
-        if scale == 0 and pays[at_floor].sum() > 0:
-            # No flow is free: all that are held count together, and the others by what they would earn.
-            bounds = rents[held].sum() + costs[at_floor].sum() + (would_pay + rents)[free].sum()
-            return lacks.sum() / (bounds if bounds > 0 else pays[at_floor].sum())
+        costs, paid = problem.flow_rates(problem.cost * rates), problem.flow_rates(self.path * rates)
+        values = revenue + costs
+        if scale == 0 and paid[at_floor].sum() > 0:
+            # No flow is free, or those that are have nothing: what they would earn, and what floors earn and cost.
+            dearest, cheapest = np.zeros(problem.flows, Real), np.full(problem.flows, Real(np.inf))
+            np.maximum.at(dearest, problem.group, problem.cost)
+            np.minimum.at(cheapest, problem.group, problem.cost)
+            least = (y * (dearest - cheapest))[at_floor].sum() / 1000
+            scale = (would_pay + rents)[free].sum() + revenue[at_floor].sum() + max(costs[at_floor].sum(), least)
+            if scale == 0:
+                scale = paid[at_floor].sum() + rents[held].sum()
         alone = held & (rents > scale)
         worst = (lacks[alone] / rents[alone]).max(initial=0)
-        if costs[at_floor].sum() > scale:
+        if values[at_floor].sum() > scale:
             alone |= at_floor
-            worst = max(worst, lacks[at_floor].sum() / costs[at_floor].sum())
+            worst = max(worst, lacks[at_floor].sum() / values[at_floor].sum())
         together = lacks[~alone].sum()
         if together == 0:
             return worst

@@ -5,9 +5,10 @@
 //!                     bridge, allocator ──tbf, 200 Mbit/s──► receiver
 //! ```
 //!
-//! Ten namespaces: eight senders, the bridge, the receiver. CUBIC, Reno, BBR and netnum (CUBIC, paced at the
-//! allocator's rates) run the same schedule, one after another. Figures are written into `target/testbed.json`, tables
-//! into `docs/testbed.md`. Traffic stays within the namespaces, at most 200 Mbit/s for at most five minutes.
+//! Ten namespaces: eight senders, the bridge, the receiver. CUBIC, Reno, BBR, netnum (CUBIC, paced at the allocator's
+//! rates) and its agent (CUBIC of programs that know nothing of it) run the same schedule, one after another. Figures
+//! are written into `target/testbed.json`, tables into `docs/testbed.md`. Traffic stays within the namespaces, at most
+//! 200 Mbit/s for at most seven minutes.
 
 #[cfg(target_os = "linux")]
 #[path = "../tests/it/certificates.rs"]

@@ -35,12 +35,20 @@
 //! not part of S, so that it cannot make the loss of the other flows look small. The gap does not change with the
 //! units, with a scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
 //!
-//! A flow that is held by its floor, at q_p > U', is bound-limited too. R_f is what it costs, Σ x̂_p k_p: nothing else of
-//! it is part of the objective. What it pays for links says nothing of the size of a loss: where floors fill a link,
-//! prices may be as large as one likes, and what they hold idle is lost by the other flows. All of these flows count as
-//! one, with the sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
-//! Where there are such flows and S is 0, it is Σ R_f of all that are bound-limited, with what the others would earn at
-//! their y_f; where that is 0 as well, there is nothing to lose but what the floors pay, Σ x̂_p q_p.
+//! A flow that is held by its floor, at q_p > U', is bound-limited too, with R_f = ŷ_f U'(ŷ_f) + Σ x̂_p k_p, its part of
+//! the objective. What it pays for links says nothing of the size of a loss: where floors fill a link, prices may be as
+//! large as one likes, and what they hold idle is lost by the other flows. All of these flows count as one, with the
+//! sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
+//!
+//! Where there are such flows and S would be 0, as no flow is free or all that are have no rate, S is what takes its
+//! place: Σ R_f of the flows at floors and what the free ones would earn at their y_f. Of the costs in it,
+//!
+//! ```text
+//! max { Σ x̂_p k_p, 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p) }
+//! ```
+//!
+//! counts, as the least cost may be 0. Where all of that is 0, S is what floors pay and all other R_f: nobody but flows
+//! at their bounds has anything to lose.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -49,6 +57,7 @@ use std::ops::Range;
 
 use super::best_response::BestResponse;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
+use super::tolerances::NONE;
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -108,27 +117,29 @@ impl FeasiblePoint<'_> {
                 }
             }
             for (number, flow) in flows.enumerate() {
-                let (mut cost, mut paid, mut would_pay, mut bound_value, mut costs) = (0.0, 0.0, 0.0, 0.0, 0.0);
+                let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
                 let mut pays_more = false;
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
                     paid += price * now;
-                    costs += problem.costs[path] * now;
                     would_pay += price * then;
                     if bounded && then > 0.0 && best.marginals[number] > price {
                         bound_value += then * (best.marginals[number] - price);
                     }
-                    pays_more |= bounded && then > 0.0 && best.marginals[number] < price;
+                    pays_more |= bounded && then.max(now) > 0.0 && best.marginals[number] < price;
                 }
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
                 // The marginal of a power law is positive: 0 is an underflow.
                 free.is_lost |= lost && block.utility.alpha(flow - block.flows.start).is_some();
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
-                if pays_more && best.rates[number] <= problem.bounds.floors[flow] {
-                    free.floors_pay += paid;
-                    bound_limited.push(BoundLimited { flow, missing, value: costs, is_at_floor: true });
+                let floor = problem.bounds.floors[flow];
+                if pays_more && 0.0 < floor && best.rates[number] <= floor {
+                    let [costs, least] = self.costs(flow);
+                    let earned = revenue(rates[number], marginals[number]);
+                    free.floors.add([earned, costs, least, paid]);
+                    bound_limited.push(BoundLimited { flow, missing, value: earned + costs, is_at_floor: true });
                 } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
@@ -143,6 +154,23 @@ impl FeasiblePoint<'_> {
             }
         }
         Ok((free, bound_limited))
+    }
+
+    /// Σ x̂_p k_p of a flow, and the part of ŷ_f (max_p k_p − min_p k_p) below which it is none.
+    fn costs(&self, flow: usize) -> [f64; 2] {
+        let problem = self.problem;
+        if problem.costs.is_empty() {
+            return [0.0; 2];
+        }
+        let paths = problem.paths_of(flow);
+        let [least, most] = paths
+            .clone()
+            .map(|path| problem.costs[path])
+            .fold([f64::INFINITY, 0.0], |ends, cost| [ends[0].min(cost), ends[1].max(cost)]);
+        [
+            paths.map(|path| self.rates[path] * problem.costs[path]).sum(),
+            NONE * self.flow_rates()[flow] * (most - least),
+        ]
     }
 
     /// Adds up the sums of all ranks, and the idle capacity of the links at their prices to what the flows miss and
@@ -219,7 +247,28 @@ struct BoundLimited {
     is_at_floor: bool,
 }
 
-/// Sums over the flows that are not bound-limited, and what floors pay.
+/// Sums over the flows that are held by their floors.
+#[derive(Default)]
+struct Floors {
+    /// Σ ŷ U'(ŷ).
+    revenue: f64,
+    /// Σ x̂ k, and the least that counts for it.
+    costs: f64,
+    least_costs: f64,
+    /// Σ x̂ q.
+    paid: f64,
+}
+
+impl Floors {
+    fn add(&mut self, [revenue, costs, least_costs, paid]: [f64; 4]) {
+        self.revenue += revenue;
+        self.costs += costs;
+        self.least_costs += least_costs;
+        self.paid += paid;
+    }
+}
+
+/// Sums over the flows that are not bound-limited, and over those at their floors.
 #[derive(Default)]
 struct Free {
     /// Σ Δ.
@@ -228,10 +277,11 @@ struct Free {
     revenue: f64,
     /// Their payments, with their part of the idle capacity at its price.
     paid: f64,
-    /// Σ y max(U'(y), q), what they would earn at their best response; of those with no plain sums.
+    /// What they would earn at their best response, Σ y max(U'(y), q): not of those that [`add_plain`](Self::add_plain)
+    /// adds, which earn something.
     would_earn: f64,
-    /// What flows that are held by their floors pay.
-    floors_pay: f64,
+    /// Of the flows that are held by their floors.
+    floors: Floors,
     /// Whether the marginal of a power law is lost: nothing is proven then.
     is_lost: bool,
 }
@@ -246,15 +296,18 @@ impl Free {
         self.revenue += other.revenue;
         self.paid += other.paid;
         self.would_earn += other.would_earn;
-        self.floors_pay += other.floors_pay;
+        let Floors { revenue, costs, least_costs, paid } = other.floors;
+        self.floors.add([revenue, costs, least_costs, paid]);
         self.is_lost |= other.is_lost;
     }
 
     /// The sums over the flows of all ranks.
     fn add_up(&mut self, ranks: &Ranks) -> Result<()> {
-        let mut sums = [self.missing, self.revenue, self.paid, self.would_earn, self.floors_pay];
+        let Self { missing, revenue, paid, would_earn, floors, .. } = self;
+        let mut sums =
+            [*missing, *revenue, *paid, *would_earn, floors.revenue, floors.costs, floors.least_costs, floors.paid];
         ranks.sum(&mut sums)?;
-        [self.missing, self.revenue, self.paid, self.would_earn, self.floors_pay] = sums;
+        [*missing, *revenue, *paid, *would_earn, floors.revenue, floors.costs, floors.least_costs, floors.paid] = sums;
         Ok(())
     }
 
@@ -277,22 +330,30 @@ impl Free {
         self.add(Self { missing, revenue, paid, ..Self::default() });
     }
 
+    /// S.
+    fn scale(&self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
+        let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
+        let Floors { revenue, costs, least_costs, paid } = self.floors;
+        if scale != 0.0 || paid == 0.0 {
+            return Ok(scale);
+        }
+        let earned = self.would_earn + revenue + costs.max(least_costs);
+        if earned != 0.0 {
+            return Ok(earned);
+        }
+        let mut of_bounds = [bound_limited.iter().map(|limited| limited.value).sum()];
+        ranks.sum(&mut of_bounds)?;
+        Ok(paid + of_bounds[0])
+    }
+
     /// The gap, given the sums of all ranks and the bound-limited flows of this one.
     fn relative_gap(self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
-        let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
+        let scale = self.scale(bound_limited, ranks)?;
         let (mut missing, mut alone) = (0.0, 0.0f64);
-        let at_floor = || bound_limited.iter().filter(|limited| limited.is_at_floor);
-        let mut floors = [at_floor().map(|flow| flow.missing).sum::<f64>(), at_floor().map(|flow| flow.value).sum()];
-        ranks.sum(&mut floors)?;
-        let [missing_at_floors, value] = floors;
-        if scale == 0.0 && self.floors_pay > 0.0 {
-            // No flow is free: all that hold their bounds count together.
-            let of_all = |what: fn(&BoundLimited) -> f64| bound_limited.iter().map(what).sum::<f64>();
-            let mut sums = [of_all(|flow| flow.missing), of_all(|flow| flow.value)];
-            ranks.sum(&mut sums)?;
-            let (missing, scale) = (self.missing + sums[0], self.would_earn + sums[1]);
-            return Ok(if missing == 0.0 { 0.0 } else { missing / if scale > 0.0 { scale } else { self.floors_pay } });
-        }
+        let mut missing_at_floors =
+            [bound_limited.iter().filter(|limited| limited.is_at_floor).map(|limited| limited.missing).sum::<f64>()];
+        ranks.sum(&mut missing_at_floors)?;
+        let ([missing_at_floors], value) = (missing_at_floors, self.floors.revenue + self.floors.costs);
         let of_floors = match value > scale {
             true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],
             false => [missing_at_floors, 0.0],

@@ -13,7 +13,6 @@
 //! Problems with costs are not filled, as capacity may be idle because nothing is worth its cost, nor are parts of a
 //! problem on several ranks.
 
-use crate::certificate::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt;
 use crate::normalize::{Fill, Normalizer, flow_caps_as_links};
@@ -101,17 +100,6 @@ pub(super) fn top_up(
     }
     let shares = Shares { most: most_of(presolved), weights: rates.clone() };
     in_proportion(presolved, &shares, rates).map(Some)
-}
-
-/// The prices of a point, with 0 for every link that idles by a larger part of its capacity than is its part of what
-/// all capacity costs: of the two, which vanish together at an optimum, the price is rounding there. None where no price
-/// is.
-pub(super) fn without_prices_of_idle(presolved: &Presolved, point: &FeasiblePoint<'_>) -> Option<Vec<f64>> {
-    let costs = || point.prices.iter().zip(&presolved.capacities).map(|(price, capacity)| price * capacity);
-    let all: f64 = costs().sum();
-    let links = point.prices.iter().zip(&point.relative_loads).zip(costs());
-    let free = links.map(|((&price, load), cost)| if (1.0 - load) * all > cost { 0.0 } else { price });
-    Some(free.collect()).filter(|prices| *prices != point.prices)
 }
 
 impl Shares {
@@ -214,23 +202,4 @@ fn in_order(problem: &Presolved, order: &[u32], mut rates: Vec<f64>) -> Result<V
         }
     }
     Ok(rates)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{AlphaFair, Paths};
-
-    #[test]
-    fn links_that_idle_cost_nothing_and_full_ones_keep_the_smallest_price() {
-        let paths = Paths::from_lists([[0], [1], [2]]);
-        let problem = Problem::new(vec![1.0, 4.0, 1.0], paths, AlphaFair::proportional()).unwrap();
-        let presolved = Presolved::new(&problem).unwrap();
-        let (rates, prices) = (presolved.natural_rates(&[1.0; 3]), [1.0, 1e-9, 1e-12]);
-        let point = FeasiblePoint::new(&presolved, &rates, &prices).unwrap();
-        let free = without_prices_of_idle(&presolved, &point).unwrap();
-        assert_eq!(free, [1.0, 0.0, 1e-12]);
-        let point = FeasiblePoint::new(&presolved, &rates, &free).unwrap();
-        assert_eq!(without_prices_of_idle(&presolved, &point), None);
-    }
 }

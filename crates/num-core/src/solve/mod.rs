@@ -10,7 +10,7 @@
 //! | `solver.rs`, `run.rs` | a method on a problem, and the loop of its steps |
 //! | `schedule.rs`, `goal.rs`, `deadline.rs`, `progress.rs` | when the loop certifies, ends, and tells an observer |
 //! | `stages.rs`, `starved.rs`, `cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
-//! | `fill.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
+//! | `fill.rs`, `idle_links.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
 
 mod ask;
 mod auto;
@@ -19,6 +19,7 @@ mod cuts;
 mod deadline;
 mod fill;
 mod goal;
+mod idle_links;
 mod interior_point;
 mod max_min;
 mod method;

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use super::auto::Auto;
 use super::cuts::Found;
-use super::fill::{fill, top_up, without_prices_of_idle};
+use super::fill::{fill, top_up};
 use super::schedule::CertificateSchedule;
 use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
+    idle_links,
 };
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::certify::gap_and_residual;
@@ -298,9 +299,13 @@ impl Solver {
             }
         }
         let point = &better.as_ref().unwrap_or(best).point;
-        if !is_met(better.as_ref())
-            && let Some(prices) = without_prices_of_idle(presolved, point)
-        {
+        // Prices prove nothing of max-min rates.
+        if is_met(better.as_ref()) || self.problem.curvature() == Curvature::MaxMin {
+            return Ok(better);
+        }
+        let prices = idle_links::without_their_prices(presolved, point);
+        if presolved.ranks().any(prices.is_some())? {
+            let prices = prices.unwrap_or_else(|| point.prices.clone());
             let free = self.certified(presolved, goal, &point.rates, &prices)?;
             better = better_one(better, free);
         }

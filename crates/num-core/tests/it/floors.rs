@@ -41,6 +41,52 @@ fn what_floors_pay_for_full_links_does_not_hide_what_another_flow_lacks() {
     }
 }
 
+/// Two flows with log utility whose floors fill a link but for a millionth, at a price at which nobody wants more.
+#[test]
+fn rates_at_floors_are_judged_by_what_they_earn_and_not_by_prices() {
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0 - 1e-6, 1e-9]).unwrap();
+    let gap = |price: f64| certify(&problem, &[1.0 - 1e-6, 1e-9], &[price]).unwrap().relative_gap;
+    // The second could have a thousand times as much: ln 1000, of utilities whose ŷU' is 2.
+    assert!(gap(1e12) > 1e5 && gap(10.0) > 1e-6, "{} {}", gap(1e12), gap(10.0));
+}
+
+/// Flow 1 is at a cap, far below what it would like; flow 2 has its floor, and could have half a millionth of the link.
+#[test]
+fn what_a_flow_gains_at_its_cap_does_not_hide_what_floors_lack() {
+    let paths = Paths::from_lists([[0], [1], [0]]);
+    let problem = Problem::new(vec![1.0; 2], paths, AlphaFair::new(vec![1.0, 20.0, 1.0], 1.0).unwrap()).unwrap();
+    let problem = problem.with_flow_caps(vec![f64::INFINITY, 1e-8, f64::INFINITY]).unwrap();
+    let problem = problem.with_flow_floors(vec![0.9995, 0.0, 1e-9]).unwrap();
+    let certificate = certify(&problem, &[0.9995, 1e-8, 1e-9], &[1e12, 0.0]).unwrap();
+    assert!(certificate.relative_gap > 1e-3, "{certificate:?}");
+}
+
+/// A flow without a rate that others at their floors leave room for.
+#[test]
+fn a_flow_without_a_rate_is_judged_by_what_it_would_earn() {
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), Linear::new(vec![0.0, 1.0]).unwrap()).unwrap();
+    let problem = problem.with_flow_floors(vec![0.5, 0.0]).unwrap();
+    let problem = problem.with_flow_caps(vec![0.5, f64::INFINITY]).unwrap();
+    // All of the link for nothing, at a price that is next to what it is worth.
+    let gap = |price: f64| certify(&problem, &[0.5, 0.0], &[price]).unwrap().relative_gap;
+    assert!((gap(0.999) - 0.5).abs() < 1e-2, "{}", gap(0.999));
+    // Half of it is idle at twice that price: a gap of 1, though nobody asks for it.
+    assert!(gap(2.0) >= 1.0, "{}", gap(2.0));
+}
+
+/// The least cost is 0; a routing that carries a part dearly is off by what that costs, beside what it might cost.
+#[test]
+fn a_routing_that_need_not_cost_anything_is_judged_by_what_it_might_cost() {
+    let problem =
+        Problem::grouped(vec![2.0; 2], Paths::from_lists([[0], [1]]), vec![0, 0], Linear::new(0.0).unwrap()).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0]).unwrap().with_flow_caps(vec![1.0]).unwrap();
+    let problem = problem.with_path_costs(vec![0.0, 1.0]).unwrap();
+    let gap = |dear: f64| certify(&problem, &[1.0 - dear, dear], &[0.0; 2]).unwrap().relative_gap;
+    assert_eq!(gap(0.0), 0.0);
+    assert!((gap(1e-6) - 1e-3).abs() < 1e-9 && (gap(0.1) - 1.0).abs() < 1e-9, "{} {}", gap(1e-6), gap(0.1));
+}
+
 #[test]
 fn floors_that_do_not_fit_end_as_infeasible_with_a_minimal_proof() {
     let paths = Paths::from_lists([[0], [0], [0], [1], [1]]);

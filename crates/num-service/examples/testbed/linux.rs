@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -100,7 +100,9 @@ fn sleep_until(time: f64) {
     }
 }
 
-const SCHEMES: [&str; 4] = ["cubic", "reno", "bbr", "netnum"];
+const SCHEMES: [&str; 5] = ["cubic", "reno", "bbr", "netnum", "agent"];
+/// Those that make coflows, too.
+const WITH_COFLOWS: [&str; 3] = ["cubic", "netnum", "agent"];
 
 fn all(folder: &Path, page: Option<&Path>) {
     fs::create_dir_all(folder).unwrap();
@@ -110,11 +112,14 @@ fn all(folder: &Path, page: Option<&Path>) {
     let mut results = json!({ "eight_to_one": {}, "coflows": {} });
     let mut picture = Picture::default();
     for scheme in SCHEMES {
-        namespaces.set_control(if scheme == "netnum" { "cubic" } else { scheme });
-        let _allocator = (scheme == "netnum").then(|| start_allocator(&folder));
+        let is_allocated = matches!(scheme, "netnum" | "agent");
+        namespaces.set_control(if is_allocated { "cubic" } else { scheme });
+        let _allocator = is_allocated.then(|| start_allocator(&folder));
+        let limited = if scheme == "agent" { 1..=SENDERS } else { 1..=0 };
+        let _agents: Vec<Stopped> = limited.map(|number| start_agent(&folder, number)).collect();
         results["eight_to_one"][scheme] = eight_to_one(&folder, scheme, &mut picture);
         println!("eight to one, {scheme}: {}", results["eight_to_one"][scheme]);
-        if matches!(scheme, "cubic" | "netnum") {
+        if WITH_COFLOWS.contains(&scheme) {
             results["coflows"][scheme] = coflows(&folder, scheme);
             println!("coflows, {scheme}: {}", results["coflows"][scheme]);
         }
@@ -149,6 +154,13 @@ fn all(folder: &Path, page: Option<&Path>) {
 fn start_allocator(folder: &Path) -> Stopped {
     let config = folder.join("allocator.toml").display().to_string();
     Stopped(within(SWITCH, &["allocator".into(), config]))
+}
+
+fn start_agent(folder: &Path, number: usize) -> Stopped {
+    let program = std::env::current_exe().unwrap().with_file_name("../netnum-agent");
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", &sender(number)]).arg(program);
+    Stopped(command.arg(folder.join(format!("sender-{number}.toml"))).arg("eth").spawn().unwrap())
 }
 
 /// Flows of one sender each, flow i from and until such times. `kind` names the configuration of their endpoints, if

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::measure::Bins;
-use super::{CAPACITY, CHANGE, COFLOWS, PART, SCHEMES, SENDERS, TRANSFER, TRANSFERS};
+use super::{CAPACITY, CHANGE, COFLOWS, PART, SCHEMES, SENDERS, TRANSFER, TRANSFERS, WITH_COFLOWS};
 
 /// Throughput of each flow over time, a panel per scheme, as SVG.
 #[derive(Default)]
@@ -73,13 +73,14 @@ pub(super) fn write_page(page: &Path, results: &Value) {
     let number = |path: &str, digits: usize| format!("{:.digits$}", results.pointer(path).unwrap().as_f64().unwrap());
     let mut text = String::from(
         "# The testbed\n\n\
-         `make testbed` writes over this page: some five minutes on Linux, as root, with `ip` and `tc`. It all runs\n\
+         `make testbed` writes over this page: some seven minutes on Linux, as root, with `ip` and `tc`. It all runs\n\
          in network namespaces of one machine; you try [two hosts](how_to/run_an_allocator.md#try-it-on-two-hosts)\n\
          by hand.\n\n\
          Eight senders share a link of 200 Mbit/s (`tbf`, 20 ms of queue) to one receiver. `netnum` is CUBIC whose\n\
-         sockets are paced at the allocator's rates (headroom 1 %, threshold 1 %, a tick of 1 ms). TCP of every\n\
-         scheme begins with two segments (`initcwnd 2`), and sends no bursts of 64 kB between near hosts\n\
-         (`net.ipv4.tcp_tso_rtt_log = 0`).\n\n",
+         sockets are paced at the allocator's rates (headroom 1 %, threshold 1 %, a tick of 1 ms). `agent` is CUBIC\n\
+         of programs that know nothing of netnum: `netnum-agent` finds their connections on every sender, and limits\n\
+         each by an `htb` class. TCP of every scheme begins with two segments (`initcwnd 2`), and sends no bursts of\n\
+         64 kB between near hosts (`net.ipv4.tcp_tso_rtt_log = 0`).\n\n",
     );
     text += &format!(
         "This run was on {}, on a machine with {} cores and a load of {}. The testbed's programs ran before all\n\
@@ -112,7 +113,7 @@ pub(super) fn write_page(page: &Path, results: &Value) {
         number("/coflows/netnum/fluid", 2),
         if is_later { "later" } else { "earlier" }
     );
-    for scheme in ["cubic", "netnum"] {
+    for scheme in WITH_COFLOWS {
         let [p50, p90, p95] = ["p50", "p90", "p95"].map(|what| number(&format!("/coflows/{scheme}/{what}"), 2));
         text += &format!("| {scheme} | {p50} | {p90} | {p95} |\n");
     }
