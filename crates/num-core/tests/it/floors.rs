@@ -139,7 +139,7 @@ fn a_flow_for_which_floors_leave_nothing_is_a_failed_flow() {
     assert_eq!((rates, failed), (vec![10.0, 0.0], vec![1]));
     assert!(iterations < 100, "{iterations}");
     // What is 0.1 ten times is a full link, and a flow beside it has one of its own.
-    let paths = Paths::from_lists([vec![[0]; 10], vec![[0], [1]]].concat());
+    let paths = Paths::from_lists([vec![[0u32]; 10], vec![[0], [1]]].concat());
     let problem = Problem::new(vec![1.0, 3.0], paths, AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
     let (rates, failed, _) = beside_floors(&problem.with_flow_floors([vec![0.1; 10], vec![0.0; 2]].concat()).unwrap());
     assert_eq!((rates[10], failed), (0.0, vec![10]));
