@@ -127,7 +127,7 @@ class Joined:
         if len(flows) > 1:
             one, other = (net.node_names[node] for node in nodes)
             raise ProblemError(
-                f"flows {_listed(flows.tolist())} join {one} and {other}, and the direction of a flow over shared "
+                f"flows {listed(flows.tolist())} join {one} and {other}, and the direction of a flow over shared "
                 f"links is not known: name flow f by its number, `flow_rates[f]` in a solution"
             )
         return flows
@@ -263,7 +263,7 @@ def _of_link(net: Topology, values: NDArray[np.float64], array: str, source: Any
     links = _between(net.links, "link", net, [net.node(source), net.node(destination)])
     if len(links) > 1:
         names = net.link_names
-        each = _listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
+        each = listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
         raise ProblemError(f"{len(links)} links run from {source} to {destination}: {each}")
     return float(values[links[0]])
 
@@ -284,7 +284,7 @@ def _number(each: Each, key: Any, candidates: Callable[[Sequence[Any]], tuple[st
         raise ProblemError(f"it has {len(key)} nodes: {forms}")
     what, found = candidates(key)
     if len(found) > 1:
-        raise ProblemError(f"{what}, {_listed(found.tolist())}: give the number of one")
+        raise ProblemError(f"{what}, {listed(found.tolist())}: give the number of one")
     return int(found[0])
 
 
@@ -313,7 +313,7 @@ def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]
     source, destination = (net.node_names[node] for node in nodes)
     others = np.unique(ends[ends[:, 0] == nodes[0], 1])
     back = f", one runs from {destination} to {source}" if (ends == nodes[::-1]).all(axis=1).any() else ""
-    there = f": those from {source} go to {_listed([net.node_names[node] for node in others])}" if len(others) else ""
+    there = f": those from {source} go to {listed([net.node_names[node] for node in others])}" if len(others) else ""
     raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
 
 
@@ -340,7 +340,7 @@ def _through(net: Topology, paths: Paths, key: Sequence[Any]) -> tuple[str, NDAr
     return f"{len(crosses)} paths cross {what}", np.array(crosses)
 
 
-def _listed(things: Sequence[Any]) -> str:
+def listed(things: Sequence[Any]) -> str:
     """The first of them, in words."""
     more = [f"{len(things) - LISTED} more"] if len(things) > LISTED else []
     words = [str(thing) for thing in things[:LISTED]] + more

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ._core import Problem, Topology
-from ._show import frames, html
+from ._core import Problem
+from ._show import frames, html, proofs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,9 +89,7 @@ class MulticommodityFlow:
     @property
     def cut(self) -> tuple[str, ...]:
         """The names of the links in the cut, as in `Topology.link_names`; none where only caps of paths limit flows."""
-        net = self.problem.network if isinstance(self.problem.network, Topology) else None
-        names = net.link_names if net is not None else [f"link {link}" for link in range(self.problem.links)]
-        return tuple(names[link] for link in self.cut_links)
+        return proofs.names_of_links(self.problem, self.cut_links)
 
     @property
     def link_utilization(self) -> NDArray[np.float64]:

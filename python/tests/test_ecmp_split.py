@@ -241,7 +241,7 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
     assert by_cost.link_bytes[net.link("A", "B")] == pytest.approx(1e3)
     by_links = sim.simulate(net, workload, routing=name)
     assert by_links.link_bytes[net.link("A", "C")] == pytest.approx(1e3)
-    with pytest.raises(netnum.NumError, match='weight "costs": links have no such attribute, did you mean "cost"'):
+    with pytest.raises(netnum.NumError, match='there is no link attribute "costs", did you mean "cost"'):
         sim.simulate(net, workload, routing=sim.Routing(name, weight="costs"))
     with pytest.raises(netnum.NumError, match='option "weight" of routing'):
         sim.Routing(name, weight=3)
@@ -274,7 +274,7 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
         (lambda net: net.ecmp_split("A", "F", shares=[1.0]), "shares has 1 entries, expected 18, one per link"),
         (
             lambda net: net.ecmp_split("A", "F", shares="costs"),
-            'weight "costs": links have no such attribute, did you mean "cost"?; known: cost',
+            'there is no link attribute "costs", did you mean "cost"?; known: cost',
         ),
         (
             lambda net: net.ecmp_split("A", "F", [-1.0] * 18),
@@ -312,6 +312,10 @@ def test_what_is_wrong_is_named(ask, message):
     ("ask", "message"),
     [
         (lambda net: net.ecmp_split("A", "F", via="B"), "via must be a sequence of nodes per pair, not str"),
+        (
+            lambda net: net.ecmp_split("A", "F", via={("A", "F"): ["B"]}),
+            "via must be a sequence of nodes per pair, not dict",
+        ),
         (lambda net: net.ecmp_split("A", "F", via=["B"]), "via[0] must be a sequence of nodes, not str"),
         (lambda net: net.ecmp_split("A", "F", via=[[1.5]]), "via[0][0] must be a node's name or number, not float"),
         (lambda net: net.ecmp_split("A", "F", via=[None]), "via[0] must be a sequence of nodes, not NoneType"),

@@ -154,6 +154,11 @@ def test_integers_from_0_are_their_own_numbers_in_any_order(order):
             "give directed=True where each is one link, or leave one of them out",
         ),
         (
+            "a b 1\nb c 1\nc b 2",
+            "edge 1 and edge 2 join 'b' and 'c' in both directions, and every edge is two links: "
+            "give directed=True where each is one link, or leave one of them out",
+        ),
+        (
             [("1", "b", 1), (1, "b", 2)],
             "edge 1 names the node 1, and another is '1': their names are the same",
         ),

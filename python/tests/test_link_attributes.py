@@ -79,9 +79,9 @@ def test_a_simulation_routes_by_an_attribute():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ("dealy", 'weight "dealy": links have no such attribute, did you mean "delay"?; known: cost, delay, owner'),
-        ("owner", 'weight "owner": this attribute of links is text, expected numbers'),
-        ("cost", 'weight "cost": link 2 (B -> C) has none, expected a number >= 0'),
+        ("dealy", 'there is no link attribute "dealy", did you mean "delay"?; known: cost, delay, owner'),
+        ("owner", 'link attribute "owner" is text, expected numbers'),
+        ("cost", 'link 2 (B -> C) has no "cost", expected a number >= 0'),
     ],
 )
 def test_an_attribute_that_is_no_weight_is_refused(weight, message):

@@ -98,7 +98,8 @@ impl Raise for Error {
             Self::UnknownName { .. }
             | Self::UnknownOption { .. }
             | Self::OptionOfAuto { .. }
-            | Self::Unsupported { .. } => MethodError::new_err(message),
+            | Self::Unsupported { .. }
+            | Self::CannotTake { .. } => MethodError::new_err(message),
             Self::Parameter { .. }
             | Self::BandwidthFunction { .. }
             | Self::MissingField { .. }

@@ -94,14 +94,28 @@ pub(crate) fn of_call<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyA
     if pair.len() != 2 {
         return Ok(value.clone());
     }
-    let Ok(paths) = pair.get_item(0)?.cast_into::<Paths>() else { return Ok(value.clone()) };
-    let group = numbers::integers("group", &pair.get_item(1)?)?;
+    let (first, flows) = (pair.get_item(0)?, pair.get_item(1)?);
+    let Ok(paths) = first.cast::<Paths>() else {
+        if is_list_of_lists(&first) && !is_list_of_lists(&flows) {
+            let what = "paths is a tuple of a list of paths and another of numbers";
+            let message = format!("{what}: give the list of paths, and the flows that they belong to as group=");
+            return Err(PyTypeError::new_err(message));
+        }
+        return Ok(value.clone());
+    };
+    let group = numbers::integers("group", &flows)?;
     let own = numbers::integers("group", paths.getattr("group")?.as_any())?;
     if group != own {
         let message = "paths is a pair of Paths and flows that are not theirs: give the Paths, and the flows as group=";
         return Err(ProblemError::new_err(message));
     }
-    Ok(paths.into_any())
+    Ok(first)
+}
+
+/// Whether the first entry of something has entries of its own, and is no text.
+fn is_list_of_lists(value: &Bound<'_, PyAny>) -> bool {
+    let first = value.try_iter().ok().and_then(|mut entries| entries.next()?.ok());
+    first.is_some_and(|first| !first.is_instance_of::<PyString>() && first.len().is_ok())
 }
 
 /// How a pair of ends is given, which is no path.

@@ -79,7 +79,8 @@ use crate::{hints, path_forms, utility};
 /// flow_floor : array of float, shape (flows,), or float, or dict, optional
 ///     The least rate of every flow over all its paths, which is guaranteed to it: finite, >= 0 and at most its cap. A
 ///     dict has those of the flows that it names. Floors that do not fit end `solve` with the status ``"infeasible"``
-///     and the proof in `Solution.infeasibility`.
+///     and the proof in `Solution.infeasibility`. A flow for which the floors of others leave nothing, and whose
+///     utility is worth −∞ then, is among `Solution.failed_flows`.
 /// path_cost : array of float, shape (paths,), or float, or dict, optional
 ///     Utility lost per unit of rate on every path, finite and >= 0: the objective is Σ U − Σ path_cost · x.
 /// link_cost : str, or array of float, shape (links,), or float, or dict, optional
@@ -235,25 +236,14 @@ impl Problem {
             }
             let all = AllPaths::new(net, &pairs, &limits)?;
             let this = Self::over_all_paths(net, all, utility)?;
-            let this = match (flow_cap, pairs.volumes) {
-                (None, None) => this,
-                (None, Some(volumes)) => {
-                    let core = this.core.clone().with_flow_caps(volumes).map_err(raise)?;
-                    this.with(py, core)?
-                }
-                (Some(flow_cap), volumes) => {
-                    let this = match volumes {
-                        Some(volumes) => this.with(py, this.core.clone().with_flow_caps(volumes).map_err(raise)?)?,
-                        None => this,
-                    };
-                    this.with_flow_caps(py, Some(flow_cap))?
-                }
-            };
-            let this = this.with_flow_floors(py, flow_floor)?;
-            let this = match link_cost {
-                Some(link_cost) => this.with_link_costs(py, link_cost)?,
+            let this = match pairs.volumes {
+                Some(volumes) => this.with(py, this.core.clone().with_flow_caps(volumes).map_err(raise)?)?,
                 None => this,
             };
+            let this = if flow_cap.is_some() { this.with(py, this.capped(py, flow_cap)?)? } else { this };
+            // Whether every flow is limited and worth something is known with the floors.
+            let this = this.with_flow_floors(py, flow_floor)?;
+            let this = if link_cost.is_some() { this.with_link_costs(py, link_cost)? } else { this };
             let this = if priority.is_some() { this.with_priorities(py, priority)? } else { this };
             warn_of_starving(py, &this.core, Some(&net.get().core))?;
             return Ok(this);
@@ -327,7 +317,7 @@ impl Problem {
         if path_cost.is_some() {
             this = this.with_path_costs(py, path_cost)?;
         }
-        if let Some(link_cost) = link_cost {
+        if link_cost.is_some() {
             this = this.with_link_costs(py, link_cost)?;
         }
         if priority.is_some() { this.with_priorities(py, priority) } else { Ok(this) }
@@ -695,15 +685,8 @@ impl Problem {
     /// array([1.2, 1.8])
     #[pyo3(signature = (flow_cap))]
     pub(crate) fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let caps = match flow_cap {
-            Some(flow_cap) => {
-                let present = || (0..self.core.flows()).map(|flow| self.core.flow_cap(flow)).collect();
-                let flow_cap = self.names(py)?.filled("flow_cap", flow_cap, Each::Flow, present)?;
-                numbers::for_each("flow_cap", &flow_cap, self.core.flows())?
-            }
-            None => vec![f64::INFINITY; self.core.flows()],
-        };
-        self.with(py, py.enter_rust(|| self.core.clone().with_flow_caps(caps).and_then(limited))?)
+        let capped = self.capped(py, flow_cap)?;
+        self.with(py, py.enter_rust(|| limited(capped))?)
     }
 
     /// This problem with other caps on the rates of paths, and all else shared.
@@ -815,9 +798,10 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// link_cost : str, or array of float, shape (links,), or float, or dict
+    /// link_cost : str, or array of float, shape (links,), or float, or dict, or None
     ///     Utility lost per unit of load on every link, or the same for all: finite and >= 0. A text is the name of one
     ///     of the network's `link_attributes`. A dict has those of the links that it names, the others cost nothing.
+    ///     None is for no costs at all, of paths neither.
     ///
     /// Returns
     /// -------
@@ -835,23 +819,29 @@ impl Problem {
     /// >>> problem = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
     /// >>> problem.with_link_costs([0.1, 0.4]).path_cost
     /// array([0.1, 0.4])
-    pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let costs = self.of_links(py, "link_cost", link_cost)?;
+    #[pyo3(signature = (link_cost))]
+    pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let costs = link_cost.map(|link_cost| self.of_links(py, "link_cost", link_cost)).transpose()?;
         if let Some(AllPaths { paths, own, link_costs }) = &self.all_paths {
             let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
-            let mut sums: Vec<f64> = costs.iter().zip(before).map(|(cost, before)| cost + before).collect();
+            let mut sums: Vec<f64> = costs.iter().flatten().zip(before).map(|(cost, before)| cost + before).collect();
             if sums.iter().all(|cost| *cost == 0.0) {
                 sums.clear();
             }
             let all = AllPaths { paths: Arc::clone(paths), own: own.clone(), link_costs: Arc::new(sums) };
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
-                let core = self.core.clone().with_link_costs(&costs)?;
+                let core = self.core.clone();
+                let core = match costs {
+                    Some(costs) => core.with_link_costs(&costs)?,
+                    None => core.with_path_costs(vec![0.0; self.core.paths().len()])?,
+                };
                 all.check(&core)?;
                 all.begin(core).and_then(limited)
             })?;
             return Ok(Self { all_paths: Some(all), ..self.with(py, core)? });
         }
+        let Some(costs) = costs else { return self.with_path_costs(py, None) };
         self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
     }
 
@@ -1160,6 +1150,19 @@ impl Problem {
         })?;
         let topology = Some(net.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, all_paths: Some(all), ..Self::from(core) })
+    }
+
+    /// With other caps on the rates of flows, before it is known whether every flow is limited.
+    fn capped(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Core> {
+        let caps = match flow_cap {
+            Some(flow_cap) => {
+                let present = || (0..self.core.flows()).map(|flow| self.core.flow_cap(flow)).collect();
+                let flow_cap = self.names(py)?.filled("flow_cap", flow_cap, Each::Flow, present)?;
+                numbers::for_each("flow_cap", &flow_cap, self.core.flows())?
+            }
+            None => vec![f64::INFINITY; self.core.flows()],
+        };
+        py.enter_rust(|| self.core.clone().with_flow_caps(caps))
     }
 
     /// This problem with another core, for the same network and utilities.

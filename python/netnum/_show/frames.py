@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._by_name import flow_ends, nodes_of
-from .._core import NumError, Paths, Problem, ProblemError, Report, Sensitivity, Solution, Solutions, Topology
+from .._core import (
+    Infeasibility,
+    NumError,
+    Paths,
+    Problem,
+    ProblemError,
+    Report,
+    Sensitivity,
+    Solution,
+    Solutions,
+    Topology,
+)
 from .._link_sets import one_set
 from .._messages import optional
 
@@ -43,11 +54,11 @@ def to_pandas(
     Returns
     -------
     pandas.DataFrame
-        Of flows: source and destination; demand (`Problem.flow_cap`) and the ratio of rate to demand, where there are
-        demands; floor (`Problem.flow_floor`), where there are floors; rate; whether it is served; and the links that
-        limit it, those of its paths. Flows of `Solution.failed_flows` are not served, and where the status is
-        ``"infeasible"`` none is: its rates carry the same part of all floors, and the links in the proof
-        (`Solution.infeasibility`) limit the flows in it.
+        Of flows: source and destination; priority, where there are priorities; demand (`Problem.flow_cap`) and the
+        ratio of rate to demand, where there are demands; floor (`Problem.flow_floor`), where there are floors; rate;
+        whether it is served; and the links that limit it, those of its paths. Flows of `Solution.failed_flows` are not
+        served, and where the status is ``"infeasible"`` none is: its rates carry the same part of all floors, and the
+        links in the proof (`Solution.infeasibility`) limit the flows in it.
         Of paths: flow, links, rate, its share of the flow's rate, and the link that limits it (`Solution.bottlenecks`).
         Of links: nodes, capacity, load, utilization, price, and the number of flows that the link limits. Max-min
         flows with several paths are limited by all links of their cut (`Solution.cuts`).
@@ -90,6 +101,48 @@ def to_pandas(
 def multicommodity_flow(flow: MulticommodityFlow, of: str) -> pandas.DataFrame:
     """The same of demands that are carried: the cut holds its flows back."""
     return _held_by(flow.problem, flow, of, flow.cut_links, flow.cut_flows)
+
+
+def infeasibility(problem: Problem, proof: Infeasibility, of: str) -> pandas.DataFrame:
+    """The flows, the links or the paths in the proof that floors do not fit, with what they pay or are worth."""
+    expect_sizes(problem, "proof", proof.rates, proof.flow_prices, proof.prices)
+    net = problem.network if isinstance(problem.network, Topology) else None
+    names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
+    columns: dict[str, Any] = {}
+    if of == "flows":
+        if problem.flow_floor is None:
+            raise ProblemError("the proof is of another problem: this one has no floors")
+        if net is not None:
+            ends = flow_ends(net, problem.paths)[proof.flows]
+            columns = dict(zip(("source", "destination"), _named(net, ends), strict=True))
+        floors, prices = problem.flow_floor[proof.flows], proof.flow_prices[proof.flows]
+        columns |= {"floor": floors, "price": prices, "pays": floors * prices}
+        return _numbered(columns, proof.flows, "flow")
+    if of == "links":
+        if net is not None:
+            columns["link"] = [names[link] for link in proof.links]
+        capacities, prices = problem.capacities[proof.links], proof.prices[proof.links]
+        columns |= {"capacity": capacities, "price": prices, "worth": capacities * prices}
+        return _numbered(columns, proof.links, "link" if net is None else "number")
+    if of != "paths":
+        raise NumError(f"of is {of!r}, expected 'flows', 'links' or 'paths'")
+    if len(proof.paths) and problem.rate_cap is None:
+        raise ProblemError("the proof is of another problem: this one has no caps of paths")
+    caps = problem.rate_cap[proof.paths] if problem.rate_cap is not None else np.empty(0)
+    prices = proof.cap_prices[proof.paths]
+    columns = {
+        "flow": problem.group[proof.paths],
+        "links": [", ".join(names[link] for link in problem.paths[path]) for path in proof.paths.tolist()],
+        "cap": caps,
+        "price": prices,
+        "worth": caps * prices,
+    }
+    return _numbered(columns, proof.paths, "path")
+
+
+def _numbered(columns: dict[str, Any], numbers: NDArray[np.int64], index: str) -> pandas.DataFrame:
+    """A frame of some flows, links or paths by their numbers."""
+    return table(columns).set_axis(numbers).rename_axis(index)
 
 
 def _held_by(
@@ -147,6 +200,8 @@ def _rates(
         return table(columns, "path")
     if net is not None:
         columns = dict(zip(("source", "destination"), _named(net, flow_ends(net, problem.paths)), strict=True))
+    if problem.priority is not None:
+        columns["priority"] = problem.priority
     if problem.flow_cap is not None:
         columns["demand"] = problem.flow_cap
     if problem.flow_floor is not None:
@@ -186,15 +241,16 @@ def expect_solution_of(problem: Problem, solution: Solution) -> None:
     for name, given, kind in (("problem", problem, Problem), ("solution", solution, Solution)):
         if not isinstance(given, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
+    expect_sizes(problem, "solution", solution.rates, solution.flow_rates, solution.prices)
+
+
+def expect_sizes(problem: Problem, what: str, *of_each: NDArray[np.float64]) -> None:
+    """Raises where arrays of paths, of flows and of links are of a problem of another size."""
     problem._need_paths()  # type: ignore[attr-defined]
-    sizes = [
-        (len(solution.rates), len(problem.group), "path"),
-        (len(solution.flow_rates), problem.flows, "flow"),
-        (len(solution.prices), problem.links, "link"),
-    ]
-    for found, expected, what in sizes:
+    sizes = [(len(problem.group), "path"), (problem.flows, "flow"), (problem.links, "link")]
+    for found, (expected, each) in zip(map(len, of_each), sizes, strict=True):
         if found != expected:
-            raise ProblemError(f"the solution is of another problem: it has {found} {what}s, expected {expected}")
+            raise ProblemError(f"the {what} is of another problem: it has {found} {each}s, expected {expected}")
 
 
 def solutions(solutions: Solutions) -> pandas.DataFrame:

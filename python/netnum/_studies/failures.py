@@ -76,6 +76,9 @@ class FailureStudy(Study):
     broken_floors: tuple[NDArray[np.int64], ...]
     """The flows whose floors do not fit together (`Infeasibility.flows`), per scenario, none where they fit. Empty for
     a problem without floors, and with another `objective`."""
+    floors_cut_off: tuple[NDArray[np.int64], ...]
+    """The flows with a floor among those in `cut_off`, which does not count there, per scenario. Empty for a problem
+    without floors, and with another `objective`."""
     priorities: NDArray[np.float64] | None
     """The priorities, smaller first. None for a problem without them, and with another `objective`."""
     class_before: NDArray[np.float64] | None
@@ -112,8 +115,9 @@ class FailureStudy(Study):
         Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
         still served, the sum of all rates, and the worst ratios of rate to demand. Of a problem of pairs also how many
         flows are cut off, the sum and the worst ratio on the paths of before, as ``throughput_without_rerouting``.
-        Where there are floors, the part of all of them that fits, and the flows whose floors do not fit together; where
-        there are priorities, before and after of each of them, as ``before_priority_0``.
+        Where there are floors, the part of all of them that fits, the flows whose floors do not fit together, and those
+        with a floor that are cut off; where there are priorities, before and after of each of them, as
+        ``before_priority_0``.
 
         Raises
         ------
@@ -142,6 +146,7 @@ class FailureStudy(Study):
         if self.floor_fraction is not None:
             columns["floor_fraction"] = self.floor_fraction
             columns["broken_floors"] = [flows.tolist() for flows in self.broken_floors]
+            columns["floors_cut_off"] = [flows.tolist() for flows in self.floors_cut_off]
         if self.priorities is not None and self.class_before is not None and self.class_after is not None:
             for number, priority in enumerate(self.priorities):
                 columns[f"before_priority_{priority:g}"] = self.class_before[:, number]
@@ -281,9 +286,10 @@ def failure_study(
     least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
     Losses show in `worst_ratio` and `throughput` in any case.
 
-    Floors stay, but for those of flows that are cut off. Where the others do not fit, ``status`` is ``"infeasible"``,
-    ``floor_fraction`` the largest part of all floors that fits, and ``broken_floors`` has the flows in the proof. With
-    priorities ``class_before`` and ``class_after`` compare each class.
+    Floors stay, but for those of flows that are cut off, which ``floors_cut_off`` has. Where the others do not fit,
+    ``status`` is ``"infeasible"``, ``floor_fraction`` the largest part of all floors that fits, and ``broken_floors``
+    has the flows in the proof. A flow without a floor is cut off, too, where the floors of others leave it nothing and
+    its utility is worth -inf then. With priorities ``class_before`` and ``class_after`` compare each class.
 
     Examples
     --------
@@ -377,7 +383,8 @@ def _compared(
         return np.where(has_answers, values, np.nan)
 
     more: dict[str, Any] = dict.fromkeys(("floor_fraction", "priorities", "class_before", "class_after"))
-    more["broken_floors"] = ()
+    more["broken_floors"] = more["floors_cut_off"] = ()
+    cut_off = tuple(np.flatnonzero(serves & ~row) for row in still)
     if objective == "utility" and problem.flow_floor is not None:
         proofs = [solution.infeasibility if solution.status == "infeasible" else None for solution in solutions]
         more["floor_fraction"] = np.array(
@@ -387,6 +394,7 @@ def _compared(
             ]
         )
         more["broken_floors"] = tuple(np.empty(0, int) if proof is None else proof.flows for proof in proofs)
+        more["floors_cut_off"] = tuple(flows[problem.flow_floor[flows] > 0] for flows in cut_off)
     if objective == "utility" and problem.priority is not None:
         priorities = np.unique(problem.priority)
         classes = [problem.priority == priority for priority in priorities]
@@ -401,7 +409,7 @@ def _compared(
         objective=objective,
         before_failures=cases.before,
         solutions=tuple(solutions),
-        cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
+        cut_off=cut_off,
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
         before=np.array([cases.value(cases.before, flows) for flows in both]),
         after=known([cases.value(solution, flows) for solution, flows in compared]),

@@ -11,7 +11,7 @@ import numpy as np
 from .._core import Topology
 from .._core import from_edges as from_text
 from . import _files
-from ._named import Edge, network, of_mapping, shared_edges
+from ._named import Edge, network, of_mapping, refuse_both_ways, shared_edges
 
 FORMS = "(source, target, capacity)"
 
@@ -51,7 +51,8 @@ def from_edges(
     ------
     ProblemError
         With the number of the line or the edge that is wrong, when a str is neither a text nor the name of a file, and
-        for edges of a list or a dict in both directions that are not `directed`.
+        for edges in both directions that are not `directed`: lines, pairs or items ``a b`` and ``b a``. Two edges in
+        one direction are parallel.
     TypeError
         For a node that is neither a str nor an integer.
     OSError
@@ -85,6 +86,10 @@ def from_edges(
     if isinstance(edges, str | os.PathLike):
         data, name = _files.content(edges, _is_text, "lines of node node capacity")
         net = from_text(_files.decoded(data), name=name)
+        if not directed:
+            names, joined = net.node_names, dict[tuple[int, int], str]()
+            for place, (one, other) in enumerate(net.links[::2].tolist()):
+                refuse_both_ways(joined, (one, other), f"edge {place}", (names[one], names[other]))
         are_shared = np.array(shared_edges(shared, len(net.links) // 2, directed))
         if not directed and not are_shared.any():
             return net

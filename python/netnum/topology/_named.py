@@ -69,12 +69,8 @@ def network(
         back = there[::-1]
         if there == back:
             raise ProblemError(f"{edge.what} joins {edge.source!r} to itself, expected two nodes")
-        if not directed and back in joined:
-            raise ProblemError(
-                f"{joined[back]} and {edge.what} join {edge.target!r} and {edge.source!r} in both directions, and "
-                f"every edge is two links: give directed=True where each is one link, or leave one of them out"
-            )
-        joined.setdefault(there, edge.what)
+        if not directed:
+            refuse_both_ways(joined, there, edge.what, (edge.source, edge.target))
         ways.append([there] if directed or edge.shared else [there, back])
     order = list(labels)
     if set(order) == set(range(len(order))):
@@ -82,6 +78,16 @@ def network(
         ways = [[(label_of[source], label_of[target]) for source, target in of_edge] for of_edge in ways]
         order.sort()
     return Topology([str(label) for label in order], **links_of(edges, ways), directed=directed)
+
+
+def refuse_both_ways(joined: dict[tuple[int, int], str], there: tuple[int, int], what: str, ends: Any) -> None:
+    """Adds an undirected edge to those by their nodes, of which none may join them in the other direction."""
+    if (other := joined.get(there[::-1])) is not None:
+        raise ProblemError(
+            f"{other} and {what} join {ends[1]!r} and {ends[0]!r} in both directions, and "
+            f"every edge is two links: give directed=True where each is one link, or leave one of them out"
+        )
+    joined.setdefault(there, what)
 
 
 def links_of(edges: Sequence[Edge], ways: Sequence[Sequence[tuple[int, int]]], name: str = "capacity") -> Any:

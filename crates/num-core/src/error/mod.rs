@@ -325,6 +325,16 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// A problem that a call cannot take, whatever the method.
+    #[error("{who} cannot take {what}; {instead}")]
+    CannotTake {
+        /// The call.
+        who: &'static str,
+        /// The part of the problem that it cannot take.
+        what: &'static str,
+        /// Which call can.
+        instead: &'static str,
+    },
     /// What a problem over all paths of a network cannot have.
     #[error("a problem over all paths of a network takes no {what}: {instead}")]
     OverAllPaths {

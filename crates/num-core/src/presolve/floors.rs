@@ -5,7 +5,8 @@
 //! t < 1  ⟺  Σ_f λ_f m_f > Σ_l c_l p_l + Σ_p r_p (λ_f − q_p)₊      for some p, λ ≥ 0
 //! ```
 //!
-//! Where each flow with a floor has one path and the loads of the floors fit, nothing need be solved.
+//! Where each flow with a floor has one path and the loads of the floors fit, nothing need be solved. Floors that fill
+//! links may leave flows without a floor nothing (`solve/starved.rs`).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use crate::concurrent_flow::{MulticommodityFlow, concurrent_flow, rent, worth};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
+use crate::solve::paths_beside_floors;
 use crate::tolerances::ROUNDING;
 
 /// Why the floors of a problem do not fit: an inequality that no rates satisfy.
@@ -33,8 +35,12 @@ pub struct Infeasibility {
     pub flows: Vec<u32>,
     /// Price p of every link.
     pub prices: Vec<f64>,
+    /// The paths whose caps have a price in it.
+    pub paths: Vec<u32>,
     /// Price v of every flow; 0 of those that are not named.
     pub flow_prices: Vec<f64>,
+    /// Price (v − q)₊ of the cap of every path; 0 without a cap, and of flows that are not named.
+    pub cap_prices: Vec<f64>,
     /// The largest part of all floors that fits at once.
     pub fraction: f64,
     /// Rate of every path; they carry that part of every floor.
@@ -75,9 +81,8 @@ impl Presolved {
             }
         }
         if !self.ranks().are_alone() {
-            let what = "floors of flows with several paths, or that do not fit";
-            let (method, instead) = ("a part of a problem".into(), "solve the whole on one rank");
-            return Err(Error::Unsupported { method, what: what.into(), instead });
+            let (who, what) = ("a part of a problem", "floors of flows with several paths, or that do not fit");
+            return Err(Error::CannotTake { who, what, instead: "solve the whole on one rank" });
         }
         let flow = concurrent_flow(&problem.with_floors_as_demands())?;
         let part = flow.fraction.min(1.0) / flow.fraction;
@@ -89,6 +94,17 @@ impl Presolved {
             self.infeasibility = Some(infeasibility(problem, flow)?);
         }
         Ok(())
+    }
+
+    /// The paths of the flows for which floors leave nothing, if there are any, on one rank. Where the rates that carry
+    /// the floors are given, they are closed already.
+    pub(super) fn starved_by_floors(&self, problem: &Problem) -> Result<Option<Vec<u32>>> {
+        let are_found = !self.floor_rates.is_empty() && problem.carrying().is_empty();
+        if !are_found || self.infeasibility.is_some() || !self.ranks().are_alone() {
+            return Ok(None);
+        }
+        let closed = paths_beside_floors(problem, &self.caller_rates(&self.floor_rates))?;
+        Ok(Some(closed).filter(|closed| !closed.is_empty()))
     }
 }
 
@@ -110,7 +126,7 @@ fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Result<Infeasib
     // What every flow adds to the left side, less its part of the right one.
     let mut excess: Vec<f64> =
         flow_prices.iter().enumerate().map(|(flow, price)| price * problem.flow_floor(flow)).collect();
-    for (path, flow, price) in open {
+    for &(path, flow, price) in &open {
         excess[flow] -= rent(problem, path, flow_prices[flow], price);
     }
     let mut flows: Vec<u32> =
@@ -126,6 +142,11 @@ fn infeasibility(problem: &Problem, flow: MulticommodityFlow) -> Result<Infeasib
     for (flow, price) in (0u32..).zip(&mut flow_prices) {
         *price = if flows.binary_search(&flow).is_ok() { *price } else { 0.0 };
     }
-    let links = (0u32..).zip(&prices).filter(|(_, price)| **price > 0.0).map(|(link, _)| link).collect();
-    Ok(Infeasibility { links, flows, prices, flow_prices, fraction, rates })
+    let mut cap_prices = vec![0.0; problem.paths().len()];
+    for (path, flow, price) in open.into_iter().filter(|(path, ..)| problem.rate_cap(*path) < f64::INFINITY) {
+        cap_prices[path] = (flow_prices[flow] - price).max(0.0);
+    }
+    let priced = |prices: &[f64]| (0u32..).zip(prices).filter(|(_, price)| **price > 0.0).map(|(at, _)| at).collect();
+    let (links, paths) = (priced(&prices), priced(&cap_prices));
+    Ok(Infeasibility { links, flows, prices, paths, flow_prices, cap_prices, fraction, rates })
 }

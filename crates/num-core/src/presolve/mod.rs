@@ -5,7 +5,8 @@
 //! - Links without a limit have a capacity that cannot bind (`problem/limited.rs`), and no price in the end.
 //! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
 //!   that nothing afterwards can depend on the caller's.
-//! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others.
+//! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others. A flow without a floor for
+//!   which these leave nothing, although its utility is worth −∞ then, is a failed flow.
 //! - The cap of a flow with one path is that path's; with several it is a rate from which on the utility is flat, so
 //!   that methods have no case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
@@ -117,7 +118,7 @@ impl Presolved {
         let unlimited = unlimited.collect();
         problem.check_one_class()?;
         problem.check_worth()?;
-        let problem = &*problem.limited(ranks)?;
+        let (original, problem) = (problem, &*problem.limited(ranks)?);
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem, has_worthless)?;
         let mut uses = uses(problem, &original_paths, &*workers)?;
@@ -205,6 +206,10 @@ impl Presolved {
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
             return Ok(this);
+        }
+        if let Some(closed) = this.starved_by_floors(problem)? {
+            let open = original.clone().with_paths_closed(&closed)?;
+            return Self::of(&open.with_carrying(this.caller_rates(&this.floor_rates)), this.workers, has_worthless);
         }
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);

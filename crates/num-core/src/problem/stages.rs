@@ -21,13 +21,13 @@ impl Problem {
     /// Checks that all flows have one priority.
     ///
     /// # Errors
-    /// [`Error::Unsupported`].
+    /// [`Error::CannotTake`].
     pub(crate) fn check_one_class(&self) -> Result<()> {
         if !self.has_priorities() {
             return Ok(());
         }
-        let (method, what) = ("of a single solve".into(), "priorities".into());
-        Err(Error::Unsupported { method, what, instead: "solve(problem) takes them, class by class" })
+        let (who, what) = ("a single solve", "priorities");
+        Err(Error::CannotTake { who, what, instead: "solve(problem) takes them, class by class" })
     }
 
     /// Checks that paths have no costs, which the level of max-min cannot be set against.

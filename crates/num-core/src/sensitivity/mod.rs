@@ -143,8 +143,11 @@ impl Sensitivity {
         }
         if solution.status != Status::Optimal {
             let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
-            let remedy =
-                "solve to \"optimal\" first: a larger tol, more iterations, or where it stalls alpha nearer to 1";
+            let remedy = match solution.status {
+                Status::Infeasible => "its floors do not fit: lower them first",
+                Status::Stalled => "solve to \"optimal\" first: a larger tol, or alpha nearer to 1",
+                _ => "solve to \"optimal\" first: a larger tol, more iterations or more time",
+            };
             return refuse(what, remedy);
         }
         problem.check_rates(&solution.rates)?;

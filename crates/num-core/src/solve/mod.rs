@@ -9,7 +9,8 @@
 //! | `system/` | the linear systems of the interior point and of Newton's method |
 //! | `solver.rs`, `run.rs` | a method on a problem, and the loop of its steps |
 //! | `schedule.rs`, `goal.rs`, `deadline.rs`, `progress.rs` | when the loop certifies, ends, and tells an observer |
-//! | `stages.rs`, `starved.rs`, `cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
+//! | `stages.rs`, `cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
+//! | `starved.rs` | flows for which the rates of others leave nothing |
 //! | `fill.rs`, `idle_links.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
 
 mod ask;
@@ -52,6 +53,7 @@ pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{PriorityClass, Solution};
 pub use solver::Solver;
+pub(crate) use starved::paths_beside_floors;
 pub use status::Status;
 
 #[cfg(doc)]

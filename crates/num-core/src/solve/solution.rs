@@ -75,7 +75,7 @@ pub struct Solution {
     /// Seconds from the problem to the solution.
     pub seconds: f64,
     /// Flows that nothing can pass, because they are capped at 0, or every path is or crosses a link of capacity 0, or
-    /// is full of the classes before. Their rates are 0 and they are left out of the objective.
+    /// is full of the classes before or of floors. Their rates are 0 and they are left out of the objective.
     pub failed_flows: Vec<u32>,
     /// The number of a rank and how many there are, where the problem is the part of one of several: rates, bottlenecks
     /// and failed flows are then those of its flows.

@@ -29,12 +29,12 @@ pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
 /// Solves a problem stage by stage.
 ///
 /// # Errors
-/// Those of [`solve`](super::solve()), [`Error::Cost`] for a tie cost, [`Error::Unsupported`] over several ranks.
+/// Those of [`solve`](super::solve()), [`Error::Cost`] for a tie cost, [`Error::CannotTake`] over several ranks.
 pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -> Result<Solution> {
     let began = Instant::now();
     if !ask.workers.ranks().are_alone() {
-        let (method, what) = ("a part of a problem".into(), "priorities or tie costs".into());
-        return Err(Error::Unsupported { method, what, instead: "solve the whole on one rank" });
+        let (who, what) = ("a part of a problem", "priorities or tie costs");
+        return Err(Error::CannotTake { who, what, instead: "solve the whole on one rank" });
     }
     let unsupported = |method: &str, what: &str, instead| {
         Err(Error::Unsupported { method: method.into(), what: what.into(), instead })
@@ -110,7 +110,8 @@ impl Stages<'_> {
         let carrying = self.last.as_ref().map_or_else(Vec::new, |last| last.rates.clone());
         let mut stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
         if let Some(last) = self.last.as_ref().filter(|_| !self.is_over && problem.curvature() != Curvature::MaxMin) {
-            let closed = starved::paths(&stage, &is_in, &last.rates, &self.ask_in_time())?;
+            let ask = self.ask_in_time();
+            let closed = starved::paths(&stage, &is_in, &last.rates, starved::least(&ask), &ask.settings)?;
             stage = stage.with_paths_closed(&closed)?;
         }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };

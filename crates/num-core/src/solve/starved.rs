@@ -1,8 +1,9 @@
-//! Flows of a class for which the classes before it leave nothing.
+//! Flows for which the rates of others leave nothing: those of a class beside the classes before it, and those that
+//! have no floor beside floors.
 //!
-//! Rates that are kept fill links to the tolerance of the stage that found them. What is left there is no room: a
-//! utility that is worth −∞ at rate 0 would share it out over more decades than floats have. Such flows are closed, as
-//! those whose links have failed.
+//! Rates that are kept fill links to the tolerance of the stage that found them, and floors to rounding. What is left
+//! there is no room: a utility that is worth −∞ at rate 0 would share it out over more decades than floats have. Such
+//! flows are closed, as those whose links have failed.
 //!
 //! A flow is starved where each of its open paths has room for no more than that part of what it could carry alone, and
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
@@ -14,56 +15,80 @@ use super::{Ask, Settings, Solution, Status, solve};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
+use crate::tolerances::{NEGLIGIBLE, ROUNDING};
 use crate::utility::families::AlphaFair;
 
-/// Of the tolerance of the stages before, what counts.
-const LEAST: f64 = 1e-9;
+/// Of the tolerance of the stages before, the most that counts.
 const MOST: f64 = 1e-6;
 /// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
 const EASED: [f64; 3] = [0.0, 1e-13, 1e-11];
 
 /// The part of what a path could carry up to which there is no room.
 pub(super) fn least(ask: &Ask) -> f64 {
-    ask.settings.tol.clamp(LEAST, MOST)
+    ask.settings.tol.clamp(NEGLIGIBLE, MOST)
 }
 
-/// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
-/// that carry these.
+/// The paths of the flows that are worth −∞ without a rate and get none beside floors, given rates of all paths that
+/// carry these. What is no more than [`ROUNDING`] of what a path could carry is no room.
 ///
 /// # Errors
 /// Those of [`solve`].
-pub(super) fn paths(stage: &Problem, is_in: impl Fn(usize) -> bool, carrying: &[f64], ask: &Ask) -> Result<Vec<u32>> {
+pub(crate) fn paths_beside_floors(problem: &Problem, carrying: &[f64]) -> Result<Vec<u32>> {
+    let needs_a_rate = |flow: usize| {
+        let (utility, place) = problem.utility(flow);
+        utility.value(place, 0.0) == f64::NEG_INFINITY
+    };
+    paths(problem, needs_a_rate, carrying, ROUNDING, &Settings::default())
+}
+
+/// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
+/// that carry these, and the part of what a path could carry up to which there is no room.
+///
+/// # Errors
+/// Those of [`solve`].
+pub(super) fn paths(
+    stage: &Problem,
+    is_in: impl Fn(usize) -> bool,
+    carrying: &[f64],
+    least: f64,
+    settings: &Settings,
+) -> Result<Vec<u32>> {
     let loads = stage.loads(carrying)?;
     let idle: Vec<f64> = loads.iter().zip(stage.capacities()).map(|(load, capacity)| capacity - load).collect();
-    let least = least(ask);
+    let has_idle = |(idle, &capacity): (&f64, &f64)| *idle > least * capacity || capacity == 0.0;
+    if idle.iter().zip(stage.capacities()).all(has_idle) {
+        return Ok(Vec::new());
+    }
     let (mut has_room, mut open) = (vec![false; stage.flows()], vec![0u32; stage.flows()]);
-    let (mut is_full, mut pacer) = (vec![false; stage.links()], Pacer::new());
+    let mut pacer = Pacer::new();
     let paths = || stage.group().iter().map(|&flow| flow as usize).enumerate();
     for (path, flow) in paths().filter(|(path, _)| !stage.is_closed(*path)) {
         let row = stage.paths().row(path);
         pacer.did(row.links().len())?;
         open[flow] += 1;
-        let least = least * most(stage, path);
-        has_room[flow] |= row.narrowest(&idle) > least;
-        if is_in(flow) {
-            row.entries().for_each(|(link, a)| is_full[link as usize] |= idle[link as usize] <= a * least);
-        }
+        has_room[flow] |= row.narrowest(&idle) > least * most(stage, path);
     }
     // Whoever has a floor has something.
     let mut is_starved: Vec<bool> = (0..stage.flows())
-        .map(|flow| is_in(flow) && open[flow] > 0 && !has_room[flow] && stage.flow_floor(flow) == 0.0)
+        .map(|flow| open[flow] > 0 && !has_room[flow] && stage.flow_floor(flow) == 0.0 && is_in(flow))
         .collect();
+    let mut is_full = vec![false; stage.links()];
+    for (path, _) in paths().filter(|(path, flow)| is_starved[*flow] && !stage.is_closed(*path)) {
+        let least = least * most(stage, path);
+        let entries = stage.paths().row(path).entries();
+        entries.for_each(|(link, a)| is_full[link as usize] |= idle[link as usize] <= a * least);
+    }
     let moves = |(path, flow): (usize, usize)| {
         let links = stage.paths().links(path);
         carrying[path] > 0.0 && open[flow] > 1 && links.iter().any(|&link| is_full[link as usize])
     };
     if is_starved.contains(&true) && paths().any(moves) {
         let weights = weights(stage);
-        let found = fair_shares(stage, &is_starved, carrying, &weights, ask)?;
+        let found = fair_shares(stage, &is_starved, carrying, &weights, settings)?;
         for (flow, is_starved) in is_starved.iter_mut().enumerate().filter(|(_, is_starved)| **is_starved) {
-            // Next to nothing has few digits. Where nothing is proven, nobody is starved.
+            // Next to nothing has few digits, and levels are found to these. Where nothing is proven, nobody is starved.
             let most_of = |found: &Solution| found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
-            *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least * weights[flow]);
+            *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least.max(NEGLIGIBLE) * weights[flow]);
         }
     }
     Ok(paths().filter(|(_, flow)| is_starved[*flow]).map(|(path, _)| path as u32).collect())
@@ -75,13 +100,13 @@ fn fair_shares(
     is_in: &[bool],
     carrying: &[f64],
     weights: &[f64],
-    ask: &Ask,
+    settings: &Settings,
 ) -> Result<Option<Solution>> {
     let rates = stage.flow_rates(carrying)?;
     let level = stage.stage(|flow| is_in[flow], |flow| rates[flow], carrying.to_vec())?;
     let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
     let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.to_vec())?)?;
-    eased(&ask.settings, |part, settings| {
+    eased(settings, |part, settings| {
         let floors = (0..level.flows()).map(|flow| level.flow_floor(flow) * (1.0 - part)).collect();
         let eased = level.clone().with_flow_floors(floors)?.with_carrying(carrying.to_vec());
         solve(&eased, &Ask::by("max-min").with_settings(settings))

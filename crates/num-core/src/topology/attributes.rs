@@ -113,17 +113,17 @@ impl Topology {
     /// [`Error::Topology`] for an attribute that there is not, with the nearest name, for one that is text, and naming
     /// the first link that has none.
     pub fn weight(&self, name: &str) -> Result<&[f64]> {
-        let wrong = |what: String| Err(Error::Topology(format!("weight {name:?}: {what}")));
+        let wrong = |what: String| Err(Error::Topology(what));
         match self.attributes.get(name) {
             None => {
                 let known: Vec<&str> = self.attributes.keys().map(String::as_str).collect();
                 let near = did_you_mean(name, &known);
                 let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-                wrong(format!("links have no such attribute{near}; known: {known}"))
+                wrong(format!("there is no link attribute {name:?}{near}; known: {known}"))
             }
-            Some(LinkAttribute::Texts(_)) => wrong("this attribute of links is text, expected numbers".into()),
+            Some(LinkAttribute::Texts(_)) => wrong(format!("link attribute {name:?} is text, expected numbers")),
             Some(LinkAttribute::Numbers(numbers)) => match numbers.iter().position(|number| number.is_nan()) {
-                Some(link) => wrong(format!("{} has none, expected a number >= 0", self.shown(link as u32))),
+                Some(link) => wrong(format!("{} has no {name:?}, expected a number >= 0", self.shown(link as u32))),
                 None => Ok(numbers),
             },
         }

@@ -107,7 +107,7 @@ fn costs_of_earlier_classes_count_while_later_ones_are_served() {
 #[test]
 fn who_solves_once_refuses_priorities() {
     let problem = two_links(AlphaFair::proportional(), [0.0, 1.0]);
-    let expected = "method \"of a single solve\" cannot take priorities; solve(problem) takes them, class by class";
+    let expected = "a single solve cannot take priorities; solve(problem) takes them, class by class";
     assert_eq!(netnum_core::certify(&problem, &[0.0; 3], &[0.0; 2]).unwrap_err().to_string(), expected);
     assert_eq!(netnum_core::Solver::new(&problem, &Ask::default()).err().unwrap().to_string(), expected);
     assert_eq!(netnum_core::max_min(&problem).unwrap_err().to_string(), expected);

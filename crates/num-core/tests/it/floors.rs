@@ -124,11 +124,13 @@ fn of_floors_over_one_path_each_the_tightest_link_or_cap_is_named() {
     let found = proof(&problem);
     assert!((found.fraction - 5.0 / 7.0).abs() < 1e-15);
     // 2 · 3 > 5 is enough.
-    assert_eq!((found.links, found.flows), (vec![1], vec![1]));
+    assert_eq!((found.links, found.flows, found.paths), (vec![1], vec![1], vec![]));
+    assert_eq!(found.cap_prices, [0.0; 4]);
     assert_eq!(found.rates, [3.0, 3.0, 0.4, 0.6].map(|floor| floor * (5.0 / 7.0)));
     let capped = proof(&problem.with_rate_caps(vec![2.0, 9.0, 9.0, 9.0]).unwrap());
     assert!((capped.fraction - 2.0 / 3.0).abs() < 1e-15);
-    assert_eq!((capped.links, capped.flows), (vec![], vec![0]));
+    assert_eq!((capped.links, capped.flows, capped.paths), (vec![], vec![0], vec![0]));
+    assert_eq!(capped.cap_prices, capped.flow_prices);
 }
 
 #[test]
@@ -182,4 +184,55 @@ fn a_solver_does_not_certify_rates_that_carry_a_part_of_the_floors() {
     let mut solver = netnum_core::Solver::new(&problem, &Ask::default()).unwrap();
     solver.step(3).unwrap();
     assert_eq!(solver.certificate().unwrap().relative_gap, f64::INFINITY);
+}
+
+/// What a flow gets that has no floor, and whether it is a failed flow.
+fn beside_floors(problem: &Problem) -> (Vec<f64>, Vec<u32>, usize) {
+    let solution = solve(problem, &Ask::default()).unwrap();
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+    let found = certify(problem, &solution.rates, &solution.prices).unwrap();
+    assert!(found.relative_gap < 1e-6, "{found:?}");
+    (solution.flow_rates, solution.failed_flows, solution.iterations)
+}
+
+#[test]
+fn a_flow_for_which_floors_leave_nothing_is_a_failed_flow() {
+    let (rates, failed, iterations) = beside_floors(&one_link(10.0));
+    assert_eq!((rates, failed), (vec![10.0, 0.0], vec![1]));
+    assert!(iterations < 100, "{iterations}");
+    // What is 0.1 ten times is a full link, and a flow beside it has one of its own.
+    let paths = Paths::from_lists([vec![[0u32]; 10], vec![[0], [1]]].concat());
+    let problem = Problem::new(vec![1.0, 3.0], paths, AlphaFair::new(2.0, 1.0).unwrap()).unwrap();
+    let (rates, failed, _) = beside_floors(&problem.with_flow_floors([vec![0.1; 10], vec![0.0; 2]].concat()).unwrap());
+    assert_eq!((rates[10], failed), (0.0, vec![10]));
+    assert!((rates[11] - 3.0).abs() < 1e-5, "{rates:?}");
+    // A little is no nothing, and a utility that is worth 0 without a rate has its optimum there.
+    let (rates, failed, _) = beside_floors(&one_link(10.0 - 1e-6));
+    assert!((rates[1] - 1e-6).abs() < 1e-9 && failed.is_empty(), "{rates:?}");
+    let root = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), AlphaFair::new(0.5, 1.0).unwrap()).unwrap();
+    let (rates, failed, _) = beside_floors(&root.with_flow_floors(vec![10.0, 0.0]).unwrap());
+    assert!((rates[0] - 10.0).abs() < 1e-9 && failed.is_empty(), "{rates:?}");
+}
+
+#[test]
+fn where_splits_of_floors_can_move_a_flow_without_a_floor_has_what_they_can_leave() {
+    // The first flow needs 6 of 4 + 6, so that it can leave all of the first link; the third has no other link than
+    // the full one of the second flow.
+    let paths = Paths::from_lists([[0], [1], [2], [0], [2]]);
+    let problem = Problem::grouped(vec![4.0, 6.0, 5.0], paths, vec![0, 0, 1, 2, 3], AlphaFair::proportional()).unwrap();
+    let (rates, failed, _) = beside_floors(&problem.clone().with_flow_floors(vec![6.0, 5.0, 0.0, 0.0]).unwrap());
+    assert_eq!(failed, [3]);
+    assert!((rates[0] + rates[2] - 10.0).abs() < 1e-4 && rates[2] > 3.0, "{rates:?}");
+    // All of both links: nothing is left of either.
+    let (rates, failed, iterations) = beside_floors(&problem.with_flow_floors(vec![10.0, 0.0, 0.0, 0.0]).unwrap());
+    assert_eq!(failed, [2]);
+    assert!((rates[0] - 10.0).abs() < 1e-9 && iterations < 100, "{rates:?}, {iterations}");
+}
+
+#[test]
+fn in_the_first_class_floors_of_later_ones_leave_a_flow_nothing_too() {
+    let problem = one_link(10.0).with_priorities(vec![1.0, 0.0]).unwrap();
+    let solution = solve(&problem, &Ask::default()).unwrap();
+    assert_eq!((solution.status, &*solution.failed_flows), (Status::Optimal, &[1][..]));
+    assert_eq!(solution.flow_rates, [10.0, 0.0]);
 }

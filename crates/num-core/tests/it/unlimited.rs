@@ -62,9 +62,9 @@ fn an_attribute_that_is_no_weight_is_refused() {
     let net = net.with_attribute("label", labels).unwrap();
     let net = net.with_attribute("delay", LinkAttribute::Numbers(vec![1.0, 1.0, 1.0, f64::NAN])).unwrap();
     for (name, message) in [
-        ("dealy", "weight \"dealy\": links have no such attribute, did you mean \"delay\"?; known: delay, label"),
-        ("label", "weight \"label\": this attribute of links is text, expected numbers"),
-        ("delay", "weight \"delay\": link 3 (c -> b) has none, expected a number >= 0"),
+        ("dealy", "there is no link attribute \"dealy\", did you mean \"delay\"?; known: delay, label"),
+        ("label", "link attribute \"label\" is text, expected numbers"),
+        ("delay", "link 3 (c -> b) has no \"delay\", expected a number >= 0"),
     ] {
         assert_eq!(net.weight(name).unwrap_err().to_string(), message);
     }

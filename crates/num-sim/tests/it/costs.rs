@@ -118,7 +118,7 @@ fn an_attribute_that_links_do_not_have_is_named() {
         let outcome =
             simulate(&net, &workload, routing.as_mut(), &mut MaxMinFair::new(), &RunSettings::default(), &mut ());
         let told = outcome.unwrap_err().to_string();
-        let expected = "weight \"costs\": links have no such attribute, did you mean \"cost\"?; known: cost";
+        let expected = "there is no link attribute \"costs\", did you mean \"cost\"?; known: cost";
         assert!(told.contains(expected), "{}: {told}", entry.name);
     }
 }

@@ -31,7 +31,7 @@ impl PriorityClass {
         self.core.priority
     }
 
-    /// Its flows: array of int.
+    /// Its flows: array of int. Their rates are ``solution.flow_rates[flows]``.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         numbers::indices(py, &self.core.flows)

@@ -103,8 +103,8 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     seconds: f64,
     /// Flows that nothing can pass, because they are capped at 0, or every path is or crosses a link of capacity 0, or
-    /// is full of the classes before. Their rates are 0 and they are left out of the objective: those that the network
-    /// does not serve. Array of int.
+    /// is full of the classes before or of floors. Their rates are 0 and they are left out of the objective: those that
+    /// the network does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
     /// Of `netnum.distributed.solve` the number of this rank and how many ranks there are, where there are several:
@@ -146,6 +146,7 @@ impl Solution {
         let trace = settings.trace.then(|| Py::new(py, Trace::of(py, &core.trace, settings))).transpose()?;
         let array = |values| numbers::read_only(py, values).unbind();
         let bottlenecks = core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect();
+        let proof = |core| Py::new(py, Infeasibility { core, problem: Some(problem.clone().unbind()) });
         Ok(Self {
             status: core.status.name().into(),
             method: core.method.into(),
@@ -166,7 +167,7 @@ impl Solution {
             part: core.part,
             trace,
             classes: PyTuple::new(py, core.classes.into_iter().map(|core| PriorityClass { core }))?.unbind(),
-            infeasibility: core.infeasibility.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
+            infeasibility: core.infeasibility.map(proof).transpose()?,
             problem: Some(problem.clone().unbind()),
             rounds: None,
             is_over_few: false,
@@ -198,11 +199,19 @@ impl Solution {
 
     /// A problem that is given, or its own.
     fn problem_or<'py>(slf: &Bound<'py, Self>, given: Option<&Bound<'py, Problem>>) -> PyResult<Bound<'py, Problem>> {
-        let own = || slf.get().problem.as_ref().map(|problem| problem.bind(slf.py()).clone());
-        given.cloned().or_else(own).ok_or_else(|| {
-            NumError::new_err("this solution is without its problem, as from a pickle or of Solutions: give problem=")
-        })
+        problem_or(slf.py(), given, slf.get().problem.as_ref())
     }
+}
+
+/// A problem that is given, or that of a solution.
+pub(super) fn problem_or<'py>(
+    py: Python<'py>,
+    given: Option<&Bound<'py, Problem>>,
+    own: Option<&Py<Problem>>,
+) -> PyResult<Bound<'py, Problem>> {
+    given.cloned().or_else(|| own.map(|problem| problem.bind(py).clone())).ok_or_else(|| {
+        NumError::new_err("this solution is without its problem, as from a pickle or of Solutions: give problem=")
+    })
 }
 
 impl Solution {
@@ -569,6 +578,8 @@ impl Solution {
         let classes = classes.collect::<PyResult<Vec<_>>>()?;
         let proof = state.get_item("infeasibility")?.map_or(Ok(None), |text| text.extract::<Option<String>>())?;
         let proof = proof.as_deref().map(of_text).transpose()?;
+        let problem = state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind);
+        let own = || problem.as_ref().map(|problem: &Py<Problem>| problem.clone_ref(py));
         let trace = field("trace")?;
         let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
         Ok(Self {
@@ -591,8 +602,8 @@ impl Solution {
             part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
             classes: PyTuple::new(py, classes)?.unbind(),
-            infeasibility: proof.map(|core| Py::new(py, Infeasibility { core })).transpose()?,
-            problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
+            infeasibility: proof.map(|core| Py::new(py, Infeasibility { core, problem: own() })).transpose()?,
+            problem: own(),
             rounds: state.get_item("rounds")?.map_or(Ok(None), |rounds| rounds.extract())?,
             is_over_few: state.get_item("is_over_few")?.map_or(Ok(false), |few| few.extract())?,
             summary: field("summary")?.extract()?,

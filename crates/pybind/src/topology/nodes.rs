@@ -6,7 +6,7 @@ use netnum_core::internal::expected_below;
 use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyString, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyString, PyTuple};
 
 use super::Topology;
 use crate::detach::Pacer;
@@ -241,9 +241,10 @@ impl Topology {
     }
 }
 
-/// What is in a sequence, which a text is not.
+/// What is in a sequence, which a text and a dict are not.
 fn listed<'py>(what: &str, expected: &str, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
-    let listed = given.try_iter().ok().filter(|_| !given.is_instance_of::<PyString>());
+    let is_sequence = !given.is_instance_of::<PyString>() && !given.is_instance_of::<PyDict>();
+    let listed = given.try_iter().ok().filter(|_| is_sequence);
     listed.ok_or_else(|| wrong_type(what, expected, given))
 }
 
