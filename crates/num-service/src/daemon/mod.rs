@@ -26,6 +26,7 @@ use std::thread::JoinHandle;
 pub(crate) use config::read_toml;
 pub use config::{BadConfig, Config};
 use listener::Listener;
+pub(crate) use listener::UNKNOWN;
 pub(crate) use ticker::REPLACED;
 use ticker::{Message, Ticker};
 use tokio::net::TcpListener;

@@ -19,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificates::Authority;
 use crate::client::{client_config, get, metric};
+use crate::log;
 use crate::lossy::damaged;
 use crate::protocol::schedules;
 
@@ -40,6 +41,7 @@ impl Setup {
     fn new(name: &str) -> Self {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
+        log::keep();
         let authority = Authority::new(&folder, "authority");
         fs::write(folder.join("hosts"), "127.0.0.1 a.test a\n127.0.0.2 b.test b\n").unwrap();
         let this = Self { folder, authority };
@@ -139,6 +141,8 @@ fn a_socket_that_fills_is_paced_and_one_that_empties_is_not() {
     let stream = Stream::new();
     stream.attach(&endpoint);
     wait_for("a rate", || is(&endpoint, |status| status.paced == 1 && status.is_led));
+    let connected = format!("connected to the allocator address={}", daemon.address());
+    assert!(!log::lines(&["INFO", &connected]).is_empty());
     wait_for("the connection", || metric(&daemon, "netnum_endpoints_connected") == 1.0);
     let page = get(daemon.status_address().unwrap(), "/");
     assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("a -> s"), "{page}");
@@ -224,7 +228,18 @@ fn strangers_are_refused() {
     // Expired.
     assert_refused(&daemon, &connect(setup.authority.sign_until("a.test", 2021)));
     // Of no host.
-    assert_refused(&daemon, &connect(setup.authority.sign("c.test")));
+    let unknown = connect(setup.authority.sign("c.test"));
+    assert_refused(&daemon, &unknown);
+    for why in ["invalid peer certificate: BadSignature", "certificate expired", r#"names [\"c.test\"], and none"#] {
+        wait_for(why, || !log::lines(&["WARN", "refused from=127.0.0.1:", why]).is_empty());
+    }
+    assert_not_reached(&daemon, "no host has the name of this certificate");
+}
+
+/// An endpoint has logged that it has not reached a daemon.
+fn assert_not_reached(daemon: &Daemon, why: &str) {
+    let said = format!("has not reached the allocator {}: ", daemon.address());
+    wait_for(why, || !log::lines(&["WARN", &said, why]).is_empty());
 }
 
 #[test]
@@ -305,6 +320,39 @@ fn an_endpoint_refuses_an_allocator_of_another_name_or_authority() {
     let misled = Endpoint::connect(EndpointConfig::new(daemon.address(), "allocator.test", trusting)).unwrap();
     wait_for("refusals", || metric(&daemon, "netnum_handshakes_refused_total") >= 4.0);
     assert!(!renamed.status().is_led && !misled.status().is_led);
+    assert_not_reached(&daemon, "certificate not valid for name \"another.test\"");
+}
+
+#[test]
+fn a_handshake_that_a_client_abandons_is_not_refused() {
+    let setup = Setup::new("abandoned");
+    let daemon = setup.start();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let [relay, out] = [UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0")].map(|made| {
+            let socket = made.unwrap();
+            socket.set_nonblocking(true).unwrap();
+            tokio::net::UdpSocket::from_std(socket).unwrap()
+        });
+        let (mut buffer, to_relay) = ([0; 2048], relay.local_addr().unwrap());
+        let mut pass_on = async || {
+            let length = relay.recv(&mut buffer).await.unwrap();
+            out.send_to(&buffer[..length], daemon.address()).await.unwrap();
+        };
+        let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+        let config = client_config(&setup.authority.sign("a.test"), true);
+        let connecting = client.connect_with(config, to_relay, "allocator.test").unwrap();
+        // The answer does not come, and the daemon is told that nobody waits for it.
+        pass_on().await;
+        drop(connecting);
+        pass_on().await;
+        let config = client_config(&setup.authority.sign("a.test"), false);
+        if let Ok(connection) = client.connect_with(config, daemon.address(), "allocator.test").unwrap().await {
+            connection.closed().await;
+        }
+    });
+    wait_for("the refusal", || metric(&daemon, "netnum_handshakes_refused_total") >= 1.0);
+    assert_eq!(metric(&daemon, "netnum_handshakes_refused_total"), 1.0);
 }
 
 #[test]
@@ -324,6 +372,11 @@ fn what_cannot_be_attached_is_named() {
         let mut config = EndpointConfig::new("127.0.0.1:9".parse().unwrap(), "allocator.test", tls);
         (config.watch, config.idle) = (Some(Duration::from_micros(watch)), Duration::from_micros(idle));
         assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), expected);
+    }
+    for name in ["", "allocator test"] {
+        let config = EndpointConfig::new("127.0.0.1:9".parse().unwrap(), name, setup.authority.sign("a.test"));
+        let expected = "expected the name in the allocator's certificate, such as allocator.example";
+        assert_eq!(Endpoint::connect(config).unwrap_err().to_string(), format!("name is {name:?}, {expected}"));
     }
     let file = setup.folder.join("endpoint.toml");
     let tls = "[tls]\nauthority = 'a'\ncertificate = 'b'\nkey = 'c'\n";
