@@ -103,13 +103,23 @@ impl Config {
         }
     }
 
-    /// Reads all files that it names, without listening. Returns a line that says what network it is, and one more
-    /// where capacities are so small that they may not be meant in bits per second.
+    /// Reads all files that it names, without listening. Returns a line that says what network it is, one that says
+    /// whose the certificate is and for how long, and warnings: of capacities so small that they may not be meant in
+    /// bits per second, and of a certificate that endpoints with the same authority refuse.
     ///
     /// # Errors
     /// [`BadConfig`], as [`Daemon::start`](super::Daemon::start).
     pub fn check(&self) -> Result<String, BadConfig> {
         self.tls.server(self.rates.lifetime)?;
+        let certificate = self.tls.seen_by_endpoints()?;
+        let mut text = format!("{}\n{certificate}", self.describe()?);
+        if let Some(why) = certificate.refused {
+            text += &format!("\nwarning: endpoints with the same authority refuse it: {why}");
+        }
+        Ok(text)
+    }
+
+    fn describe(&self) -> Result<String, BadConfig> {
         let allocator = self.allocator()?;
         let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
         let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);

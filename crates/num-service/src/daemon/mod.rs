@@ -53,6 +53,11 @@ impl Daemon {
     pub fn start(config: &Config) -> Result<Self, BadConfig> {
         let allocator = config.allocator()?;
         let server = config.tls.server(config.rates.lifetime * 4)?;
+        let certificate = config.tls.seen_by_endpoints()?;
+        tracing::info!("{certificate}");
+        if let Some(why) = certificate.refused {
+            tracing::warn!(why, "endpoints with the same authority refuse the certificate");
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (messages, received) = sync_channel(WAITING);
         let names = allocator.hosts().all().iter().map(|host| host.name.clone()).collect();

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use netnum_service::Certificates;
 use netnum_service::daemon::{Config, Daemon};
@@ -446,18 +446,53 @@ fn a_check_prints_the_range_of_capacities_and_warns_of_a_small_one() {
         ("1e6", "capacities from 1 Mbit/s to 80 Mbit/s"),
         ("0", "67 % of pairs have no path: 2 of 4 links have failed; capacities from 80 Mbit/s to 80 Mbit/s"),
     ] {
-        assert_eq!(checked(capacity), format!("graph, 3 nodes, 4 links; {range}; 2 endpoints"));
+        let expected = format!("graph, 3 nodes, 4 links; {range}; 2 endpoints\ncertificate of allocator.test, for ");
+        let text = checked(capacity);
+        assert!(text.starts_with(&expected) && text.ends_with(" days"), "{text}");
     }
     for (capacity, least) in [("10", "10 bit/s"), ("100e3", "100 kbit/s")] {
         let expected = format!(
             "graph, 3 nodes, 4 links; capacities from {least} to 80 Mbit/s; 2 endpoints\n\
-             warning: a -> s has {least}: capacities are bits per second, 10 Gbit/s is 10e9"
+             warning: a -> s has {least}: capacities are bits per second, 10 Gbit/s is 10e9\n"
         );
-        assert_eq!(checked(capacity), expected);
+        let text = checked(capacity);
+        assert!(text.starts_with(&expected), "{text}");
     }
     fs::write(setup.folder.join("network"), "a s 0\nb s 0").unwrap();
     let text = config.check().unwrap();
-    assert!(text.ends_with("; no link works; 2 endpoints"), "{text}");
+    assert!(text.contains("; no link works; 2 endpoints\n"), "{text}");
+}
+
+#[test]
+fn a_certificate_that_endpoints_refuse_is_warned_of() {
+    let setup = Setup::new("own-certificate");
+    let mut config = setup.config("127.0.0.1:0".parse().unwrap());
+    let valid = config.tls.clone();
+    let mut check = |tls: Certificates| {
+        config.tls = tls;
+        let said = config.check().map_err(|error| error.to_string());
+        said.map(|text| text.split_once('\n').unwrap().1.to_string())
+    };
+    // 2100-01-01, less a day that has begun.
+    let until = SystemTime::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
+    let days = || until.duration_since(SystemTime::now()).unwrap().as_secs() / (24 * 3600);
+    let (before, said, after) = (days(), check(valid.clone()).unwrap(), days());
+    assert!([before, after].map(|days| format!("certificate of allocator.test, for {days} days")).contains(&said));
+    let refused = "warning: endpoints with the same authority refuse it: ";
+    let said = check(setup.authority.sign_until("allocator.test", 2021)).unwrap();
+    let expected =
+        format!("certificate of allocator.test, for 0 days\n{refused}invalid peer certificate: certificate exp");
+    assert!(said.starts_with(&expected), "{said}");
+    let other = Authority::new(&setup.folder.join("other"), "other").sign("allocator.test");
+    let said = check(Certificates { authority: valid.authority.clone(), ..other.clone() }).unwrap();
+    assert!(said.contains(&format!("{refused}invalid peer certificate: BadSignature")), "{said}");
+    let expected = "certificate of nobody\nwarning: endpoints with the same authority refuse it: it has no \
+                    subjectAltName with a name of a host: openssl x509 takes one from -extfile";
+    assert_eq!(check(setup.authority.sign_for(Vec::new(), "nobody", 2100)).unwrap(), expected);
+    // The key of another.
+    let (certificate, key) = (valid.certificate.display(), other.key.display());
+    let expected = format!("{certificate}: with the key {key}: keys may not be consistent: KeyMismatch");
+    assert_eq!(check(Certificates { key: other.key.clone(), ..valid.clone() }).unwrap_err(), expected);
 }
 
 #[test]
@@ -479,12 +514,14 @@ fn a_check_speaks_to_people() {
     let setup = Setup::new("check");
     setup.config("127.0.0.1:0".parse().unwrap());
     let file = setup.folder.join("allocator.toml");
-    let good = "graph, 3 nodes, 4 links; capacities from 80 Mbit/s to 80 Mbit/s; 2 endpoints\n";
-    assert_eq!(check(&file), (true, good.to_string(), String::new()));
+    let good = "graph, 3 nodes, 4 links; capacities from 80 Mbit/s to 80 Mbit/s; 2 endpoints\n\
+                certificate of allocator.test, for ";
+    let (is_good, said, log) = check(&file);
+    assert!(is_good && said.starts_with(good) && log.is_empty(), "{said}{log}");
     // A log in a file has no colours.
     fs::write(setup.folder.join("state"), "no snapshot").unwrap();
     let (is_good, said, log) = check(&file);
-    assert!(is_good && said == good, "{said}");
+    assert!(is_good && said.starts_with(good), "{said}");
     assert!(log.contains("starts without it") && !log.contains('\x1b'), "{log}");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("lifetime_us", "lifetime")).unwrap();
