@@ -17,6 +17,7 @@ mod routes;
 mod settings;
 mod snapshot;
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use netnum_core::price::Ned;
@@ -41,6 +42,15 @@ pub struct FlowletAllocator {
     endpoints: Vec<Endpoint>,
     owners: FxHashMap<FlowId, Owner>,
     counts: Counts,
+    /// Of the newest flowlet whose destination no host has.
+    unknown: Option<Unknown>,
+}
+
+/// An endpoint by its number, and the destination of its flowlet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unknown {
+    endpoint: usize,
+    destination: Ipv4Addr,
 }
 
 struct Endpoint {
@@ -105,7 +115,7 @@ impl FlowletAllocator {
         let endpoint = |_: &Host| Endpoint { session: session(), flows: FxHashMap::default() };
         let endpoints = hosts.all().iter().map(endpoint).collect();
         let (routes, owners, counts) = (Routes::default(), FxHashMap::default(), Counts::default());
-        Self { net, hosts, routes, settings, allocator, endpoints, owners, counts }
+        Self { net, hosts, routes, settings, allocator, endpoints, owners, counts, unknown: None }
     }
 
     /// Takes a datagram of an endpoint, by its number in [`Hosts::all`]. Writes the answer to a handshake, which is
@@ -208,7 +218,10 @@ impl FlowletAllocator {
 
     fn path(&mut self, endpoint: usize, flowlet: &Flowlet) -> Option<Vec<u32>> {
         let host = &self.hosts.all()[endpoint];
-        let destination = self.hosts.node_of(flowlet.destination)?;
+        let Some(destination) = self.hosts.node_of(flowlet.destination) else {
+            self.unknown = Some(Unknown { endpoint, destination: flowlet.destination });
+            return None;
+        };
         self.routes.path(&self.net, (host.node, destination), routes::hash(host.address, flowlet))
     }
 
@@ -273,6 +286,13 @@ impl FlowletAllocator {
     /// The network.
     pub fn network(&self) -> &Topology {
         &self.net
+    }
+
+    /// The name of an endpoint with a flowlet whose destination no host has, and the destination: of the newest such
+    /// flowlet since the last call.
+    pub(crate) fn take_unknown(&mut self) -> Option<(&str, Ipv4Addr)> {
+        let Unknown { endpoint, destination } = self.unknown.take()?;
+        Some((&self.hosts.all()[endpoint].name, destination))
     }
 
     /// What has happened.

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
 use super::ticker::{Message, Sender};
+use crate::allocator::Hosts;
 use crate::seldom::Seldom;
 use crate::tls;
 
@@ -26,6 +27,9 @@ struct Shared {
     /// The number of an endpoint by the name in its certificate.
     numbers: FxHashMap<String, usize>,
     messages: SyncSender<Message>,
+    hosts: Hosts,
+    /// Endpoints that come from elsewhere, by their number.
+    strays: Mutex<Seldom<usize>>,
     /// Connections so far.
     connections: AtomicU64,
     refused: Arc<AtomicU64>,
@@ -37,13 +41,15 @@ impl Listener {
     pub(super) fn bind(
         config: quinn::ServerConfig,
         address: SocketAddr,
-        names: Vec<String>,
+        hosts: Hosts,
         messages: SyncSender<Message>,
     ) -> std::io::Result<Self> {
         let endpoint = quinn::Endpoint::server(config, address)?;
-        let numbers = names.into_iter().zip(0..).collect();
-        let (connections, refused, refusals) = (AtomicU64::new(0), Arc::default(), Mutex::default());
-        Ok(Self { endpoint, shared: Arc::new(Shared { numbers, messages, connections, refused, refusals }) })
+        let numbers = hosts.all().iter().map(|host| host.name.clone()).zip(0..).collect();
+        let (connections, refused) = (AtomicU64::new(0), Arc::default());
+        let (strays, refusals) = Default::default();
+        let shared = Shared { numbers, hosts, strays, messages, connections, refused, refusals };
+        Ok(Self { endpoint, shared: Arc::new(shared) })
     }
 
     /// How many handshakes it has refused.
@@ -81,7 +87,7 @@ impl Shared {
             Err(error) => return self.refuse(from, error.to_string()),
         };
         let names = tls::names(&connection);
-        let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(name)) else {
+        let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(&name.to_ascii_lowercase())) else {
             self.refuse(from, format!("its certificate names {names:?}, and none of the hosts"));
             return connection.close(UNKNOWN.0.into(), UNKNOWN.1);
         };
@@ -91,12 +97,26 @@ impl Shared {
             return connection.close(3_u8.into(), b"the allocator is busy");
         }
         tracing::info!(name = names.join(" "), %from, "connected");
+        self.compare(endpoint, from.ip());
         while let Ok(bytes) = connection.read_datagram().await {
             match self.messages.try_send(Message::Datagram(sender, bytes)) {
                 // A datagram that finds no room is lost.
                 Ok(()) | Err(TrySendError::Full(_)) => {}
                 Err(TrySendError::Disconnected(_)) => return,
             }
+        }
+    }
+
+    /// Warns of an endpoint that comes from where its host is not: its flowlets take the paths of another node.
+    fn compare(&self, endpoint: usize, from: IpAddr) {
+        let host = &self.hosts.all()[endpoint];
+        let is_at_its_node = match from.to_canonical() {
+            IpAddr::V4(address) => self.hosts.node_of(address) == Some(host.node),
+            IpAddr::V6(_) => false,
+        };
+        let mut strays = self.strays.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_at_its_node && strays.is_logged(endpoint, Instant::now()) {
+            tracing::warn!(name = host.name, %from, "hosts has this address not at the node of this name");
         }
     }
 

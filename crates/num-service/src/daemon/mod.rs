@@ -60,13 +60,13 @@ impl Daemon {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (messages, received) = sync_channel(WAITING);
-        let names = allocator.hosts().all().iter().map(|host| host.name.clone()).collect();
+        let hosts = allocator.hosts().clone();
         let (listener, status) = runtime.block_on(async {
             let status = match config.status {
                 Some(address) => Some(TcpListener::bind(address).await?),
                 None => None,
             };
-            Ok::<_, std::io::Error>((Listener::bind(server, config.listen, names, messages.clone())?, status))
+            Ok::<_, std::io::Error>((Listener::bind(server, config.listen, hosts, messages.clone())?, status))
         })?;
         let address = listener.address()?;
         let status_address = status.as_ref().map(TcpListener::local_addr).transpose()?;

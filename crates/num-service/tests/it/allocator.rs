@@ -315,14 +315,14 @@ fn endpoints_that_do_not_return_are_forgotten_after_a_lifetime() {
 fn wrong_files_are_named_by_line() {
     let net = net(1e6);
     let error = |text: &str| Hosts::read(text, &net).unwrap_err().to_string();
+    assert_eq!(error("10.0.0.1 a.test"), "line 1: found \"10.0.0.1 a.test\", expected an address, a name and a node");
+    assert_eq!(error("\n::1 a.test a"), "line 2: \"::1\" is not an IPv4 address");
+    assert_eq!(error("10.0.0.1 a.test z"), "line 1: the network has no node \"z\"");
     assert_eq!(
-        error("10.0.0.1 a.test"),
-        "hosts, line 1: found \"10.0.0.1 a.test\", expected an address, a name and a node"
+        error("10.0.0.1 a.test a\n10.0.0.1 b.test b"),
+        "line 2: 10.0.0.1 is named twice: another program of a host has a line with an address that no other line has"
     );
-    assert_eq!(error("\n::1 a.test a"), "hosts, line 2: \"::1\" is not an IPv4 address");
-    assert_eq!(error("10.0.0.1 a.test z"), "hosts, line 1: the network has no node \"z\"");
-    assert_eq!(error("10.0.0.1 a.test a\n10.0.0.1 b.test b"), "hosts, line 2: 10.0.0.1 is named twice");
-    assert_eq!(error("10.0.0.1 a.test a\n10.0.0.2 a.test b"), "hosts, line 2: a.test is at another node above");
+    assert_eq!(error("10.0.0.1 a.test a\n10.0.0.2 A.test b"), "line 2: a.test is at another node above");
 }
 
 #[test]

@@ -260,6 +260,24 @@ fn a_client_without_a_certificate_is_refused() {
     assert_eq!(metric(&daemon, "netnum_datagrams_received_total"), 0.0);
 }
 
+#[test]
+fn an_endpoint_that_is_elsewhere_and_a_destination_of_no_host_are_warned_of() {
+    let setup = Setup::new("elsewhere");
+    // In a certificate, capitals are the same.
+    fs::write(setup.folder.join("hosts"), "127.0.0.2 Stray.test b\n").unwrap();
+    let daemon = setup.start();
+    let tls = setup.authority.sign("sTray.test");
+    let endpoint = Endpoint::connect(EndpointConfig::new(daemon.address(), "allocator.test", tls)).unwrap();
+    let stream = Stream::new();
+    endpoint.attach(&stream.sender, Some("127.0.0.77:80".parse().unwrap()), 1.0).unwrap();
+    for what in [
+        "hosts has this address not at the node of this name name=\"stray.test\" from=127.0.0.1",
+        "a flowlet, which is TCP's alone name=\"stray.test\" destination=127.0.0.77",
+    ] {
+        wait_for(what, || !log::lines(&["WARN", what]).is_empty());
+    }
+}
+
 /// Passes an endpoint's datagrams on, among so many others that are damaged, and then until it is led.
 fn relay_damaged(relay: &UdpSocket, daemon: &Daemon, endpoint: &Endpoint, count: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
