@@ -50,6 +50,10 @@ impl BadConfig {
     pub(crate) fn file(file: &Path, what: impl fmt::Display) -> Self {
         Self { file: Some(file.into()), what: what.to_string().trim_end().into() }
     }
+
+    pub(super) fn setting(name: &str, found: impl fmt::Display, error: impl fmt::Display) -> Self {
+        Self { file: None, what: format!("{name} is {found}: {error}") }
+    }
 }
 
 impl fmt::Display for BadConfig {

@@ -63,10 +63,11 @@ impl Daemon {
         let hosts = allocator.hosts().clone();
         let (listener, status) = runtime.block_on(async {
             let status = match config.status {
-                Some(address) => Some(TcpListener::bind(address).await?),
+                Some(address) => Some(TcpListener::bind(address).await.map_err(cannot("status", address))?),
                 None => None,
             };
-            Ok::<_, std::io::Error>((Listener::bind(server, config.listen, hosts, messages.clone())?, status))
+            let listener = Listener::bind(server, config.listen, hosts, messages.clone());
+            Ok::<_, BadConfig>((listener.map_err(cannot("listen", config.listen))?, status))
         })?;
         let address = listener.address()?;
         let status_address = status.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -79,7 +80,7 @@ impl Daemon {
             named("netnum QUIC", move || {
                 runtime.block_on(async {
                     if let Some(status) = status {
-                        tokio::spawn(status::serve(status, of_status, refused));
+                        tokio::spawn(status::serve(status, of_status, refused, status::PATIENCE));
                     }
                     listener.serve(stopped).await;
                 });
@@ -134,6 +135,11 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// An address at which this machine does not let it listen.
+fn cannot(setting: &str, address: SocketAddr) -> impl FnOnce(std::io::Error) -> BadConfig {
+    move |error| BadConfig::setting(setting, address, error)
 }
 
 fn run_ticker(ticker: Ticker, received: &Receiver<Message>) {

@@ -514,6 +514,18 @@ fn a_certificate_that_endpoints_refuse_is_warned_of() {
 }
 
 #[test]
+fn an_address_that_is_taken_is_named() {
+    let setup = Setup::new("taken");
+    let daemon = setup.start();
+    let mut config = setup.config(daemon.address());
+    let error = |config: &Config| Daemon::start(config).unwrap_err().to_string();
+    let taken = "Address already in use (os error 98)";
+    assert_eq!(error(&config), format!("listen is {}: {taken}", daemon.address()));
+    config.status = daemon.status_address();
+    assert_eq!(error(&config), format!("status is {}: {taken}", daemon.status_address().unwrap()));
+}
+
+#[test]
 fn a_snapshot_needs_a_folder() {
     let setup = Setup::new("folder");
     let mut config = setup.config("127.0.0.1:0".parse().unwrap());
