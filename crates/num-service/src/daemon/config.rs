@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use netnum_core::Topology;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 
 use crate::allocator::{FlowletAllocator, Hosts, RateSettings};
 use crate::random;
@@ -22,8 +22,10 @@ const SMALL: f64 = 1e6;
 #[non_exhaustive]
 pub struct Config {
     /// Where endpoints reach it, over UDP.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// Where its status page and metrics are, over HTTP without authentication; none where not given.
+    #[serde(default, deserialize_with = "some_address")]
     pub status: Option<SocketAddr>,
     /// The network: lines of `node node capacity`, or a topology of the library as JSON. Capacities are bits per
     /// second.
@@ -141,13 +143,17 @@ impl Config {
         Ok(text)
     }
 
+    pub(super) fn hosts_text(&self) -> Result<String, BadConfig> {
+        read(&self.hosts)
+    }
+
     pub(super) fn allocator(&self) -> Result<FlowletAllocator, BadConfig> {
         self.rates.check().map_err(|error| BadConfig { file: None, what: error.to_string() })?;
         if let Some(snapshot) = self.snapshot.as_ref().filter(|file| !Path::new(".").join(folder_of(file)).is_dir()) {
             return Err(BadConfig::file(snapshot, format!("there is no folder {}", folder_of(snapshot).display())));
         }
         let net = self.network()?;
-        let hosts = Hosts::read(&read(&self.hosts)?, &net).map_err(|error| BadConfig::file(&self.hosts, error))?;
+        let hosts = Hosts::read(&self.hosts_text()?, &net).map_err(|error| BadConfig::file(&self.hosts, error))?;
         if let Some(snapshot) = self.snapshot.as_ref().filter(|file| file.exists()) {
             let text = read(snapshot)?;
             let settings = self.rates.clone();
@@ -173,6 +179,18 @@ fn readable(capacity: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let (size, unit) = units.into_iter().find(|&(size, _)| capacity >= size).unwrap_or((1.0, "bit/s"));
     format!("{} {unit}", capacity / size)
+}
+
+/// An address in a file.
+pub(crate) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let found = String::deserialize(deserializer)?;
+    found.parse().map_err(|_| {
+        D::Error::custom(format!("found {found:?}, expected an IP address and a port, such as \"10.0.0.100:4433\""))
+    })
+}
+
+fn some_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
+    address(deserializer).map(Some)
 }
 
 /// What stands in a file, and its folder.

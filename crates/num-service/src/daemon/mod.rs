@@ -22,9 +22,9 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-#[cfg(target_os = "linux")]
-pub(crate) use config::read_toml;
 pub use config::{BadConfig, Config};
+#[cfg(target_os = "linux")]
+pub(crate) use config::{address, read_toml};
 use listener::Listener;
 pub(crate) use listener::UNKNOWN;
 pub(crate) use ticker::REPLACED;
@@ -40,6 +40,8 @@ const WAITING: usize = 65_536;
 pub struct Daemon {
     address: SocketAddr,
     status_address: Option<SocketAddr>,
+    /// The file of hosts, as it was.
+    hosts: String,
     messages: SyncSender<Message>,
     stop: Option<oneshot::Sender<()>>,
     threads: Vec<JoinHandle<()>>,
@@ -86,7 +88,7 @@ impl Daemon {
                 });
             })?,
         ];
-        Ok(Self { address, status_address, messages, stop: Some(stop), threads })
+        Ok(Self { address, status_address, hosts: config.hosts_text()?, messages, stop: Some(stop), threads })
     }
 
     /// Where it listens to endpoints.
@@ -110,6 +112,11 @@ impl Daemon {
             Ok(taken) => taken.map_err(|error| BadConfig::file(&config.network, error)),
             Err(_) => Err(BadConfig::file(&config.network, "the allocator has stopped")),
         }
+    }
+
+    /// Whether the file of hosts is not the one that it started with. A reload does not take it.
+    pub fn has_other_hosts(&self, config: &Config) -> bool {
+        config.hosts_text().is_ok_and(|text| text != self.hosts)
     }
 
     /// Whether the allocator still ticks. It does until it is stopped, or an error has ended it, which is logged.

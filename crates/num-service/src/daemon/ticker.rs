@@ -165,6 +165,8 @@ impl Ticker {
         let (text, beside) = (self.allocator.to_json()?, file.with_extension("new"));
         if let Err(error) = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, file)) {
             tracing::error!(file = %file.display(), %error, "no snapshot");
+        } else {
+            tracing::info!(file = %file.display(), flowlets = self.allocator.flowlets(), "the snapshot was written");
         }
         Ok(())
     }

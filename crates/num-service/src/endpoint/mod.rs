@@ -60,6 +60,7 @@ const WATCH: Duration = Duration::from_millis(1);
 #[non_exhaustive]
 pub struct EndpointConfig {
     /// Where the allocator listens.
+    #[serde(deserialize_with = "crate::daemon::address")]
     pub allocator: SocketAddr,
     /// The name in its certificate.
     pub name: String,

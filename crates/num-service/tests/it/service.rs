@@ -1,11 +1,11 @@
 //! A daemon and endpoints over sockets of this machine. Tests wait for conditions, never for times.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -433,6 +433,9 @@ fn a_wrong_configuration_names_its_file_and_line() {
     let good = fs::read_to_string(&file).unwrap();
     let misspelled = error(good.replace("lifetime_us", "lifetime"));
     assert!(misspelled.contains("allocator.toml") && misspelled.contains("unknown field `lifetime`"), "{misspelled}");
+    let nowhere = error(good.replace("listen = '127.0.0.1:0'", "listen = 'here:4433'"));
+    let expected = "found \"here:4433\", expected an IP address and a port, such as \"10.0.0.100:4433\"";
+    assert!(nowhere.ends_with(expected), "{nowhere}");
     let short = error(good.replace("500000", "500"));
     assert!(short.ends_with("lifetime_us is 500, expected at least 32 ticks and at most an hour"), "{short}");
     fs::remove_file(&config.tls.key).unwrap();
@@ -511,6 +514,38 @@ fn a_certificate_that_endpoints_refuse_is_warned_of() {
     let (certificate, key) = (valid.certificate.display(), other.key.display());
     let expected = format!("{certificate}: with the key {key}: keys may not be consistent: KeyMismatch");
     assert_eq!(check(Certificates { key: other.key.clone(), ..valid.clone() }).unwrap_err(), expected);
+}
+
+#[test]
+fn a_reload_says_which_files_need_a_restart_and_a_stop_that_it_has_written_the_snapshot() {
+    let setup = Setup::new("signals");
+    setup.config("127.0.0.1:0".parse().unwrap());
+    let [file, hosts] = ["allocator.toml", "hosts"].map(|name| setup.folder.join(name));
+    let mut program = Command::new(env!("CARGO_BIN_EXE_netnum-allocator"));
+    let mut program = program.arg(&file).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(program.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &program.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    };
+    // What it says until then, without the line itself; all of it where that never comes.
+    let mut until = |end: &str| lines.by_ref().take_while(|line| !line.contains(end)).collect::<Vec<_>>();
+    until("listens");
+    signal("-HUP");
+    let said = until("the network was read again");
+    assert_eq!(said, [""; 0]);
+    for (changed, was, is) in [(&file, "500000", "600000"), (&hosts, "127.0.0.2", "127.0.0.3")] {
+        fs::write(changed, fs::read_to_string(changed).unwrap().replace(was, is)).unwrap();
+    }
+    signal("-HUP");
+    let said = until("the network was read again");
+    let expected = [file, hosts].map(|file| format!("has changed, which a restart takes file={}", file.display()));
+    assert!(said.len() == 2 && said.iter().zip(&expected).all(|(said, expected)| said.ends_with(expected)), "{said:?}");
+    signal("-TERM");
+    let said = until("nothing");
+    let expected = format!("the snapshot was written file={} flowlets=0", setup.folder.join("state").display());
+    assert!(said.iter().any(|line| line.ends_with(&expected)), "{said:?}");
+    assert!(program.wait().unwrap().success());
 }
 
 #[test]
