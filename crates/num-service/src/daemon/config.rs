@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use netnum_core::Topology;
+use rustc_hash::FxHashSet;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
@@ -111,34 +112,21 @@ impl Config {
 
     /// Reads all files that it names, without listening. Returns a line that says what network it is, one that says
     /// whose the certificate is and for how long, and warnings: of capacities so small that they may not be meant in
-    /// bits per second, and of a certificate that endpoints with the same authority refuse.
+    /// bits per second, of hosts without a path, of an edge that is given twice, and of a certificate that endpoints
+    /// with the same authority refuse.
     ///
     /// # Errors
     /// [`BadConfig`], as [`Daemon::start`](super::Daemon::start).
     pub fn check(&self) -> Result<String, BadConfig> {
         self.tls.server(self.rates.lifetime)?;
         let certificate = self.tls.seen_by_endpoints()?;
-        let mut text = format!("{}\n{certificate}", self.describe()?);
+        let allocator = self.allocator()?;
+        let mut text = format!("{}\n{certificate}", describe(&allocator));
+        for warning in [unreached(&allocator), given_twice(allocator.network())].into_iter().flatten() {
+            text += &format!("\nwarning: {warning}");
+        }
         if let Some(why) = certificate.refused {
             text += &format!("\nwarning: endpoints with the same authority refuse it: {why}");
-        }
-        Ok(text)
-    }
-
-    fn describe(&self) -> Result<String, BadConfig> {
-        let allocator = self.allocator()?;
-        let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
-        let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);
-        let by_capacity = |one: &(usize, f64), other: &(usize, f64)| one.1.total_cmp(&other.1);
-        let (Some((link, least)), Some((_, greatest))) = (working().min_by(by_capacity), working().max_by(by_capacity))
-        else {
-            return Ok(format!("{net}; no link works; {endpoints} endpoints"));
-        };
-        let [from, to] = [least, greatest].map(readable);
-        let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
-        if least < SMALL {
-            let name = &net.link_names()[link];
-            text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
         }
         Ok(text)
     }
@@ -169,6 +157,46 @@ impl Config {
         FlowletAllocator::new(net, hosts, self.rates.clone(), random)
             .map_err(|error| BadConfig::file(&self.network, error))
     }
+}
+
+/// What network it is, and how many endpoints it has.
+fn describe(allocator: &FlowletAllocator) -> String {
+    let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
+    let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);
+    let by_capacity = |one: &(usize, f64), other: &(usize, f64)| one.1.total_cmp(&other.1);
+    let (Some((link, least)), Some((_, greatest))) = (working().min_by(by_capacity), working().max_by(by_capacity))
+    else {
+        return format!("{net}; no link works; {endpoints} endpoints");
+    };
+    let [from, to] = [least, greatest].map(readable);
+    let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
+    if least < SMALL {
+        let name = &net.link_names()[link];
+        text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
+    }
+    text
+}
+
+/// Hosts without a path from the first, or to it.
+fn unreached(allocator: &FlowletAllocator) -> Option<String> {
+    let (first, others) = allocator.hosts().all().split_first()?;
+    let others: Vec<_> = others.iter().filter(|host| host.node != first.node).collect();
+    let (firsts, nodes) = (vec![first.node; others.len()], others.iter().map(|host| host.node).collect::<Vec<_>>());
+    let net = allocator.network();
+    let [there, back] = [net.has_path(&firsts, &nodes).ok()?, net.has_path(&nodes, &firsts).ok()?];
+    let is_reached = there.into_iter().zip(back).map(|(there, back)| there && back);
+    let without: Vec<_> = others.iter().zip(is_reached).filter(|(_, is)| !is).map(|(host, _)| &*host.name).collect();
+    let (count, shown) = (without.len(), without.iter().take(3).copied().collect::<Vec<_>>().join(", "));
+    let text = || format!("{count} of {} other hosts have no path to or from {}: {shown}", others.len(), first.name);
+    (count > 0).then(text)
+}
+
+/// A link that joins two nodes which another one joins.
+fn given_twice(net: &Topology) -> Option<String> {
+    let mut seen = FxHashSet::default();
+    let again = net.links().iter().position(|link| !seen.insert((link.from, link.to)))?;
+    let name = &net.link_names()[again];
+    Some(format!("{name} joins nodes that another link joins: flowlets take the one or the other"))
 }
 
 /// A capacity for people; ∞ is no limit.
