@@ -115,7 +115,8 @@ def connect(
     Raises
     ------
     NumError
-        For an address that is not IPv4, a time out of its range, or a file that is not there or not what it should be.
+        For an address that is not IPv4, a name that no certificate has, a time out of its range, or a file that is not
+        there or not what it should be.
     RuntimeError
         Where the process has an endpoint.
 

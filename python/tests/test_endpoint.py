@@ -81,7 +81,7 @@ def connect(folder):
     files = {"authority": folder / "authority.pem", "certificate": str(folder / "a.pem"), "key": folder / "a.key"}
 
     def connect(allocator=NOBODY, **settings):
-        netnum.endpoint.connect(allocator, "allocator.test", **(files | settings))
+        netnum.endpoint.connect(allocator, **({"name": "allocator.test"} | files | settings))
 
     yield connect
     netnum.endpoint.close()
@@ -233,6 +233,7 @@ def test_a_process_that_was_forked_has_no_endpoint_and_ends(folder):
         ({"allocator": ("10.0.0.100", 70_000)}, r"allocator is \('10.0.0.100', 70000\)"),
         ({"watch_us": 100_001}, "watch_us is 100001, expected 1000 to 100000 microseconds"),
         ({"idle_us": 10_000_001}, "idle_us is 10000001, expected at most 10000000 microseconds"),
+        ({"name": ""}, 'name is "", expected the name in the allocator\'s certificate'),
         ({"key": "nowhere.key"}, "nowhere.key: "),
     ],
 )

@@ -7,6 +7,7 @@
 //! | `daemon/` | the allocator as a process: QUIC, ticks, metrics, reload, snapshots |
 //! | `endpoint/` | sockets that are watched and paced, an agent that limits all flows of a host (Linux) |
 //! | `tls.rs` | certificates of both sides |
+//! | `seldom.rs` | what is logged once a minute |
 //!
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §5.1 and §6. What is not done here: kernel bypass and
 //! IPv6.
@@ -17,6 +18,7 @@ pub mod daemon;
 #[cfg(target_os = "linux")]
 pub mod endpoint;
 pub mod protocol;
+mod seldom;
 mod tls;
 
 pub use tls::{BadCertificates, Certificates};

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! One address a line. The node is the rest of the line, so that names may have blanks. All addresses of a name are at
-//! one node: an endpoint is known by the name in its certificate, and sends from the first of its addresses.
+//! one node: an endpoint is known by the name in its certificate, and sends from the first of its addresses. Of names,
+//! as in certificates, capitals and small letters are the same.
 
 use std::net::Ipv4Addr;
 
@@ -17,7 +18,7 @@ use rustc_hash::FxHashMap;
 /// An endpoint that may talk to the allocator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// The name in its certificate.
+    /// The name in its certificate, in small letters.
     pub name: String,
     /// The first of its addresses.
     pub address: Ipv4Addr,
@@ -34,7 +35,7 @@ pub struct Hosts {
 
 /// A line that is wrong.
 #[derive(Debug, thiserror::Error)]
-#[error("hosts, line {line}: {what}")]
+#[error("line {line}: {what}")]
 pub struct BadHosts {
     line: usize,
     what: String,
@@ -62,6 +63,7 @@ impl Hosts {
             else {
                 return Err(wrong(format!("found {line:?}, expected an address, a name and a node")));
             };
+            let name = name.to_ascii_lowercase();
             let address: Ipv4Addr =
                 address.parse().map_err(|_| wrong(format!("{address:?} is not an IPv4 address")))?;
             let Some(end) = net.end(node.trim()) else {
@@ -69,7 +71,8 @@ impl Hosts {
                 return Err(wrong(format!("the network has no node {:?}{}", node.trim(), nearest.unwrap_or_default())));
             };
             if node_of.insert(address, end).is_some() {
-                return Err(wrong(format!("{address} is named twice")));
+                let what = "another program of a host has a line with an address that no other line has";
+                return Err(wrong(format!("{address} is named twice: {what}")));
             }
             match by_name.get(&name) {
                 None => {

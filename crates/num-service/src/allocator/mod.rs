@@ -17,6 +17,7 @@ mod routes;
 mod settings;
 mod snapshot;
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use netnum_core::price::Ned;
@@ -41,6 +42,15 @@ pub struct FlowletAllocator {
     endpoints: Vec<Endpoint>,
     owners: FxHashMap<FlowId, Owner>,
     counts: Counts,
+    /// Of the newest flowlet whose destination no host has.
+    unknown: Option<Unknown>,
+}
+
+/// An endpoint by its number, and the destination of its flowlet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unknown {
+    endpoint: usize,
+    destination: Ipv4Addr,
 }
 
 struct Endpoint {
@@ -105,7 +115,7 @@ impl FlowletAllocator {
         let endpoint = |_: &Host| Endpoint { session: session(), flows: FxHashMap::default() };
         let endpoints = hosts.all().iter().map(endpoint).collect();
         let (routes, owners, counts) = (Routes::default(), FxHashMap::default(), Counts::default());
-        Self { net, hosts, routes, settings, allocator, endpoints, owners, counts }
+        Self { net, hosts, routes, settings, allocator, endpoints, owners, counts, unknown: None }
     }
 
     /// Takes a datagram of an endpoint, by its number in [`Hosts::all`]. Writes the answer to a handshake, which is
@@ -162,17 +172,23 @@ impl FlowletAllocator {
     }
 
     /// Takes other capacities of the network: links fail, return, or change. Flowlets take other paths where links
-    /// have failed or returned.
+    /// have failed or returned. Links are known by their names, and may come in another order.
     ///
     /// # Errors
-    /// [`Error::Topology`] unless nodes and links are the same, those of [`Allocator::set_capacities`]; nothing has
+    /// [`Error::Topology`] with links that are missing or new, those of [`Allocator::set_capacities`]; nothing has
     /// changed then.
     pub fn set_network(&mut self, net: Topology) -> Result<(), Error> {
-        let ends = |net: &Topology| net.links().iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
-        if net.node_names() != self.net.node_names() || ends(&net) != ends(&self.net) {
-            let what = "nodes and links of a network that is loaded again must be the same, only capacities may differ";
-            return Err(Error::Topology(what.into()));
+        let [names, old] = [&net, &self.net].map(Topology::link_names);
+        let mut given: FxHashMap<_, _> = names.iter().zip(net.capacities().iter().copied()).collect();
+        let capacities: Vec<_> = old.iter().map(|name| given.remove(name)).collect();
+        let missing = old.iter().zip(&capacities).filter(|(_, capacity)| capacity.is_none()).map(|(name, _)| name);
+        let new = names.iter().filter(|&name| given.contains_key(name));
+        let differences = [some_of("missing", missing), some_of("new", new)].concat();
+        if !differences.is_empty() {
+            let what = "a network that is read again has the same links, and one that has failed has capacity 0";
+            return Err(Error::Topology(format!("{what}: {}", differences.join("; "))));
         }
+        let net = self.net.clone().with_capacities(capacities.into_iter().flatten().collect())?;
         let links: Vec<u32> = (0..net.links().len() as u32).collect();
         self.allocator.set_capacities(&links, net.capacities())?;
         let is_up = |net: &Topology| net.capacities().iter().map(|&capacity| capacity > 0.0).collect::<Vec<_>>();
@@ -202,7 +218,10 @@ impl FlowletAllocator {
 
     fn path(&mut self, endpoint: usize, flowlet: &Flowlet) -> Option<Vec<u32>> {
         let host = &self.hosts.all()[endpoint];
-        let destination = self.hosts.node_of(flowlet.destination)?;
+        let Some(destination) = self.hosts.node_of(flowlet.destination) else {
+            self.unknown = Some(Unknown { endpoint, destination: flowlet.destination });
+            return None;
+        };
         self.routes.path(&self.net, (host.node, destination), routes::hash(host.address, flowlet))
     }
 
@@ -269,6 +288,13 @@ impl FlowletAllocator {
         &self.net
     }
 
+    /// The name of an endpoint with a flowlet whose destination no host has, and the destination: of the newest such
+    /// flowlet since the last call.
+    pub(crate) fn take_unknown(&mut self) -> Option<(&str, Ipv4Addr)> {
+        let Unknown { endpoint, destination } = self.unknown.take()?;
+        Some((&self.hosts.all()[endpoint].name, destination))
+    }
+
     /// What has happened.
     pub fn counts(&self) -> Counts {
         self.counts
@@ -295,4 +321,14 @@ impl FlowletAllocator {
         let part = |(load, &capacity): (f64, &f64)| if capacity > 0.0 { load / capacity } else { 0.0 };
         loads.into_iter().zip(self.net.capacities()).map(part).collect()
     }
+}
+
+/// The first of some links, and how many others there are; empty where there is none.
+fn some_of<'a>(word: &str, mut links: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let first: Vec<_> = links.by_ref().take(3).map(String::as_str).collect();
+    let others = match links.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    if first.is_empty() { Vec::new() } else { vec![format!("{word}: {}{others}", first.join(", "))] }
 }

@@ -40,7 +40,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     // From here on they are waited for: an agent that starts is ended by them as one that runs.
     let signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     let agent = Agent::start(&EndpointConfig::read(&arguments.config)?, &arguments.device)?;
-    tracing::info!(device = arguments.device, "limits flows");
+    tracing::info!(device = arguments.device, "has the device, and limits its flows once it has reached the allocator");
     runtime.block_on(until_stopped(&agent, signals));
     Ok(agent.stop()?)
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use netnum_core::Topology;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use rustc_hash::FxHashSet;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 
 use crate::allocator::{FlowletAllocator, Hosts, RateSettings};
 use crate::random;
@@ -22,8 +23,10 @@ const SMALL: f64 = 1e6;
 #[non_exhaustive]
 pub struct Config {
     /// Where endpoints reach it, over UDP.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// Where its status page and metrics are, over HTTP without authentication; none where not given.
+    #[serde(default, deserialize_with = "some_address")]
     pub status: Option<SocketAddr>,
     /// The network: lines of `node node capacity`, or a topology of the library as JSON. Capacities are bits per
     /// second.
@@ -49,6 +52,10 @@ pub struct BadConfig {
 impl BadConfig {
     pub(crate) fn file(file: &Path, what: impl fmt::Display) -> Self {
         Self { file: Some(file.into()), what: what.to_string().trim_end().into() }
+    }
+
+    pub(super) fn setting(name: &str, found: impl fmt::Display, error: impl fmt::Display) -> Self {
+        Self { file: None, what: format!("{name} is {found}: {error}") }
     }
 }
 
@@ -103,28 +110,29 @@ impl Config {
         }
     }
 
-    /// Reads all files that it names, without listening. Returns a line that says what network it is, and one more
-    /// where capacities are so small that they may not be meant in bits per second.
+    /// Reads all files that it names, without listening. Returns a line that says what network it is, one that says
+    /// whose the certificate is and for how long, and warnings: of capacities so small that they may not be meant in
+    /// bits per second, of hosts without a path, of an edge that is given twice, and of a certificate that endpoints
+    /// with the same authority refuse.
     ///
     /// # Errors
     /// [`BadConfig`], as [`Daemon::start`](super::Daemon::start).
     pub fn check(&self) -> Result<String, BadConfig> {
         self.tls.server(self.rates.lifetime)?;
+        let certificate = self.tls.seen_by_endpoints()?;
         let allocator = self.allocator()?;
-        let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
-        let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);
-        let by_capacity = |one: &(usize, f64), other: &(usize, f64)| one.1.total_cmp(&other.1);
-        let (Some((link, least)), Some((_, greatest))) = (working().min_by(by_capacity), working().max_by(by_capacity))
-        else {
-            return Ok(format!("{net}; no link works; {endpoints} endpoints"));
-        };
-        let [from, to] = [least, greatest].map(readable);
-        let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
-        if least < SMALL {
-            let name = &net.link_names()[link];
-            text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
+        let mut text = format!("{}\n{certificate}", describe(&allocator));
+        for warning in [unreached(&allocator), given_twice(allocator.network())].into_iter().flatten() {
+            text += &format!("\nwarning: {warning}");
+        }
+        if let Some(why) = certificate.refused {
+            text += &format!("\nwarning: endpoints with the same authority refuse it: {why}");
         }
         Ok(text)
+    }
+
+    pub(super) fn hosts_text(&self) -> Result<String, BadConfig> {
+        read(&self.hosts)
     }
 
     pub(super) fn allocator(&self) -> Result<FlowletAllocator, BadConfig> {
@@ -133,7 +141,7 @@ impl Config {
             return Err(BadConfig::file(snapshot, format!("there is no folder {}", folder_of(snapshot).display())));
         }
         let net = self.network()?;
-        let hosts = Hosts::read(&read(&self.hosts)?, &net).map_err(|error| BadConfig::file(&self.hosts, error))?;
+        let hosts = Hosts::read(&self.hosts_text()?, &net).map_err(|error| BadConfig::file(&self.hosts, error))?;
         if let Some(snapshot) = self.snapshot.as_ref().filter(|file| file.exists()) {
             let text = read(snapshot)?;
             let settings = self.rates.clone();
@@ -151,6 +159,46 @@ impl Config {
     }
 }
 
+/// What network it is, and how many endpoints it has.
+fn describe(allocator: &FlowletAllocator) -> String {
+    let (net, endpoints) = (allocator.network(), allocator.hosts().all().len());
+    let working = || net.capacities().iter().copied().enumerate().filter(|&(_, capacity)| capacity > 0.0);
+    let by_capacity = |one: &(usize, f64), other: &(usize, f64)| one.1.total_cmp(&other.1);
+    let (Some((link, least)), Some((_, greatest))) = (working().min_by(by_capacity), working().max_by(by_capacity))
+    else {
+        return format!("{net}; no link works; {endpoints} endpoints");
+    };
+    let [from, to] = [least, greatest].map(readable);
+    let mut text = format!("{net}; capacities from {from} to {to}; {endpoints} endpoints");
+    if least < SMALL {
+        let name = &net.link_names()[link];
+        text += &format!("\nwarning: {name} has {from}: capacities are bits per second, 10 Gbit/s is 10e9");
+    }
+    text
+}
+
+/// Hosts without a path from the first, or to it.
+fn unreached(allocator: &FlowletAllocator) -> Option<String> {
+    let (first, others) = allocator.hosts().all().split_first()?;
+    let others: Vec<_> = others.iter().filter(|host| host.node != first.node).collect();
+    let (firsts, nodes) = (vec![first.node; others.len()], others.iter().map(|host| host.node).collect::<Vec<_>>());
+    let net = allocator.network();
+    let [there, back] = [net.has_path(&firsts, &nodes).ok()?, net.has_path(&nodes, &firsts).ok()?];
+    let is_reached = there.into_iter().zip(back).map(|(there, back)| there && back);
+    let without: Vec<_> = others.iter().zip(is_reached).filter(|(_, is)| !is).map(|(host, _)| &*host.name).collect();
+    let (count, shown) = (without.len(), without.iter().take(3).copied().collect::<Vec<_>>().join(", "));
+    let text = || format!("{count} of {} other hosts have no path to or from {}: {shown}", others.len(), first.name);
+    (count > 0).then(text)
+}
+
+/// A link that joins two nodes which another one joins.
+fn given_twice(net: &Topology) -> Option<String> {
+    let mut seen = FxHashSet::default();
+    let again = net.links().iter().position(|link| !seen.insert((link.from, link.to)))?;
+    let name = &net.link_names()[again];
+    Some(format!("{name} joins nodes that another link joins: flowlets take the one or the other"))
+}
+
 /// A capacity for people; ∞ is no limit.
 fn readable(capacity: f64) -> String {
     if capacity.is_infinite() {
@@ -159,6 +207,18 @@ fn readable(capacity: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let (size, unit) = units.into_iter().find(|&(size, _)| capacity >= size).unwrap_or((1.0, "bit/s"));
     format!("{} {unit}", capacity / size)
+}
+
+/// An address in a file.
+pub(crate) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let found = String::deserialize(deserializer)?;
+    found.parse().map_err(|_| {
+        D::Error::custom(format!("found {found:?}, expected an IP address and a port, such as \"10.0.0.100:4433\""))
+    })
+}
+
+fn some_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
+    address(deserializer).map(Some)
 }
 
 /// What stands in a file, and its folder.

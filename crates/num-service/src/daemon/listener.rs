@@ -1,16 +1,22 @@
 //! Connections of endpoints: who they are, and what they send.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use quinn::{ConnectionError, TransportErrorCode};
 use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
 use super::ticker::{Message, Sender};
+use crate::allocator::Hosts;
+use crate::seldom::Seldom;
 use crate::tls;
+
+/// Why a connection is closed whose certificate names none of the hosts.
+pub(crate) const UNKNOWN: (u8, &[u8]) = (1, b"no host has the name of this certificate");
 
 pub(super) struct Listener {
     endpoint: quinn::Endpoint,
@@ -21,42 +27,29 @@ struct Shared {
     /// The number of an endpoint by the name in its certificate.
     numbers: FxHashMap<String, usize>,
     messages: SyncSender<Message>,
+    hosts: Hosts,
+    /// Endpoints that come from elsewhere, by their number.
+    strays: Mutex<Seldom<usize>>,
     /// Connections so far.
     connections: AtomicU64,
     refused: Arc<AtomicU64>,
-    refusals: Mutex<Refusals>,
-}
-
-/// Handshakes that were refused: all are counted, and one a minute is logged.
-#[derive(Default)]
-struct Refusals {
-    logged: Option<Instant>,
-}
-
-const BETWEEN_REFUSALS: Duration = Duration::from_secs(60);
-
-impl Refusals {
-    /// Whether one at such a moment is logged.
-    fn is_logged(&mut self, now: Instant) -> bool {
-        let is_logged = self.logged.is_none_or(|logged| now - logged >= BETWEEN_REFUSALS);
-        if is_logged {
-            self.logged = Some(now);
-        }
-        is_logged
-    }
+    /// Those that are logged, by address and reason.
+    refusals: Mutex<Seldom<(IpAddr, String)>>,
 }
 
 impl Listener {
     pub(super) fn bind(
         config: quinn::ServerConfig,
         address: SocketAddr,
-        names: Vec<String>,
+        hosts: Hosts,
         messages: SyncSender<Message>,
     ) -> std::io::Result<Self> {
         let endpoint = quinn::Endpoint::server(config, address)?;
-        let numbers = names.into_iter().zip(0..).collect();
-        let (connections, refused, refusals) = (AtomicU64::new(0), Arc::default(), Mutex::default());
-        Ok(Self { endpoint, shared: Arc::new(Shared { numbers, messages, connections, refused, refusals }) })
+        let numbers = hosts.all().iter().map(|host| host.name.clone()).zip(0..).collect();
+        let (connections, refused) = (AtomicU64::new(0), Arc::default());
+        let (strays, refusals) = Default::default();
+        let shared = Shared { numbers, hosts, strays, messages, connections, refused, refusals };
+        Ok(Self { endpoint, shared: Arc::new(shared) })
     }
 
     /// How many handshakes it has refused.
@@ -90,12 +83,13 @@ impl Shared {
         let from = incoming.remote_address();
         let connection = match incoming.await {
             Ok(connection) => connection,
-            Err(error) => return self.refuse(from, &error.to_string()),
+            Err(error) if is_abandoned(&error) => return tracing::debug!(%from, %error, "abandoned"),
+            Err(error) => return self.refuse(from, error.to_string()),
         };
         let names = tls::names(&connection);
-        let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(name)) else {
-            self.refuse(from, &format!("its certificate names {names:?}, and none of the hosts"));
-            return connection.close(1_u8.into(), b"no host has the name of this certificate");
+        let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(&name.to_ascii_lowercase())) else {
+            self.refuse(from, format!("its certificate names {names:?}, and none of the hosts"));
+            return connection.close(UNKNOWN.0.into(), UNKNOWN.1);
         };
         let sender = Sender { endpoint, connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1 };
         // This thread has all connections, and waits for none.
@@ -103,6 +97,7 @@ impl Shared {
             return connection.close(3_u8.into(), b"the allocator is busy");
         }
         tracing::info!(name = names.join(" "), %from, "connected");
+        self.compare(endpoint, from.ip());
         while let Ok(bytes) = connection.read_datagram().await {
             match self.messages.try_send(Message::Datagram(sender, bytes)) {
                 // A datagram that finds no room is lost.
@@ -112,23 +107,34 @@ impl Shared {
         }
     }
 
-    fn refuse(&self, from: SocketAddr, why: &str) {
-        let mut refusals = self.refusals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    /// Warns of an endpoint that comes from where its host is not: its flowlets take the paths of another node.
+    fn compare(&self, endpoint: usize, from: IpAddr) {
+        let host = &self.hosts.all()[endpoint];
+        let is_at_its_node = match from.to_canonical() {
+            IpAddr::V4(address) => self.hosts.node_of(address) == Some(host.node),
+            IpAddr::V6(_) => false,
+        };
+        let mut strays = self.strays.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_at_its_node && strays.is_logged(endpoint, Instant::now()) {
+            tracing::warn!(name = host.name, %from, "hosts has this address not at the node of this name");
+        }
+    }
+
+    fn refuse(&self, from: SocketAddr, why: String) {
         let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
-        if refusals.is_logged(Instant::now()) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if refusals.is_logged((from.ip(), why.clone()), Instant::now()) {
             tracing::warn!(%from, why, count, "refused");
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_many_refusals_one_a_minute_is_logged() {
-        let (began, mut refusals) = (Instant::now(), Refusals::default());
-        let is_logged = |&second: &u64| refusals.is_logged(began + Duration::from_secs(second));
-        assert_eq!((0..200).filter(is_logged).collect::<Vec<_>>(), [0, 60, 120, 180]);
+/// Whether the other side has left in the middle of a handshake, for no fault of a certificate.
+fn is_abandoned(error: &ConnectionError) -> bool {
+    match error {
+        ConnectionError::TimedOut | ConnectionError::Reset | ConnectionError::ApplicationClosed(_) => true,
+        // So says QUIC where an application closes a connection that is not made yet.
+        ConnectionError::ConnectionClosed(close) => close.error_code == TransportErrorCode::APPLICATION_ERROR,
+        _ => false,
     }
 }

@@ -22,10 +22,11 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-#[cfg(target_os = "linux")]
-pub(crate) use config::read_toml;
 pub use config::{BadConfig, Config};
+#[cfg(target_os = "linux")]
+pub(crate) use config::{address, read_toml};
 use listener::Listener;
+pub(crate) use listener::UNKNOWN;
 pub(crate) use ticker::REPLACED;
 use ticker::{Message, Ticker};
 use tokio::net::TcpListener;
@@ -39,6 +40,8 @@ const WAITING: usize = 65_536;
 pub struct Daemon {
     address: SocketAddr,
     status_address: Option<SocketAddr>,
+    /// The file of hosts, as it was.
+    hosts: String,
     messages: SyncSender<Message>,
     stop: Option<oneshot::Sender<()>>,
     threads: Vec<JoinHandle<()>>,
@@ -52,15 +55,21 @@ impl Daemon {
     pub fn start(config: &Config) -> Result<Self, BadConfig> {
         let allocator = config.allocator()?;
         let server = config.tls.server(config.rates.lifetime * 4)?;
+        let certificate = config.tls.seen_by_endpoints()?;
+        tracing::info!("{certificate}");
+        if let Some(why) = certificate.refused {
+            tracing::warn!(why, "endpoints with the same authority refuse the certificate");
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (messages, received) = sync_channel(WAITING);
-        let names = allocator.hosts().all().iter().map(|host| host.name.clone()).collect();
+        let hosts = allocator.hosts().clone();
         let (listener, status) = runtime.block_on(async {
             let status = match config.status {
-                Some(address) => Some(TcpListener::bind(address).await?),
+                Some(address) => Some(TcpListener::bind(address).await.map_err(cannot("status", address))?),
                 None => None,
             };
-            Ok::<_, std::io::Error>((Listener::bind(server, config.listen, names, messages.clone())?, status))
+            let listener = Listener::bind(server, config.listen, hosts, messages.clone());
+            Ok::<_, BadConfig>((listener.map_err(cannot("listen", config.listen))?, status))
         })?;
         let address = listener.address()?;
         let status_address = status.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -73,13 +82,13 @@ impl Daemon {
             named("netnum QUIC", move || {
                 runtime.block_on(async {
                     if let Some(status) = status {
-                        tokio::spawn(status::serve(status, of_status, refused));
+                        tokio::spawn(status::serve(status, of_status, refused, status::PATIENCE));
                     }
                     listener.serve(stopped).await;
                 });
             })?,
         ];
-        Ok(Self { address, status_address, messages, stop: Some(stop), threads })
+        Ok(Self { address, status_address, hosts: config.hosts_text()?, messages, stop: Some(stop), threads })
     }
 
     /// Where it listens to endpoints.
@@ -105,6 +114,11 @@ impl Daemon {
         }
     }
 
+    /// Whether the file of hosts is not the one that it started with. A reload does not take it.
+    pub fn has_other_hosts(&self, config: &Config) -> bool {
+        config.hosts_text().is_ok_and(|text| text != self.hosts)
+    }
+
     /// Whether the allocator still ticks. It does until it is stopped, or an error has ended it, which is logged.
     pub fn is_running(&self) -> bool {
         self.threads.iter().all(|thread| !thread.is_finished())
@@ -128,6 +142,11 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// An address at which this machine does not let it listen.
+fn cannot(setting: &str, address: SocketAddr) -> impl FnOnce(std::io::Error) -> BadConfig {
+    move |error| BadConfig::setting(setting, address, error)
 }
 
 fn run_ticker(ticker: Ticker, received: &Receiver<Message>) {

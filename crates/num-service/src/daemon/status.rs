@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::ticker::Message;
 use crate::allocator::{Counts, FlowletAllocator};
@@ -92,16 +92,30 @@ impl Status {
 
 /// The longest request that is read, and for how long.
 const LONGEST_REQUEST: usize = 4096;
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+/// Connections that are answered at the same time. Others wait.
+const AT_ONCE: usize = 64;
 /// After a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers `GET /` and `GET /metrics`, one request per connection, one connection at a time.
-pub(super) async fn serve(listener: TcpListener, messages: SyncSender<Message>, refused: Arc<AtomicU64>) {
-    loop {
+/// Answers `GET /` and `GET /metrics`, one request per connection. A client that is slow is waited for so long.
+pub(super) async fn serve(
+    listener: TcpListener,
+    messages: SyncSender<Message>,
+    refused: Arc<AtomicU64>,
+    patience: Duration,
+) {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    // Nobody closes the semaphore.
+    while let Ok(place) = places.clone().acquire_owned().await {
         match listener.accept().await {
-            // A client that is slow or gone is not waited for.
-            Ok((stream, _)) => drop(tokio::time::timeout(PATIENCE, answer(stream, &messages, &refused)).await),
+            Ok((stream, _)) => {
+                let (messages, refused) = (messages.clone(), refused.clone());
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(patience, answer(stream, &messages, &refused)).await;
+                    drop(place);
+                });
+            }
             // Of one connection, or as there are too many files open: the next may be better.
             Err(error) => {
                 tracing::debug!(%error, "no connection to the status page");
@@ -141,4 +155,23 @@ async fn answer(mut stream: TcpStream, messages: &SyncSender<Message>, refused: 
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_says_nothing_keeps_no_other_waiting() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (messages, _received) = std::sync::mpsc::sync_channel(1);
+        tokio::spawn(serve(listener, messages, Arc::default(), Duration::from_secs(3600)));
+        let _silent = TcpStream::connect(address).await.unwrap();
+        let mut other = TcpStream::connect(address).await.unwrap();
+        other.write_all(b"GET /other HTTP/1.1\r\n\r\n").await.unwrap();
+        let mut said = String::new();
+        other.read_to_string(&mut said).await.unwrap();
+        assert!(said.starts_with("HTTP/1.1 404"), "{said}");
+    }
 }

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::WAITING;
 use super::status::Status;
 use crate::allocator::FlowletAllocator;
+use crate::seldom::Seldom;
 
 pub(super) enum Message {
     /// An endpoint has a connection, which takes the place of any before.
@@ -48,12 +49,22 @@ pub(super) struct Ticker {
     started: Instant,
     overruns: u64,
     replaced: u64,
+    warnings: Seldom<()>,
 }
 
 impl Ticker {
     pub(super) fn new(allocator: FlowletAllocator, period: Duration, snapshot: Option<PathBuf>) -> Self {
         let links = allocator.hosts().all().iter().map(|_| Link::default()).collect();
-        Self { allocator, period, snapshot, links, started: Instant::now(), overruns: 0, replaced: 0 }
+        Self {
+            allocator,
+            period,
+            snapshot,
+            links,
+            started: Instant::now(),
+            overruns: 0,
+            replaced: 0,
+            warnings: Seldom::default(),
+        }
     }
 
     /// Until it is told to stop.
@@ -100,6 +111,11 @@ impl Ticker {
                 let _ = connection.send_datagram(Bytes::copy_from_slice(bytes));
             }
         })?;
+        if let Some((name, destination)) = self.allocator.take_unknown()
+            && self.warnings.is_logged((), Instant::now())
+        {
+            tracing::warn!(name, %destination, "no host has the destination of a flowlet, which is TCP's alone");
+        }
         Ok(ControlFlow::Continue(()))
     }
 
@@ -149,6 +165,8 @@ impl Ticker {
         let (text, beside) = (self.allocator.to_json()?, file.with_extension("new"));
         if let Err(error) = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, file)) {
             tracing::error!(file = %file.display(), %error, "no snapshot");
+        } else {
+            tracing::info!(file = %file.display(), flowlets = self.allocator.flowlets(), "the snapshot was written");
         }
         Ok(())
     }

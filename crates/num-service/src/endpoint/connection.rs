@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use tokio::task::JoinHandle;
@@ -10,14 +10,18 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::watcher::{Sockets, Watcher};
 use super::{EndpointConfig, EndpointError};
-use crate::daemon::REPLACED;
+use crate::daemon::{REPLACED, UNKNOWN};
+use crate::seldom::Seldom;
 
 /// For how long one handshake is waited for.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Between two of them, doubled from the shortest to the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(400)];
-/// After another process has taken the name of this one, which it would lose again if it were asked for at once.
-const REPLACED_PAUSE: Duration = Duration::from_secs(10);
+/// The longest where the allocator refuses this endpoint, until somebody changes a file. After another process has
+/// taken the name of this one it is waited for at once, as the name would be lost again.
+const REFUSED_PAUSE: Duration = Duration::from_secs(10);
+/// An allocator that is not reached for so long is told of. One that starts may take as long.
+const UNREACHED: Duration = Duration::from_secs(1);
 /// An allocator that is silent for longer is taken for gone, or for a lifetime where that is longer.
 const SILENCE: Duration = Duration::from_millis(200);
 /// A connection without any packet ends.
@@ -29,6 +33,8 @@ pub(super) struct Connector {
     address: SocketAddr,
     name: String,
     pause: Duration,
+    longest_pause: Duration,
+    reach: Reach,
 }
 
 type Attempt = JoinHandle<Result<Connection, String>>;
@@ -37,14 +43,16 @@ impl Connector {
     pub(super) fn new(config: &EndpointConfig) -> Result<Self, EndpointError> {
         let endpoint = Endpoint::client((Ipv4Addr::UNSPECIFIED, 0).into())?;
         let client = config.tls.client(IDLE)?;
-        Ok(Self { endpoint, config: client, address: config.allocator, name: config.name.clone(), pause: PAUSES[0] })
+        let (address, name) = (config.allocator, config.name.clone());
+        let [pause, longest_pause] = PAUSES;
+        Ok(Self { endpoint, config: client, address, name, pause, longest_pause, reach: Reach::new(Instant::now()) })
     }
 
     /// A handshake, after a pause.
     fn attempt(&mut self) -> Attempt {
         let (endpoint, config, address) = (self.endpoint.clone(), self.config.clone(), self.address);
         let (name, pause) = (self.name.clone(), self.pause);
-        self.pause = (2 * pause).min(PAUSES[1]);
+        self.pause = (2 * pause).min(self.longest_pause);
         tokio::spawn(async move {
             sleep(pause).await;
             let connecting = endpoint.connect_with(config, address, &name).map_err(|error| error.to_string())?;
@@ -53,6 +61,67 @@ impl Connector {
                 Err(_) => Err("no answer".to_string()),
             }
         })
+    }
+
+    /// A datagram of the allocator has come: a handshake that ended well may be refused afterwards.
+    fn has_reached(&mut self) {
+        [self.pause, self.longest_pause] = PAUSES;
+        if self.reach.succeeds() {
+            tracing::info!(address = %self.address, "connected to the allocator");
+        }
+    }
+
+    /// The connection has ended.
+    fn has_lost(&mut self, error: &ConnectionError) {
+        if is_closed(error, REPLACED) {
+            self.pause = REFUSED_PAUSE;
+        } else if is_closed(error, UNKNOWN) || matches!(error, ConnectionError::ConnectionClosed(_)) {
+            self.longest_pause = REFUSED_PAUSE;
+        }
+        self.has_failed(&error.to_string());
+    }
+
+    fn has_failed(&mut self, why: &str) {
+        match self.reach.fails(Instant::now()) {
+            Some(Failure::Lost) => tracing::warn!(why, "the connection to the allocator is lost"),
+            Some(Failure::NotReached) => tracing::warn!("has not reached the allocator {}: {why}", self.address),
+            None => tracing::debug!(why, "no connection to the allocator"),
+        }
+    }
+}
+
+/// What the log says of the way to the allocator.
+struct Reach {
+    is_reached: bool,
+    /// Since when it is not.
+    since: Instant,
+    warnings: Seldom<()>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Failure {
+    Lost,
+    NotReached,
+}
+
+impl Reach {
+    fn new(now: Instant) -> Self {
+        Self { is_reached: false, since: now, warnings: Seldom::default() }
+    }
+
+    /// Whether it is logged that it is reached.
+    fn succeeds(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_reached, true)
+    }
+
+    /// What is logged, if anything.
+    fn fails(&mut self, now: Instant) -> Option<Failure> {
+        if std::mem::replace(&mut self.is_reached, false) {
+            self.since = now;
+            return Some(Failure::Lost);
+        }
+        let is_late = now.saturating_duration_since(self.since) >= UNREACHED;
+        (is_late && self.warnings.is_logged((), now)).then_some(Failure::NotReached)
     }
 }
 
@@ -74,7 +143,7 @@ pub(super) async fn run<S: Sockets>(
                 // Between two looks what has come is read, for which there may have been no time before.
                 let is_silent = connection.is_some() && watcher.silence() > SILENCE.max(watcher.lifetime());
                 if is_silent && was_silent {
-                    tracing::warn!("the allocator is silent");
+                    connector.has_failed("it is silent");
                     connection = None;
                 }
                 was_silent = is_silent;
@@ -86,14 +155,11 @@ pub(super) async fn run<S: Sockets>(
             () = sleep(wait) => watcher.pace(),
             datagram = read(connection.as_ref()) => match datagram {
                 Ok(bytes) => {
-                    connector.pause = PAUSES[0];
+                    connector.has_reached();
                     watcher.receive(&bytes);
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the connection to the allocator is lost");
-                    if is_replaced(&error) {
-                        connector.pause = REPLACED_PAUSE;
-                    }
+                    connector.has_lost(&error);
                     connection = None;
                 }
             },
@@ -104,7 +170,7 @@ pub(super) async fn run<S: Sockets>(
                         watcher.connected();
                         connection = Some(made);
                     }
-                    Err(error) => tracing::debug!(error, "no connection to the allocator"),
+                    Err(error) => connector.has_failed(&error),
                 }
             }
         }
@@ -125,8 +191,9 @@ pub(super) async fn run<S: Sockets>(
     ended
 }
 
-fn is_replaced(error: &ConnectionError) -> bool {
-    matches!(error, ConnectionError::ApplicationClosed(close) if close.error_code == REPLACED.0.into())
+/// Whether the allocator has closed it, for such a reason.
+fn is_closed(error: &ConnectionError, (code, _): (u8, &[u8])) -> bool {
+    matches!(error, ConnectionError::ApplicationClosed(close) if close.error_code == code.into())
 }
 
 async fn read(connection: Option<&Connection>) -> Result<bytes::Bytes, ConnectionError> {
@@ -140,5 +207,24 @@ async fn finished(attempt: Option<&mut Attempt>) -> Result<Connection, String> {
     match attempt {
         Some(attempt) => attempt.await.unwrap_or_else(|error| Err(error.to_string())),
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocator_that_is_not_reached_is_told_of_after_a_second_and_once_a_minute() {
+        let began = Instant::now();
+        let (mut reach, at) = (Reach::new(began), |millis| began + Duration::from_millis(millis));
+        assert_eq!([0, 400, 999].map(|millis| reach.fails(at(millis))), [None, None, None]);
+        assert_eq!([1000, 1400, 60_999].map(|millis| reach.fails(at(millis))), [Some(Failure::NotReached), None, None]);
+        assert_eq!(reach.fails(at(61_000)), Some(Failure::NotReached));
+        // Once for each connection.
+        assert_eq!([reach.succeeds(), reach.succeeds()], [true, false]);
+        assert_eq!([200_000, 200_999].map(|millis| reach.fails(at(millis))), [Some(Failure::Lost), None]);
+        assert_eq!(reach.fails(at(201_000)), Some(Failure::NotReached));
+        assert!(reach.succeeds());
     }
 }

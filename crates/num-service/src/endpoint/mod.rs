@@ -42,6 +42,7 @@ use std::time::Duration;
 pub use agent::{Agent, AgentError};
 use attached::AttachedSockets;
 use connection::Connector;
+use rustls::pki_types::ServerName;
 use serde::Deserialize;
 use socket::Watched;
 use tokio::runtime::Runtime;
@@ -59,6 +60,7 @@ const WATCH: Duration = Duration::from_millis(1);
 #[non_exhaustive]
 pub struct EndpointConfig {
     /// Where the allocator listens.
+    #[serde(deserialize_with = "crate::daemon::address")]
     pub allocator: SocketAddr,
     /// The name in its certificate.
     pub name: String,
@@ -118,6 +120,9 @@ impl EndpointConfig {
                 return Err(EndpointError::Time { setting, found, expected });
             }
         }
+        if ServerName::try_from(&*self.name).is_err() {
+            return Err(EndpointError::Name { found: self.name.clone() });
+        }
         Ok(())
     }
 }
@@ -164,6 +169,12 @@ pub enum EndpointError {
         found: u128,
         /// The range.
         expected: &'static str,
+    },
+    /// What no certificate can name.
+    #[error("name is {found:?}, expected the name in the allocator's certificate, such as allocator.example")]
+    Name {
+        /// The name.
+        found: String,
     },
     /// The endpoint has stopped.
     #[error("the endpoint has stopped")]
@@ -288,7 +299,7 @@ impl Endpoint {
     /// alone.
     ///
     /// # Errors
-    /// [`EndpointError::Time`], [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or
+    /// [`EndpointError::Time`], [`EndpointError::Name`], [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or
     /// no UDP socket.
     pub fn connect(config: EndpointConfig) -> Result<Self, EndpointError> {
         let (sockets, attached) = channel();

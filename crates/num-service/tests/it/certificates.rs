@@ -31,11 +31,16 @@ impl Authority {
 
     /// A certificate of this name that holds from 2020 to such a year.
     pub(crate) fn sign_until(&self, name: &str, year: i32) -> Certificates {
-        let mut params = CertificateParams::new(vec![name.to_string()]).unwrap();
+        self.sign_for(vec![name.to_string()], name, year)
+    }
+
+    /// A certificate of these names, in files of such a name.
+    pub(crate) fn sign_for(&self, names: Vec<String>, file: &str, year: i32) -> Certificates {
+        let mut params = CertificateParams::new(names).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(year, 1, 1));
         let key = KeyPair::generate().unwrap();
         let signed = params.signed_by(&key, &self.issuer).unwrap();
-        let [certificate, private] = ["pem", "key"].map(|kind| self.folder.join(format!("{name}-{year}.{kind}")));
+        let [certificate, private] = ["pem", "key"].map(|kind| self.folder.join(format!("{file}-{year}.{kind}")));
         fs::write(&certificate, signed.pem()).unwrap();
         fs::write(&private, key.serialize_pem()).unwrap();
         Certificates { authority: self.file.clone(), certificate, key: private }

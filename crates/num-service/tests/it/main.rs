@@ -7,6 +7,8 @@ mod allocator;
 mod certificates;
 #[cfg(target_os = "linux")]
 mod client;
+#[cfg(target_os = "linux")]
+mod log;
 mod lossy;
 mod overload;
 mod protocol;
