@@ -30,7 +30,8 @@ fn what_floors_pay_for_full_links_does_not_hide_what_another_flow_lacks() {
     // Floors fill links 0 and 1, at any price. As long as the first flow uses link 2 the last one has half of it.
     let paths = Paths::from_lists([vec![0], vec![1, 2], vec![0], vec![1, 3], vec![2]]);
     let groups = vec![0, 0, 1, 1, 2];
-    let problem = Problem::grouped(vec![1.0; 4], paths, groups, Linear::new(1.0).unwrap()).unwrap();
+    let utility = Linear::new(vec![0.0, 0.0, 1.0]).unwrap();
+    let problem = Problem::grouped(vec![1.0; 4], paths, groups, utility).unwrap();
     let problem = problem.with_flow_caps(vec![1.0, 1.0, f64::INFINITY]).unwrap();
     let problem = problem.with_flow_floors(vec![1.0, 1.0, 0.0]).unwrap();
     for dear in [2.0, 1e9] {

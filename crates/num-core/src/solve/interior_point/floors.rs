@@ -125,20 +125,12 @@ pub(super) fn set_given_levels(
     }
 }
 
-/// What some flows pay or would pay: y λ, or Σ x (q + k) where their floors hold them at a higher price. Prices are the
-/// paths' own, and what all paths of a flow pay alike.
-pub(super) fn revenue(
-    (problem, Chunk { flows, paths, .. }): (&Presolved, &Chunk),
-    now: &FlowVariables,
-    (prices, commons): (&[f64], &[f64]),
-) -> f64 {
-    let of_flow = |(flow, common): (usize, &f64)| {
-        let own = problem.paths_of(flow);
-        let prices = &prices[own.start - paths.start..own.end - paths.start];
-        let paid = now.rates[own].iter().zip(prices).map(|(rate, price)| rate * (price + common)).sum();
-        (now.flow_rates[flow] * now.marginals[flow]).max(paid)
-    };
-    flows.clone().zip(commons).map(of_flow).sum()
+/// What some flows would pay and cost, Σ y λ + Σ x k: not what they pay where their floors hold them at a higher price,
+/// which may be as much as one likes.
+pub(super) fn revenue(problem: &Presolved, Chunk { flows, paths, .. }: &Chunk, now: &FlowVariables) -> f64 {
+    let earned: f64 = flows.clone().map(|flow| now.flow_rates[flow] * now.marginals[flow]).sum();
+    let costs = problem.costs.of(paths.clone()).iter().zip(&now.rates[paths.clone()]);
+    earned + costs.map(|(cost, rate)| cost * rate).sum::<f64>()
 }
 
 impl Several {

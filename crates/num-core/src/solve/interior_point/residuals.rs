@@ -99,7 +99,9 @@ impl InteriorPoint {
         if problem.flows() == 0 {
             return 0.0;
         }
-        residuals.revenue = revenue.min(priced.max(1e-200));
+        let priced = priced.max(1e-200);
+        // Where nobody earns or costs anything, what floors pay is all there is.
+        residuals.revenue = if revenue > 0.0 { revenue.min(priced) } else { priced };
         residuals.complementarity = complementarity / residuals.revenue;
         residuals.infeasibility = infeasibility / residuals.revenue;
         residuals.complementarity + residuals.infeasibility + wrong / residuals.revenue
@@ -311,7 +313,7 @@ impl Part {
             false => total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs()),
         };
         sums.revenue += match has_floors {
-            true => revenue((problem, chunk), now, (prices, commons)),
+            true => revenue(problem, chunk, now),
             false => {
                 let (rates, marginals) = (&now.flow_rates[flows.clone()], &now.marginals[flows.clone()]);
                 total(rates, marginals, |rate, marginal| rate * marginal)
