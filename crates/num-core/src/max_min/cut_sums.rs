@@ -12,7 +12,8 @@
 //! are full at the end, so their sum is. Its factors are at last those of its prices, so that prices that are off by
 //! rounding cost no more than that.
 //!
-//! Cost: for every cut the paths of the flows that cross its links, and the inequalities added to it.
+//! Cost: for every cut the paths of the flows that cross its links, and for each inequality added to it those of the
+//! flows with a violation.
 
 use super::network::Network;
 use super::tolerances::ZERO;
@@ -65,9 +66,10 @@ enum Violation {
 pub(super) struct CutSums {
     of_cuts: Witness,
     prices: Sparse,
-    factors: Sparse,
     earlier_prices: Sparse,
-    earlier_factors: Sparse,
+    /// The flows that cross the links of a cut, and the factors of those with a violation.
+    crossing: Sparse,
+    factors: Sparse,
     path_prices: Vec<f64>,
     violations: Vec<(u32, Violation)>,
 }
@@ -78,9 +80,9 @@ impl CutSums {
         Self {
             of_cuts: Vec::new(),
             prices: Sparse::new(links),
-            factors: Sparse::new(flows),
             earlier_prices: Sparse::new(links),
-            earlier_factors: Sparse::new(flows),
+            crossing: Sparse::new(flows),
+            factors: Sparse::new(flows),
             path_prices: vec![0.0; network.paths.len()],
             violations: Vec::new(),
         }
@@ -110,9 +112,10 @@ impl CutSums {
         path_ban: &[u32],
         link_ban: &[u32],
     ) -> (&Inequality, usize) {
-        let Self { of_cuts, prices, factors, earlier_prices, earlier_factors, path_prices, violations } = self;
+        let Self { of_cuts, prices, earlier_prices, crossing, factors, path_prices, violations } = self;
         let (number, mut work) = (of_cuts.len() as u32, 0);
         prices.set(cut);
+        crossing.clear();
         factors.clear();
         violations.clear();
         for &(link, price) in cut {
@@ -121,19 +124,22 @@ impl CutSums {
             }
             let paths = through.row(link as usize);
             work += 4 * paths.links().len();
-            paths.links().iter().for_each(|&path| factors.add(network.owners[path as usize], 0.0));
+            paths.links().iter().for_each(|&path| crossing.add(network.owners[path as usize], 0.0));
             paths.add(price, path_prices);
         }
-        for &flow in &factors.listed {
+        for &flow in &crossing.listed {
             let of_flow = network.paths_of(flow as usize);
             let may_carry = of_flow.clone().filter(|&path| path_ban[path] >= number);
             let factor = may_carry.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
             let factor = if factor.is_finite() { factor } else { 0.0 };
-            factors.values[flow as usize] = factor;
+            let known = violations.len();
             for path in of_flow {
                 if path_ban[path] < number && path_prices[path] < factor {
                     violations.push((path_ban[path], Violation::Path(path as u32)));
                 }
+            }
+            if violations.len() > known {
+                factors.add(flow, factor);
             }
         }
         for &(link, _) in cut {
@@ -144,7 +150,10 @@ impl CutSums {
         for of_one in violations.chunk_by(|one, other| one.0 == other.0) {
             let earlier = &of_cuts[of_one[0].0 as usize];
             earlier_prices.set(&earlier.prices);
-            earlier_factors.set(&earlier.factors);
+            let price = |path: usize, prices: &Sparse| network.paths.row(path).sum(&prices.values);
+            let factor_there = |flow: usize| {
+                network.paths_of(flow).map(|path| price(path, earlier_prices)).fold(f64::INFINITY, f64::min)
+            };
             let mut times = 0.0f64;
             for &(_, violation) in of_one {
                 let (missing, gives) = match violation {
@@ -152,20 +161,22 @@ impl CutSums {
                     Violation::Path(path) => {
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
                         work += 4 * network.paths.links(path).len();
-                        let above = |prices: &Sparse, factors: &Sparse| {
-                            network.paths.row(path).sum(&prices.values) - factors.values[flow]
-                        };
-                        (-above(prices, factors), above(earlier_prices, earlier_factors))
+                        let missing = factors.values[flow] - price(path, prices);
+                        // Where nothing is missing it does not matter what there is.
+                        (missing, if missing > 0.0 { price(path, earlier_prices) - factor_there(flow) } else { 0.0 })
                     }
                 };
                 if missing > ZERO * unit && gives > ZERO {
                     times = times.max(missing / gives);
                 }
             }
-            work += 2 * (earlier.prices.len() + earlier.factors.len());
+            work += 2 * earlier.prices.len();
             if times > 0.0 {
                 earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
-                earlier.factors.iter().for_each(|&(flow, factor)| factors.add(flow, times * factor));
+                for &flow in &factors.listed {
+                    factors.values[flow as usize] += times * factor_there(flow as usize);
+                    work += 4 * network.paths.links(network.paths_of(flow as usize).start).len();
+                }
                 unit = unit.max(times);
             }
         }

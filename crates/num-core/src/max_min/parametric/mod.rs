@@ -389,7 +389,7 @@ impl Parametric {
         self.work += 4 * self.basis.nonzeros();
         let Entering { column, length } = entering;
         row.priced().for_each(|(link, price)| self.prices[link as usize] += length * price);
-        row.add_to(&mut self.path_costs, length, network);
+        row.add_to(&mut self.path_costs, length);
         match (leaving, column) {
             (Leaving::Slack(link), Column::Path(path)) => {
                 let prices = row.prices_of(&self.basis.links);

@@ -14,7 +14,7 @@
 //! all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(crossings by which flows differ, of the links with
 //! a price, and the other paths of their flows).
 
-use std::mem;
+use std::{iter, mem};
 
 use super::Parametric;
 use super::direction::Leaving;
@@ -44,10 +44,10 @@ pub(super) struct Row {
     prices: Vec<f64>,
     priced: Vec<u32>,
     largest: f64,
-    /// π(p) of every path, but for a part that all paths of its flow have in common; flows with paths that differ.
+    /// π(p) of every path, but for a part that all paths of its flow have in common; the paths by which flows differ on
+    /// priced links, one bit each, as they are met in no order and read in theirs.
     path_prices: Vec<f64>,
-    flows: Vec<u32>,
-    is_flow: Vec<bool>,
+    met: Vec<u64>,
     /// λ_f = π(k_f) where that is not 0, once it has been needed; sums on the way there.
     factors: Vec<(u32, f64)>,
     sums: Vec<f64>,
@@ -58,7 +58,7 @@ impl Row {
         Self {
             prices: vec![0.0; links],
             path_prices: vec![0.0; paths],
-            is_flow: vec![false; flows],
+            met: vec![0; paths.div_ceil(64)],
             sums: vec![0.0; flows],
             ..Self::default()
         }
@@ -66,7 +66,7 @@ impl Row {
 
     /// Finds the prices of the row that leaves. Returns the operations done.
     pub(super) fn price(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
-        self.clear(network);
+        self.clear();
         let (basis, n) = (&state.basis, state.basis.len());
         let mut work = n;
         match leaving {
@@ -82,19 +82,44 @@ impl Row {
             }
             Leaving::Key(_) => unreachable!("brought to an extra path before"),
         }
-        for &link in &self.priced {
-            let price = self.prices[link as usize];
-            work += 2 * state.differences.count(link);
+        let Self { prices, priced, path_prices, met, .. } = self;
+        for &link in &*priced {
+            let price = prices[link as usize];
+            work += 4 * state.differences.count(link);
             state.differences.each(link, |path, difference| {
-                let flow = network.owners[path as usize];
-                if !self.is_flow[flow as usize] {
-                    self.is_flow[flow as usize] = true;
-                    self.flows.push(flow);
-                }
-                self.path_prices[path as usize] += difference * price;
+                met[path as usize / 64] |= 1 << (path % 64);
+                path_prices[path as usize] += difference * price;
             });
         }
-        work + 6 * self.flows.len()
+        work + met.len()
+    }
+
+    /// The paths by which flows differ on priced links, in order.
+    fn met(&self) -> impl Iterator<Item = usize> {
+        let of_word = |(word, &bits): (usize, &u64)| {
+            let others = |bits: &u64| Some(bits & (bits - 1)).filter(|bits| *bits != 0);
+            iter::successors(Some(bits), others).map(move |bits| 64 * word + bits.trailing_zeros() as usize)
+        };
+        self.met.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(of_word)
+    }
+
+    /// Calls with every path of a flow that differs from the key path, and its price above that.
+    fn each_above_key(&self, state: &Parametric, network: &Network, mut visit: impl FnMut(usize, usize, f64)) {
+        let mut next = 0;
+        for met in self.met() {
+            if met < next {
+                continue;
+            }
+            let flow = network.owners[met] as usize;
+            let (of_flow, key) = (network.paths_of(flow), state.basis.keys[flow] as usize);
+            next = of_flow.end;
+            for path in of_flow {
+                let above = self.path_prices[path] - self.path_prices[key];
+                if above != 0.0 && state.may_enter(path) {
+                    visit(path, key, above);
+                }
+            }
+        }
     }
 
     /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
@@ -141,11 +166,12 @@ impl Row {
         work
     }
 
-    fn clear(&mut self, network: &Network) {
+    fn clear(&mut self) {
         self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
-        for flow in self.flows.drain(..) {
-            self.is_flow[flow as usize] = false;
-            self.path_prices[network.paths_of(flow as usize)].fill(0.0);
+        for (bits, prices) in self.met.iter_mut().zip(self.path_prices.chunks_mut(64)) {
+            if mem::take(bits) != 0 {
+                prices.fill(0.0);
+            }
         }
         self.factors.clear();
     }
@@ -176,12 +202,8 @@ impl Row {
     }
 
     /// Adds so many times the prices of paths to their costs, but for a part that all paths of a flow have in common.
-    pub(super) fn add_to(&self, costs: &mut [f64], times: f64, network: &Network) {
-        for &flow in &self.flows {
-            let of_flow = network.paths_of(flow as usize);
-            let prices = &self.path_prices[of_flow.clone()];
-            costs[of_flow].iter_mut().zip(prices).for_each(|(cost, price)| *cost += times * price);
-        }
+    pub(super) fn add_to(&self, costs: &mut [f64], times: f64) {
+        self.met().for_each(|path| costs[path] += times * self.path_prices[path]);
     }
 
     /// Flows whose key path has a price, and that, after [`find_factors`](Self::find_factors).
@@ -225,47 +247,48 @@ impl Row {
 
     /// The column that enters, if any can.
     pub(super) fn entering(&self, state: &Parametric, network: &Network, leaving: Leaving) -> Option<Entering> {
-        let mut candidates: Vec<(Column, f64, f64)> = Vec::new();
-        for &flow in &self.flows {
-            let key = state.basis.keys[flow as usize] as usize;
-            for path in network.paths_of(flow as usize) {
-                let below = self.path_prices[key] - self.path_prices[path];
-                if path != key && below > self.tolerance() && self.may_enter(state, path) {
-                    let reduced = state.path_costs[path] - state.path_costs[key];
-                    candidates.push((Column::Path(path as u32), reduced.max(0.0), below));
-                }
+        // Columns that were near so far, with their reduced cost and the size of their coefficient.
+        let mut near: Vec<(Column, f64, f64)> = Vec::new();
+        let mut nearest = f64::INFINITY;
+        let mut compare = |column: Column, reduced: f64, size: f64| {
+            if reduced <= nearest * size {
+                nearest = nearest.min((reduced + REDUCED_COST) / size);
+                near.push((column, reduced, size));
             }
-        }
+        };
+        let tolerance = self.tolerance();
+        self.each_above_key(state, network, |path, key, above| {
+            if -above > tolerance {
+                let reduced = state.path_costs[path] - state.path_costs[key];
+                compare(Column::Path(path as u32), reduced.max(0.0), -above);
+            }
+        });
         for (link, price) in self.priced() {
             let leaves = leaving == Leaving::Slack(link);
-            if price < -self.tolerance() && !leaves && state.link_ban[link as usize] == NONE {
-                candidates.push((Column::Slack(link), state.prices[link as usize].max(0.0), -price));
+            if price < -tolerance && !leaves && state.link_ban[link as usize] == NONE {
+                compare(Column::Slack(link), state.prices[link as usize].max(0.0), -price);
             }
         }
-        let nearest =
-            candidates.iter().map(|&(_, reduced, size)| (reduced + REDUCED_COST) / size).fold(f64::INFINITY, f64::min);
-        let near = candidates.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
+        let near = near.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
         let best = near.max_by(|one, other| one.2.total_cmp(&other.2));
         best.map(|(column, reduced, size)| Entering { column, length: reduced / size })
     }
 
     /// The paths that would have to fall below 0 for the row's variable not to.
     pub(super) fn shut_out(&self, state: &Parametric, network: &Network) -> Vec<u32> {
-        let mut paths = Vec::new();
-        for &flow in &self.flows {
-            let key = state.basis.keys[flow as usize] as usize;
-            for path in network.paths_of(flow as usize) {
-                let above = self.path_prices[path] - self.path_prices[key];
-                if path != key && above > self.tolerance() && self.may_enter(state, path) {
-                    paths.push(path as u32);
-                }
+        let (mut paths, tolerance) = (Vec::new(), self.tolerance());
+        self.each_above_key(state, network, |path, _, above| {
+            if above > tolerance {
+                paths.push(path as u32);
             }
-        }
+        });
         paths
     }
+}
 
-    fn may_enter(&self, state: &Parametric, path: usize) -> bool {
-        state.basis.column_of[path] == NONE && state.path_ban[path] == NONE
+impl Parametric {
+    fn may_enter(&self, path: usize) -> bool {
+        self.basis.column_of[path] == NONE && self.path_ban[path] == NONE
     }
 }
 
