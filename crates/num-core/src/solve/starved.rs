@@ -86,7 +86,7 @@ pub(super) fn paths(
         let weights = weights(stage);
         let found = fair_shares(stage, &is_starved, carrying, &weights, settings)?;
         for (flow, is_starved) in is_starved.iter_mut().enumerate().filter(|(_, is_starved)| **is_starved) {
-            // Next to nothing has few digits, and levels are found to these. Where nothing is proven, nobody is starved.
+            // Next to nothing has few digits, and levels are found to these. Where nothing is proven nobody is starved.
             let most_of = |found: &Solution| found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
             *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least.max(NEGLIGIBLE) * weights[flow]);
         }

@@ -299,8 +299,8 @@ impl Endpoint {
     /// alone.
     ///
     /// # Errors
-    /// [`EndpointError::Time`], [`EndpointError::Name`], [`EndpointError::Certificates`], [`EndpointError::System`] where there is no thread or
-    /// no UDP socket.
+    /// [`EndpointError::Time`], [`EndpointError::Name`], [`EndpointError::Certificates`], [`EndpointError::System`]
+    /// where there is no thread or no UDP socket.
     pub fn connect(config: EndpointConfig) -> Result<Self, EndpointError> {
         let (sockets, attached) = channel();
         let running = Starting::new(&config, WATCH)?.run(AttachedSockets(attached))?;
