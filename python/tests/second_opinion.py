@@ -466,16 +466,16 @@ class Prices:
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
         costs, paid = problem.flow_rates(problem.cost * rates), problem.flow_rates(self.path * rates)
-        values = revenue + costs
+        values, of_all = revenue + costs, scale
         if scale == 0 and paid[at_floor].sum() > 0:
-            # No flow is free, or those that are have nothing: what they would earn, and what floors earn and cost.
-            dearest, cheapest = np.zeros(problem.flows, Real), np.full(problem.flows, Real(np.inf))
-            np.maximum.at(dearest, problem.group, problem.cost)
-            np.minimum.at(cheapest, problem.group, problem.cost)
-            least = (y * (dearest - cheapest))[at_floor].sum() / 1000
-            scale = (would_pay + rents)[free].sum() + revenue[at_floor].sum() + max(costs[at_floor].sum(), least)
-            if scale == 0:
-                scale = paid[at_floor].sum() + rents[held].sum()
+            # No flow that is free earns anything: the least that one without a rate would gain alone, or what floors
+            # earn and cost.
+            most = np.minimum(self.ceiling.sum(axis=0), problem.most)
+            gains = problem.worth.gain(np.zeros(problem.flows, Real), most)[free & (y == 0) & problem.served]
+            scale = gains[gains > 0].min(initial=np.inf)
+            if not np.isfinite(scale):
+                scale = values[at_floor].sum() + self.free_of_charge(rates, at_floor)
+            of_all = scale if scale > 0 else paid[at_floor].sum() + rents[held].sum()
         alone = held & (rents > scale)
         worst = (lacks[alone] / rents[alone]).max(initial=0)
         if values[at_floor].sum() > scale:
@@ -484,7 +484,18 @@ class Prices:
         together = lacks[~alone].sum()
         if together == 0:
             return worst
-        return max(worst, together / scale if scale > 0 else Real(np.inf))
+        return max(worst, together / of_all if of_all > 0 else Real(np.inf))
+
+    def free_of_charge(self, rates, flows):
+        """What costs of these flows count for beyond themselves, where their best responses cost nothing."""
+        problem = self.problem
+        cost, now = np.append(problem.cost, Real(0))[self.slots], np.append(rates, Real(0))[self.slots]
+        if not flows.any() or (self.filled * cost).sum(axis=0)[flows].sum() > 0:
+            return Real(0)
+        used = np.maximum(self.filled, now) > 0
+        spread = np.where(used, cost, -np.inf).max(axis=0) - np.where(used, cost, np.inf).min(axis=0)
+        paid = (now * cost).sum(axis=0)[flows].sum()
+        return max((now.sum(axis=0) * np.maximum(spread, 0))[flows].sum() / 1000 - paid, Real(0))
 
 
 class Witness(NamedTuple):

@@ -40,15 +40,18 @@
 //! large as one likes, and what they hold idle is lost by the other flows. All of these flows count as one, with the
 //! sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
 //!
-//! Where there are such flows and S would be 0, as no flow is free or all that are have no rate, S is what takes its
-//! place: Σ R_f of the flows at floors and what the free ones would earn at their y_f. Of the costs in it,
+//! Where there are such flows, and no flow that is free earns anything, S is the least that one of them without a rate
+//! would gain with all that it could carry alone,
 //!
 //! ```text
-//! max { Σ x̂_p k_p, 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p) }
+//! S = min_f U_f(r'_f) − U_f(0) > 0      over the free flows with ŷ_f = 0,  r'_f = min(r_f, Σ_p r_p)
 //! ```
 //!
-//! counts, as the least cost may be 0. Where all of that is 0, S is what floors pay and all other R_f: nobody but flows
-//! at their bounds has anything to lose.
+//! so that a gap of ε says that each of them could have no more than the part ε of that. Where there is no such flow
+//! either, S is Σ R_f of the flows at floors. The least cost may be 0: where the best responses cost nothing, costs count
+//! as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that is 0 as
+//! well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is relative to
+//! what they pay and all other R_f.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -92,7 +95,7 @@ impl FeasiblePoint<'_> {
     ) -> Result<(Free, Vec<BoundLimited>)> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
-        let mut free = Free::default();
+        let (mut free, mut alone) = (Free::default(), Vec::new());
         let mut bound_limited: Vec<BoundLimited> = Vec::new();
         // One path per flow, and no bound but its links.
         let is_plain = problem.is_single_path() && problem.is_unbounded() && numerical_saturation.is_empty();
@@ -109,6 +112,17 @@ impl FeasiblePoint<'_> {
                 best.marginals.resize(flows.len(), 0.0);
                 block.utility.marginal_into(places, &best.rates, &mut best.marginals);
             }
+            let may_starve = !problem.bounds.floors.is_empty() && rates.contains(&0.0);
+            alone.clear();
+            if may_starve {
+                let most = |flow: usize| {
+                    let carried: f64 = problem.paths_of(flow).map(|path| problem.bounds.ceilings[path]).sum();
+                    carried.min(problem.bounds.saturations[flow])
+                };
+                let most: Vec<f64> = flows.clone().map(most).collect();
+                alone.resize(flows.len(), 0.0);
+                block.utility.gain_into(block.places(&flows), &vec![0.0; flows.len()], &most, &mut alone);
+            }
             if is_plain && !bounded {
                 let prices = &self.path_prices[flows.clone()];
                 if prices.iter().zip(&best.rates).all(|(price, then)| price * then > 0.0) {
@@ -118,7 +132,7 @@ impl FeasiblePoint<'_> {
             }
             for (number, flow) in flows.enumerate() {
                 let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
-                let mut pays_more = false;
+                let (mut pays_more, mut costs) = (false, Costs::default());
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
@@ -128,6 +142,7 @@ impl FeasiblePoint<'_> {
                         bound_value += then * (best.marginals[number] - price);
                     }
                     pays_more |= bounded && then.max(now) > 0.0 && best.marginals[number] < price;
+                    costs.add(problem.costs[path], now, then);
                 }
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
@@ -136,10 +151,10 @@ impl FeasiblePoint<'_> {
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                 let floor = problem.bounds.floors[flow];
                 if pays_more && 0.0 < floor && best.rates[number] <= floor {
-                    let [costs, least] = self.costs(flow);
                     let earned = revenue(rates[number], marginals[number]);
-                    free.floors.add([earned, costs, least, paid]);
-                    bound_limited.push(BoundLimited { flow, missing, value: earned + costs, is_at_floor: true });
+                    let spread = NONE * rates[number] * (costs.most - costs.least).max(0.0);
+                    free.floors.add([earned, costs.now, costs.then, spread, paid]);
+                    bound_limited.push(BoundLimited { flow, missing, value: earned + costs.now, is_at_floor: true });
                 } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
@@ -148,29 +163,14 @@ impl FeasiblePoint<'_> {
                 } else {
                     free.missing += missing;
                     free.revenue += revenue(rates[number], marginals[number]);
-                    free.would_earn += would_pay + bound_value;
                     free.paid += paid;
+                    if may_starve && rates[number] == 0.0 && alone[number] > 0.0 {
+                        free.least_alone = free.least_alone.min(alone[number]);
+                    }
                 }
             }
         }
         Ok((free, bound_limited))
-    }
-
-    /// Σ x̂_p k_p of a flow, and the part of ŷ_f (max_p k_p − min_p k_p) below which it is none.
-    fn costs(&self, flow: usize) -> [f64; 2] {
-        let problem = self.problem;
-        if problem.costs.is_empty() {
-            return [0.0; 2];
-        }
-        let paths = problem.paths_of(flow);
-        let [least, most] = paths
-            .clone()
-            .map(|path| problem.costs[path])
-            .fold([f64::INFINITY, 0.0], |ends, cost| [ends[0].min(cost), ends[1].max(cost)]);
-        [
-            paths.map(|path| self.rates[path] * problem.costs[path]).sum(),
-            NONE * self.flow_rates()[flow] * (most - least),
-        ]
     }
 
     /// Adds up the sums of all ranks, and the idle capacity of the links at their prices to what the flows miss and
@@ -247,29 +247,58 @@ struct BoundLimited {
     is_at_floor: bool,
 }
 
+/// What the paths of a flow cost.
+struct Costs {
+    /// Σ k x at its rates, and at its best response.
+    now: f64,
+    then: f64,
+    /// Of a path that has a rate, the least and the most.
+    least: f64,
+    most: f64,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self { now: 0.0, then: 0.0, least: f64::INFINITY, most: 0.0 }
+    }
+}
+
+impl Costs {
+    #[inline(always)]
+    fn add(&mut self, cost: f64, now: f64, then: f64) {
+        self.now += cost * now;
+        self.then += cost * then;
+        if now.max(then) > 0.0 {
+            (self.least, self.most) = (self.least.min(cost), self.most.max(cost));
+        }
+    }
+}
+
 /// Sums over the flows that are held by their floors.
 #[derive(Default)]
 struct Floors {
     /// Σ ŷ U'(ŷ).
     revenue: f64,
-    /// Σ x̂ k, and the least that counts for it.
+    /// Σ x̂ k, and Σ x k at the best responses.
     costs: f64,
-    least_costs: f64,
+    best_costs: f64,
+    /// 10⁻³ Σ ŷ (max k − min k).
+    spread: f64,
     /// Σ x̂ q.
     paid: f64,
 }
 
 impl Floors {
-    fn add(&mut self, [revenue, costs, least_costs, paid]: [f64; 4]) {
-        self.revenue += revenue;
-        self.costs += costs;
-        self.least_costs += least_costs;
-        self.paid += paid;
+    fn sums(&mut self) -> [&mut f64; 5] {
+        [&mut self.revenue, &mut self.costs, &mut self.best_costs, &mut self.spread, &mut self.paid]
+    }
+
+    fn add(&mut self, others: [f64; 5]) {
+        self.sums().into_iter().zip(others).for_each(|(sum, other)| *sum += other);
     }
 }
 
 /// Sums over the flows that are not bound-limited, and over those at their floors.
-#[derive(Default)]
 struct Free {
     /// Σ Δ.
     missing: f64,
@@ -277,13 +306,19 @@ struct Free {
     revenue: f64,
     /// Their payments, with their part of the idle capacity at its price.
     paid: f64,
-    /// What they would earn at their best response, Σ y max(U'(y), q): not of those that [`add_plain`](Self::add_plain)
-    /// adds, which earn something.
-    would_earn: f64,
+    /// What one without a rate would gain alone, at least; ∞ where all have one.
+    least_alone: f64,
     /// Of the flows that are held by their floors.
     floors: Floors,
     /// Whether the marginal of a power law is lost: nothing is proven then.
     is_lost: bool,
+}
+
+impl Default for Free {
+    fn default() -> Self {
+        let (missing, revenue, paid) = (0.0, 0.0, 0.0);
+        Self { missing, revenue, paid, least_alone: f64::INFINITY, floors: Floors::default(), is_lost: false }
+    }
 }
 
 /// Sums that flows are added to in turn, so that an addition need not wait for the one before.
@@ -291,23 +326,26 @@ const LANES: usize = 8;
 
 impl Free {
     /// Adds other flows.
-    fn add(&mut self, other: Self) {
+    fn add(&mut self, mut other: Self) {
         self.missing += other.missing;
         self.revenue += other.revenue;
         self.paid += other.paid;
-        self.would_earn += other.would_earn;
-        let Floors { revenue, costs, least_costs, paid } = other.floors;
-        self.floors.add([revenue, costs, least_costs, paid]);
+        self.least_alone = self.least_alone.min(other.least_alone);
+        self.floors.add(other.floors.sums().map(|sum| *sum));
         self.is_lost |= other.is_lost;
     }
 
     /// The sums over the flows of all ranks.
     fn add_up(&mut self, ranks: &Ranks) -> Result<()> {
-        let Self { missing, revenue, paid, would_earn, floors, .. } = self;
-        let mut sums =
-            [*missing, *revenue, *paid, *would_earn, floors.revenue, floors.costs, floors.least_costs, floors.paid];
-        ranks.sum(&mut sums)?;
-        [*missing, *revenue, *paid, *would_earn, floors.revenue, floors.costs, floors.least_costs, floors.paid] = sums;
+        let Self { missing, revenue, paid, least_alone, floors, .. } = self;
+        let [a, b, c, d, e] = floors.sums();
+        let sums = [missing, revenue, paid, a, b, c, d, e];
+        let mut values = sums.each_ref().map(|sum| **sum);
+        ranks.sum(&mut values)?;
+        sums.into_iter().zip(values).for_each(|(sum, value)| *sum = value);
+        let mut most = [-*least_alone];
+        ranks.max(&mut most)?;
+        *least_alone = -most[0];
         Ok(())
     }
 
@@ -330,25 +368,29 @@ impl Free {
         self.add(Self { missing, revenue, paid, ..Self::default() });
     }
 
-    /// S.
-    fn scale(&self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
+    /// S, above which a bound-limited flow counts alone, and what all others together are relative to: S as well, unless
+    /// nobody but flows at their bounds has anything to lose.
+    fn scales(&self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<[f64; 2]> {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
-        let Floors { revenue, costs, least_costs, paid } = self.floors;
+        let Floors { revenue, costs, best_costs, spread, paid } = self.floors;
         if scale != 0.0 || paid == 0.0 {
-            return Ok(scale);
+            return Ok([scale; 2]);
         }
-        let earned = self.would_earn + revenue + costs.max(least_costs);
+        if self.least_alone < f64::INFINITY {
+            return Ok([self.least_alone; 2]);
+        }
+        let earned = revenue + if best_costs == 0.0 { costs.max(spread) } else { costs };
         if earned != 0.0 {
-            return Ok(earned);
+            return Ok([earned; 2]);
         }
         let mut of_bounds = [bound_limited.iter().map(|limited| limited.value).sum()];
         ranks.sum(&mut of_bounds)?;
-        Ok(paid + of_bounds[0])
+        Ok([0.0, paid + of_bounds[0]])
     }
 
     /// The gap, given the sums of all ranks and the bound-limited flows of this one.
     fn relative_gap(self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
-        let scale = self.scale(bound_limited, ranks)?;
+        let [scale, of_all] = self.scales(bound_limited, ranks)?;
         let (mut missing, mut alone) = (0.0, 0.0f64);
         let mut missing_at_floors =
             [bound_limited.iter().filter(|limited| limited.is_at_floor).map(|limited| limited.missing).sum::<f64>()];
@@ -381,8 +423,8 @@ impl Free {
         }
         let together = match missing {
             0.0 | f64::INFINITY => missing,
-            _ if scale.is_infinite() => f64::NAN,
-            _ => missing / scale,
+            _ if of_all.is_infinite() => f64::NAN,
+            _ => missing / of_all,
         };
         Ok(larger(together, alone))
     }

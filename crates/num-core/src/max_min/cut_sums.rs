@@ -175,7 +175,8 @@ impl CutSums {
                 earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
                 for &flow in &factors.listed {
                     factors.values[flow as usize] += times * factor_there(flow as usize);
-                    work += 4 * network.paths.links(network.paths_of(flow as usize).start).len();
+                    let of_flow = network.paths_of(flow as usize);
+                    work += 4 * of_flow.len() * network.paths.links(of_flow.start).len();
                 }
                 unit = unit.max(times);
             }

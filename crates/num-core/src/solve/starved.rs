@@ -38,7 +38,9 @@ pub(crate) fn paths_beside_floors(problem: &Problem, carrying: &[f64]) -> Result
         let (utility, place) = problem.utility(flow);
         utility.value(place, 0.0) == f64::NEG_INFINITY
     };
-    paths(problem, needs_a_rate, carrying, ROUNDING, &Settings::default())
+    // The floors of as many paths have been added up.
+    let least = ROUNDING.max(carrying.len() as f64 * f64::EPSILON);
+    paths(problem, needs_a_rate, carrying, least, &Settings::default())
 }
 
 /// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths

@@ -63,17 +63,20 @@ fn what_a_flow_gains_at_its_cap_does_not_hide_what_floors_lack() {
     assert!(certificate.relative_gap > 1e-3, "{certificate:?}");
 }
 
-/// A flow without a rate that others at their floors leave room for.
+/// A flow without a rate that others at their floors leave room for, whether it asks for it or not.
 #[test]
-fn a_flow_without_a_rate_is_judged_by_what_it_would_earn() {
-    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), Linear::new(vec![0.0, 1.0]).unwrap()).unwrap();
-    let problem = problem.with_flow_floors(vec![0.5, 0.0]).unwrap();
-    let problem = problem.with_flow_caps(vec![0.5, f64::INFINITY]).unwrap();
-    // All of the link for nothing, at a price that is next to what it is worth.
-    let gap = |price: f64| certify(&problem, &[0.5, 0.0], &[price]).unwrap().relative_gap;
-    assert!((gap(0.999) - 0.5).abs() < 1e-2, "{}", gap(0.999));
-    // Half of it is idle at twice that price: a gap of 1, though nobody asks for it.
-    assert!(gap(2.0) >= 1.0, "{}", gap(2.0));
+fn a_flow_without_a_rate_is_judged_by_what_it_could_carry_alone() {
+    let paths = Paths::from_lists([vec![0], vec![1, 2], vec![0], vec![1, 3], vec![2]]);
+    let utility = Linear::new(vec![0.0, 0.0, 1.0]).unwrap();
+    let problem = Problem::grouped(vec![1.0; 4], paths, vec![0, 0, 1, 1, 2], utility).unwrap();
+    let problem = problem.with_flow_caps(vec![1.0, 1.0, f64::INFINITY]).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0, 1.0, 0.0]).unwrap();
+    for dear in [2.0, 1e9] {
+        for price in [0.0, 0.999, 1.0, 1.0001, 2.0] {
+            let gap = certify(&problem, &[0.5, 0.5, 0.5, 0.5, 0.0], &[dear, dear, price, 0.0]).unwrap().relative_gap;
+            assert!(gap >= 1.0 - 1e-6, "{gap} at {dear} and {price}");
+        }
+    }
 }
 
 /// The least cost is 0; a routing that carries a part dearly is off by what that costs, beside what it might cost.
@@ -86,6 +89,18 @@ fn a_routing_that_need_not_cost_anything_is_judged_by_what_it_might_cost() {
     let gap = |dear: f64| certify(&problem, &[1.0 - dear, dear], &[0.0; 2]).unwrap().relative_gap;
     assert_eq!(gap(0.0), 0.0);
     assert!((gap(1e-6) - 1e-3).abs() < 1e-9 && (gap(0.1) - 1.0).abs() < 1e-9, "{} {}", gap(1e-6), gap(0.1));
+}
+
+#[test]
+fn a_path_that_nobody_uses_does_not_make_a_dear_routing_cheap() {
+    let paths = Paths::from_lists([[0], [1], [2]]);
+    let problem = Problem::grouped(vec![2.0; 3], paths, vec![0; 3], Linear::new(0.0).unwrap()).unwrap();
+    let problem = problem.with_flow_floors(vec![1.0]).unwrap().with_flow_caps(vec![1.0]).unwrap();
+    for forbidding in [3.0, 1e9] {
+        let problem = problem.clone().with_path_costs(vec![1.0, 2.0, forbidding]).unwrap();
+        let gap = certify(&problem, &[0.0, 1.0, 0.0], &[0.0; 3]).unwrap().relative_gap;
+        assert!((gap - 0.5).abs() < 1e-9, "{gap} at {forbidding}");
+    }
 }
 
 #[test]

@@ -84,11 +84,12 @@ impl Shared {
         let connection = match incoming.await {
             Ok(connection) => connection,
             Err(error) if is_abandoned(&error) => return tracing::debug!(%from, %error, "abandoned"),
-            Err(error) => return self.refuse(from, error.to_string()),
+            Err(error) => return self.refuse(from, kind(&error), &error.to_string()),
         };
         let names = tls::names(&connection);
         let Some(&endpoint) = names.iter().find_map(|name| self.numbers.get(&name.to_ascii_lowercase())) else {
-            self.refuse(from, format!("its certificate names {names:?}, and none of the hosts"));
+            let why = format!("its certificate names {names:?}, and none of the hosts");
+            self.refuse(from, why.clone(), &why);
             return connection.close(UNKNOWN.0.into(), UNKNOWN.1);
         };
         let sender = Sender { endpoint, connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1 };
@@ -120,12 +121,20 @@ impl Shared {
         }
     }
 
-    fn refuse(&self, from: SocketAddr, why: String) {
+    fn refuse(&self, from: SocketAddr, kind: String, why: &str) {
         let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.is_logged((from.ip(), why.clone()), Instant::now()) {
+        if refusals.is_logged((from.ip(), kind), Instant::now()) {
             tracing::warn!(%from, why, count, "refused");
         }
+    }
+}
+
+/// What handshakes that fail alike have in common. Code and words of the other side may be other ones every time.
+fn kind(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ConnectionClosed(_) => "closed by the other side".into(),
+        error => error.to_string(),
     }
 }
 

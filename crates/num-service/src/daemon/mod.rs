@@ -77,6 +77,7 @@ impl Daemon {
         let (stop, stopped) = oneshot::channel();
         let ticker = Ticker::new(allocator, config.rates.tick, config.snapshot.clone());
         let of_status = messages.clone();
+        let hosts = config.hosts_text()?;
         let threads = vec![
             named("netnum ticker", move || run_ticker(ticker, &received))?,
             named("netnum QUIC", move || {
@@ -88,7 +89,7 @@ impl Daemon {
                 });
             })?,
         ];
-        Ok(Self { address, status_address, hosts: config.hosts_text()?, messages, stop: Some(stop), threads })
+        Ok(Self { address, status_address, hosts, messages, stop: Some(stop), threads })
     }
 
     /// Where it listens to endpoints.

@@ -125,12 +125,14 @@ pub(super) fn set_given_levels(
     }
 }
 
-/// What some flows would pay and cost, Σ y λ + Σ x k: not what they pay where their floors hold them at a higher price,
-/// which may be as much as one likes.
-pub(super) fn revenue(problem: &Presolved, Chunk { flows, paths, .. }: &Chunk, now: &FlowVariables) -> f64 {
-    let earned: f64 = flows.clone().map(|flow| now.flow_rates[flow] * now.marginals[flow]).sum();
-    let costs = problem.costs.of(paths.clone()).iter().zip(&now.rates[paths.clone()]);
-    earned + costs.map(|(cost, rate)| cost * rate).sum::<f64>()
+/// What some flows earn, y λ, or cost, Σ x k, if that is more: not what they pay where their floors hold them at a
+/// higher price, which may be as much as one likes.
+pub(super) fn revenue(problem: &Presolved, Chunk { flows, .. }: &Chunk, now: &FlowVariables) -> f64 {
+    let costs = |flow: usize| -> f64 {
+        let paths = problem.paths_of(flow);
+        problem.costs.of(paths.clone()).iter().zip(&now.rates[paths]).map(|(cost, rate)| cost * rate).sum()
+    };
+    flows.clone().map(|flow| (now.flow_rates[flow] * now.marginals[flow]).max(costs(flow))).sum()
 }
 
 impl Several {
