@@ -47,11 +47,11 @@
 //! S = min_f U_f(r'_f) − U_f(0) > 0      over the free flows with ŷ_f = 0,  r'_f = min(r_f, Σ_p r_p)
 //! ```
 //!
-//! so that a gap of ε says that each of them could have no more than the part ε of that. Where there is no such flow
-//! either, S is Σ R_f of the flows at floors. The least cost may be 0: where the best responses cost nothing, costs count
-//! as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that is 0 as
-//! well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is relative to
-//! what they pay and all other R_f.
+//! so that a gap of ε says that each of them could have no more than the part ε of that. Where there is no such flow,
+//! S is Σ R_f of the flows at floors. The least cost may be 0: where the best responses cost nothing, costs count as at
+//! least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that is 0 as well,
+//! nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is relative to what
+//! they pay and all other R_f.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -368,8 +368,8 @@ impl Free {
         self.add(Self { missing, revenue, paid, ..Self::default() });
     }
 
-    /// S, above which a bound-limited flow counts alone, and what all others together are relative to: S as well, unless
-    /// nobody but flows at their bounds has anything to lose.
+    /// S, above which a bound-limited flow counts alone, and what all others together are relative to: S as well,
+    /// unless nobody but flows at their bounds has anything to lose.
     fn scales(&self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<[f64; 2]> {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let Floors { revenue, costs, best_costs, spread, paid } = self.floors;
