@@ -460,6 +460,8 @@ class Prices:
         uses = np.maximum(self.filled, np.append(rates, Real(0))[self.slots])
         dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
+        # The rates are rounded: what that is worth at prices of any size is nothing.
+        lacks = np.where(at_floor & (lacks <= 8 * ROUNDING * pays), 0, lacks)
         # Of the best response alike: a price at the edge of U' decides whether a path is used there.
         would_pay = (self.filled * np.where(self.filled > 0, self.price, 0)).sum(axis=0)
         held = ((rents > would_pay) | has_enough) & ~at_floor

