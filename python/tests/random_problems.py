@@ -19,7 +19,7 @@ import multiprocessing
 import sys
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ GAP, RATES = 1e-6, 1e-3
 SLACK = 10
 #: Rounding: loads are summed in another order here.
 OVERLOAD = 1e-9
+#: Later classes keep the rates of those before them to this part.
+KEPT = 1e-9
 TIME_LIMIT, LATE, WATCHDOG = 5.0, 1.0, 60.0
 #: Decades of capacities and weights up to which `auto` has to end as optimal.
 MILD = 8
@@ -541,13 +543,13 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
             outcome.false, outcome.detail = "not feasible", f"overload {overload:.1e} of priority {one.priority:g}"
         elif one.status == "optimal":
             outcome.judged += int(own.served[one.flows].sum())
-            answer = Answer(rates, one.prices, one.gap)
+            is_last = one.priority == expected[-1]
+            answer = Answer(rates, one.prices, one.gap, 8 * second_opinion.ROUNDING if is_last else KEPT)
             if own.worth.is_max_min:
                 judge_max_min(case, own, answer, outcome)
             else:
                 judge_utility(case, own, None, answer, outcome, accuracy)
-            is_earlier = one.priority != expected[-1] and not own.is_single_path
-            if outcome.false == "false: gap" and is_earlier:
+            if outcome.false == "false: gap" and not is_last and not own.is_single_path:
                 judge_cheapest_split(case, own, answer, outcome, accuracy)
         if outcome.false:
             outcome.detail += f", priority {one.priority:g}"
@@ -571,6 +573,8 @@ class Answer:
     rates: Any
     prices: Any
     gap: float
+    #: The part by which rates that are kept may be missed: by later classes, or by rounding alone.
+    eased: Any
 
 
 def judge_cheapest_split(case: Case, own, answer: Answer, outcome: Outcome, accuracy: float):
@@ -580,7 +584,7 @@ def judge_cheapest_split(case: Case, own, answer: Answer, outcome: Outcome, accu
     if split is None:
         outcome.false, outcome.detail = before
         return
-    judge_utility(case, own, None, Answer(split, answer.prices, answer.gap), outcome, accuracy)
+    judge_utility(case, own, None, replace(answer, rates=split), outcome, accuracy)
     if outcome.false != "false: gap":
         return
     # A linear program is right to a part of all that is paid, which may be far more than what the class pays.
@@ -603,7 +607,7 @@ def judge_max_min(case: Case, own, solution, outcome: Outcome):
 def judge_utility(case: Case, own, problem, solution, outcome: Outcome, accuracy: float):
     prices = second_opinion.Prices(own, solution.prices)
     rates = own.feasible(solution.rates)
-    gap = prices.relative_gap(rates)
+    gap = prices.relative_gap(rates, *([solution.eased] if isinstance(solution, Answer) else []))
     # With conditions alone the gap is the one that is reported; by default it is promised.
     promised = max(GAP, solution.gap) if case.solve.get("stop") == "kkt" else GAP
     # Not >, which would let pass what is not a number.

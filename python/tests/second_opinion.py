@@ -445,8 +445,11 @@ class Prices:
         lacks, _ = self.missing(rates)
         return lacks.sum()
 
-    def relative_gap(self, rates):
-        """The gap in units of what raising rates by 100 % gains; flows held by a cap or a saturation by themselves."""
+    def relative_gap(self, rates, eased=8 * ROUNDING):
+        """The gap in units of what raising rates by 100 % gains; flows held by a cap or a saturation by themselves.
+
+        Floors may be missed by the part `eased`: what that is worth at prices of any size is nothing.
+        """
         problem = self.problem
         lacks, pays = self.missing(rates)
         y = problem.flow_rates(rates)
@@ -460,8 +463,7 @@ class Prices:
         uses = np.maximum(self.filled, np.append(rates, Real(0))[self.slots])
         dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
-        # The rates are rounded: what that is worth at prices of any size is nothing.
-        lacks = np.where(at_floor & (lacks <= 8 * ROUNDING * pays), 0, lacks)
+        lacks = np.where(at_floor & (lacks <= eased * pays), 0, lacks)
         # Of the best response alike: a price at the edge of U' decides whether a path is used there.
         would_pay = (self.filled * np.where(self.filled > 0, self.price, 0)).sum(axis=0)
         held = ((rents > would_pay) | has_enough) & ~at_floor
