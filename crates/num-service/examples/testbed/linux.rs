@@ -115,8 +115,8 @@ fn all(folder: &Path, page: Option<&Path>) {
         let is_allocated = matches!(scheme, "netnum" | "agent");
         namespaces.set_control(if is_allocated { "cubic" } else { scheme });
         let _allocator = is_allocated.then(|| start_allocator(&folder));
-        let limited = if scheme == "agent" { 1..=SENDERS } else { 1..=0 };
-        let _agents: Vec<Stopped> = limited.map(|number| start_agent(&folder, number)).collect();
+        let limited = if scheme == "agent" { SENDERS } else { 0 };
+        let _agents: Vec<Stopped> = (1..=limited).map(|number| start_agent(&folder, number)).collect();
         results["eight_to_one"][scheme] = eight_to_one(&folder, scheme, &mut picture);
         println!("eight to one, {scheme}: {}", results["eight_to_one"][scheme]);
         if WITH_COFLOWS.contains(&scheme) {
