@@ -132,7 +132,7 @@ impl FeasiblePoint<'_> {
             }
             for (number, flow) in flows.enumerate() {
                 let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
-                let (mut pays_more, mut costs) = (false, Costs::default());
+                let mut pays_more = false;
                 for path in problem.paths_of(flow) {
                     let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                     cost += price * (then - now);
@@ -142,7 +142,6 @@ impl FeasiblePoint<'_> {
                         bound_value += then * (best.marginals[number] - price);
                     }
                     pays_more |= bounded && then.max(now) > 0.0 && best.marginals[number] < price;
-                    costs.add(problem.costs[path], now, then);
                 }
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
@@ -151,6 +150,10 @@ impl FeasiblePoint<'_> {
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                 let floor = problem.bounds.floors[flow];
                 if pays_more && 0.0 < floor && best.rates[number] <= floor {
+                    let mut costs = Costs::default();
+                    for path in problem.paths_of(flow) {
+                        costs.add(problem.costs[path], self.rates[path], best.path_rates[path - first]);
+                    }
                     let earned = revenue(rates[number], marginals[number]);
                     let spread = NONE * rates[number] * (costs.most - costs.least).max(0.0);
                     free.floors.add([earned, costs.now, costs.then, spread, paid]);
@@ -264,7 +267,6 @@ impl Default for Costs {
 }
 
 impl Costs {
-    #[inline(always)]
     fn add(&mut self, cost: f64, now: f64, then: f64) {
         self.now += cost * now;
         self.then += cost * then;
