@@ -121,8 +121,8 @@ impl Solver {
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             let is_stuck = stalled || due && worse == 1;
-            if is_stuck && let Some(found) = best.as_ref().filter(|best| goal.lacks_rates(best.gap)) {
-                let better = deadline.within(|| self.without_rounding(&presolved, &goal, found))?;
+            if let Some(found) = best.as_ref().filter(|_| is_stuck) {
+                let better = deadline.within(|| self.better(&presolved, &goal, found, stalled))?;
                 best = better.flatten().or(best);
                 if let Some(status) = self.final_status(&goal, best.as_ref())? {
                     break status;
@@ -280,7 +280,28 @@ impl Solver {
         Ok(is_proven.then_some(filled))
     }
 
-    /// The best answer without what rounding has left, where that is better. A flow with a tiny rate is hurt by an idle
+    /// A better answer than the best one, without what rounding has left: where single rates are missing, in the best
+    /// one itself, else, once the method has stalled, in the last. The best one may be an early one then: where a flow
+    /// pays nearly nothing, a price of rounding decides whether it counts for the scale of the gap.
+    fn better<'p>(
+        &self,
+        presolved: &'p Presolved,
+        goal: &Goal,
+        best: &Best<'p>,
+        stalled: bool,
+    ) -> Result<Option<Best<'p>>> {
+        if goal.lacks_rates(best.gap) {
+            return self.without_rounding(presolved, goal, best);
+        }
+        // Prices prove nothing of max-min rates.
+        if !stalled || self.problem.curvature() == Curvature::MaxMin {
+            return Ok(None);
+        }
+        let last = self.certified(presolved, goal, &self.state.rates, &self.state.prices)?;
+        Ok(self.without_rounding(presolved, goal, &last)?.filter(|better| better.rank < best.rank))
+    }
+
+    /// An answer without what rounding has left, where that is better. A flow with a tiny rate is hurt by an idle
     /// capacity that is rounding to its links: it is filled, in proportion to the rates or in the order of what that is
     /// worth. A flow that pays next to nothing is hurt by the prices of links that stay idle: these cost nothing.
     fn without_rounding<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
