@@ -80,7 +80,7 @@ use crate::{hints, path_forms, utility};
 ///     The least rate of every flow over all its paths, which is guaranteed to it: finite, >= 0 and at most its cap. A
 ///     dict has those of the flows that it names. Floors that do not fit end `solve` with the status ``"infeasible"``
 ///     and the proof in `Solution.infeasibility`. A flow for which the floors of others leave nothing, and whose
-///     utility is worth −∞ then, is among `Solution.failed_flows`.
+///     marginal utility is ∞ then, is among `Solution.failed_flows`.
 /// path_cost : array of float, shape (paths,), or float, or dict, optional
 ///     Utility lost per unit of rate on every path, finite and >= 0: the objective is Σ U − Σ path_cost · x.
 /// link_cost : str, or array of float, shape (links,), or float, or dict, optional

@@ -18,6 +18,9 @@ use crate::problem::Problem;
 use crate::solve::paths_beside_floors;
 use crate::tolerances::ROUNDING;
 
+/// What floors that fill a link leave of its capacity at most.
+const FULL: f64 = 1e-10;
+
 /// Why the floors of a problem do not fit: an inequality that no rates satisfy.
 ///
 /// ```text
@@ -94,6 +97,19 @@ impl Presolved {
             self.infeasibility = Some(infeasibility(problem, flow)?);
         }
         Ok(())
+    }
+
+    /// Whether the floors fill each link, but for [`FULL`] of its capacity, as they are split where they are known to fit;
+    /// none without floors.
+    pub(crate) fn links_full_of_floors(&self) -> Result<Vec<bool>> {
+        if !self.ranks().any(!self.bounds.floors.is_empty())? {
+            return Ok(Vec::new());
+        }
+        let mut loads =
+            if self.floor_rates.is_empty() { vec![0.0; self.capacities.len()] } else { self.loads(&self.floor_rates) };
+        self.ranks().sum(&mut loads)?;
+        let is_full = |(load, capacity): (&f64, &f64)| *load >= (1.0 - FULL) * capacity;
+        Ok(loads.iter().zip(&self.capacities).map(is_full).collect())
     }
 
     /// The paths of the flows for which floors leave nothing, if there are any, on one rank. Where the rates that carry

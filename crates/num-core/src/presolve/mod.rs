@@ -6,7 +6,7 @@
 //! - Rates and prices are in natural units (`units.rs`), and links in units in which their largest coefficient is 1, so
 //!   that nothing afterwards can depend on the caller's.
 //! - Floors that do not fit are found here (`floors.rs`), with rates that carry the others. A flow without a floor for
-//!   which these leave nothing, although its utility is worth −∞ then, is a failed flow.
+//!   which these leave nothing, although its marginal utility is ∞ then, is a failed flow.
 //! - The cap of a flow with one path is that path's; with several it is a rate from which on the utility is flat, so
 //!   that methods have no case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.

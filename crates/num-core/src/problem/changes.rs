@@ -41,7 +41,7 @@ impl Problem {
     /// This problem with a floor for the rate of every flow over all its paths, which is guaranteed to it; 0 for none.
     /// A solve ends as [`Status::Infeasible`](crate::Status::Infeasible) where the floors do not fit. The floor of a
     /// flow without an open path does not count. A flow without a floor for which the others leave nothing, and whose
-    /// utility is worth −∞ then, is a failed flow. All else is shared.
+    /// marginal utility is ∞ then, is a failed flow. All else is shared.
     ///
     /// # Errors
     /// [`Error::FlowFloor`], or [`Error::Length`] unless there is one floor per flow.

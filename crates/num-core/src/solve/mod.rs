@@ -11,7 +11,7 @@
 //! | `schedule.rs`, `goal.rs`, `deadline.rs`, `progress.rs` | when the loop certifies, ends, and tells an observer |
 //! | `stages.rs`, `cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
 //! | `starved.rs` | flows for which the rates of others leave nothing |
-//! | `fill.rs`, `idle_links.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
+//! | `fill.rs`, `idle_links.rs`, `splits.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
 
 mod ask;
 mod auto;
@@ -33,6 +33,7 @@ mod schedule;
 mod settings;
 mod solution;
 mod solver;
+mod splits;
 mod stages;
 mod starved;
 mod status;

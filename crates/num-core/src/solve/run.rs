@@ -8,6 +8,7 @@ use super::auto::Auto;
 use super::cuts::Found;
 use super::fill::{fill, top_up};
 use super::schedule::CertificateSchedule;
+use super::splits::split_anew;
 use super::{
     Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Solver, State, Status, Stop, bottlenecks,
     idle_links,
@@ -120,7 +121,7 @@ impl Solver {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            let is_stuck = stalled || due && worse == 1;
+            let is_stuck = stalled || due && worse.is_power_of_two();
             if let Some(found) = best.as_ref().filter(|_| is_stuck) {
                 let better = deadline.within(|| self.better(&presolved, &goal, found, stalled))?;
                 best = better.flatten().or(best);
@@ -280,9 +281,10 @@ impl Solver {
         Ok(is_proven.then_some(filled))
     }
 
-    /// A better answer than the best one, without what rounding has left: where single rates are missing, in the best
-    /// one itself, else, once the method has stalled, in the last. The best one may be an early one then: where a flow
-    /// pays nearly nothing, a price of rounding decides whether it counts for the scale of the gap.
+    /// A better answer than the best one: that without what rounding has left, where single rates are missing, or the
+    /// last one of the method, with another split where floors fill links, or once it has stalled. The best one may be
+    /// an early one then: where a flow pays nearly nothing, a price of rounding decides whether it counts for the scale
+    /// of the gap.
     fn better<'p>(
         &self,
         presolved: &'p Presolved,
@@ -290,15 +292,24 @@ impl Solver {
         best: &Best<'p>,
         stalled: bool,
     ) -> Result<Option<Best<'p>>> {
-        if goal.lacks_rates(best.gap) {
-            return self.without_rounding(presolved, goal, best);
-        }
+        let mut better = match goal.lacks_rates(best.gap) {
+            true => self.without_rounding(presolved, goal, best)?,
+            false => None,
+        };
+        let is_met = better.as_ref().is_some_and(|better| goal.is_met(better.gap, better.kkt_residual));
         // Prices prove nothing of max-min rates.
-        if !stalled || self.problem.curvature() == Curvature::MaxMin {
-            return Ok(None);
+        if is_met || self.problem.curvature() == Curvature::MaxMin {
+            return Ok(better);
         }
-        let last = self.certified(presolved, goal, &self.state.rates, &self.state.prices)?;
-        Ok(self.without_rounding(presolved, goal, &last)?.filter(|better| better.rank < best.rank))
+        let State { rates, prices, .. } = &self.state;
+        let split = split_anew(&self.problem, presolved, rates)?;
+        if split.is_some() || stalled && !goal.lacks_rates(best.gap) {
+            let last = self.certified(presolved, goal, split.as_ref().unwrap_or(rates), prices)?;
+            let rank = better.as_ref().map_or(best.rank, |better| better.rank);
+            let last = self.without_rounding(presolved, goal, &last)?.unwrap_or(last);
+            better = Some(last).filter(|last| last.rank < rank).or(better);
+        }
+        Ok(better)
     }
 
     /// An answer without what rounding has left, where that is better. A flow with a tiny rate is hurt by an idle

@@ -2,8 +2,8 @@
 //! have no floor beside floors.
 //!
 //! Rates that are kept fill links to the tolerance of the stage that found them, and floors to rounding. What is left
-//! there is no room: a utility that is worth −∞ at rate 0 would share it out over more decades than floats have. Such
-//! flows are closed, as those whose links have failed.
+//! there is no room: utilities with an infinite marginal at rate 0 would share it out over more decades than floats have,
+//! at prices without end. Such flows are closed, as those whose links have failed.
 //!
 //! A flow is starved where each of its open paths has room for no more than that part of what it could carry alone, and
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
@@ -28,19 +28,19 @@ pub(super) fn least(ask: &Ask) -> f64 {
     ask.settings.tol.clamp(NEGLIGIBLE, MOST)
 }
 
-/// The paths of the flows that are worth −∞ without a rate and get none beside floors, given rates of all paths that
-/// carry these. What is no more than [`ROUNDING`] of what a path could carry is no room.
+/// The paths of the flows whose first rate is worth any price and that get none beside floors, given rates of all paths
+/// that carry these. What is no more than [`ROUNDING`] of what a path could carry is no room.
 ///
 /// # Errors
 /// Those of [`solve`].
 pub(crate) fn paths_beside_floors(problem: &Problem, carrying: &[f64]) -> Result<Vec<u32>> {
-    let needs_a_rate = |flow: usize| {
+    let has_no_largest_price = |flow: usize| {
         let (utility, place) = problem.utility(flow);
-        utility.value(place, 0.0) == f64::NEG_INFINITY
+        utility.marginal(place, 0.0) == f64::INFINITY
     };
     // The floors of as many paths have been added up.
     let least = ROUNDING.max(carrying.len() as f64 * f64::EPSILON);
-    paths(problem, needs_a_rate, carrying, least, &Settings::default())
+    paths(problem, has_no_largest_price, carrying, least, &Settings::default())
 }
 
 /// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths

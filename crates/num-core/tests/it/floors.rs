@@ -1,6 +1,12 @@
 //! Floors: least rates that are guaranteed to flows.
 
-use netnum_core::{AlphaFair, Ask, BandwidthFunction, Linear, Paths, Problem, Status, certify, solve};
+use std::fmt::Write;
+
+use netnum_core::{
+    AlphaFair, Ask, BandwidthFunction, KShortest, Linear, Paths, Problem, Status, Topology, Utilities, certify, solve,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Two flows on a link of capacity 10, of which the first has a floor of 7.
 fn one_link(floor: f64) -> Problem {
@@ -222,12 +228,16 @@ fn a_flow_for_which_floors_leave_nothing_is_a_failed_flow() {
     let (rates, failed, _) = beside_floors(&problem.with_flow_floors([vec![0.1; 10], vec![0.0; 2]].concat()).unwrap());
     assert_eq!((rates[10], failed), (0.0, vec![10]));
     assert!((rates[11] - 3.0).abs() < 1e-5, "{rates:?}");
-    // A little is no nothing, and a utility that is worth 0 without a rate has its optimum there.
+    // A little is no nothing.
     let (rates, failed, _) = beside_floors(&one_link(10.0 - 1e-6));
     assert!((rates[1] - 1e-6).abs() < 1e-9 && failed.is_empty(), "{rates:?}");
-    let root = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), AlphaFair::new(0.5, 1.0).unwrap()).unwrap();
-    let (rates, failed, _) = beside_floors(&root.with_flow_floors(vec![10.0, 0.0]).unwrap());
-    assert!((rates[0] - 10.0).abs() < 1e-9 && failed.is_empty(), "{rates:?}");
+    // Only flows whose first rate is worth any price are left out.
+    let failed = |utility: Utilities| {
+        let problem = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), utility).unwrap();
+        beside_floors(&problem.with_flow_floors(vec![10.0, 0.0]).unwrap()).1
+    };
+    assert_eq!(failed(AlphaFair::new(0.5, 1.0).unwrap().into()), [1]);
+    assert!(failed(Linear::new(1.0).unwrap().into()).is_empty());
 }
 
 #[test]
@@ -251,4 +261,49 @@ fn in_the_first_class_floors_of_later_ones_leave_a_flow_nothing_too() {
     let solution = solve(&problem, &Ask::default()).unwrap();
     assert_eq!((solution.status, &*solution.failed_flows), (Status::Optimal, &[1][..]));
     assert_eq!(solution.flow_rates, [10.0, 0.0]);
+}
+
+/// Floors that are all that some flows can have at once leave no rates inside of the links that they fill, and only
+/// one split of their flows, or a few.
+#[test]
+fn what_the_max_min_rates_of_some_flows_leave_is_shared_by_the_others() {
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let nodes = rng.random_range(4..9);
+        // A ring with some chords, all of a few capacities.
+        let mut text = String::new();
+        for node in 0..nodes {
+            for other in node + 1..nodes {
+                if other == node + 1 || node + nodes == other + 1 || rng.random_bool(0.3) {
+                    writeln!(text, "n{node} n{other} {}", rng.random_range(1..4)).unwrap();
+                }
+            }
+        }
+        let net = Topology::from_edges(&text).unwrap();
+        let flows = rng.random_range(3..15);
+        let (sources, destinations): (Vec<usize>, Vec<usize>) = (0..flows)
+            .map(|_| {
+                let source = rng.random_range(0..nodes);
+                (source, (source + rng.random_range(1..nodes)) % nodes)
+            })
+            .unzip();
+        let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(3)).unwrap();
+        let has_floor: Vec<bool> = (0..flows).map(|flow| flow == 0 || rng.random_bool(0.6)).collect();
+        let alpha = [0.5, 1.0, 2.0][rng.random_range(0..3)];
+        let capacities = net.capacities().to_vec();
+        let problem = Problem::grouped(capacities, paths, group.clone(), AlphaFair::new(alpha, 1.0).unwrap()).unwrap();
+        let without: Vec<u32> =
+            (0..).zip(&group).filter(|(_, flow)| !has_floor[**flow as usize]).map(|(path, _)| path).collect();
+        let first = problem.clone().with_utility(AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
+        let first = solve(&first.with_paths_closed(&without).unwrap(), &Ask::default()).unwrap();
+        assert_eq!(first.status, Status::Optimal, "{seed}: {first}");
+        let floors: Vec<f64> = first.flow_rates.iter().map(|rate| rate * (1.0 - 1e-15)).collect();
+        let problem = problem.with_flow_floors(floors.clone()).unwrap();
+        let solution = solve(&problem, &Ask::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "{seed}: {solution}");
+        let kept = |(rate, floor): (&f64, &f64)| *rate >= floor * (1.0 - 1e-9);
+        assert!(solution.flow_rates.iter().zip(&floors).all(kept), "{seed}: {:?}, {floors:?}", solution.flow_rates);
+        let found = certify(&problem, &solution.rates, &solution.prices).unwrap();
+        assert!(found.relative_gap < 1e-6 && found.kkt_residual < 1e-3, "{seed}: {found:?}");
+    }
 }

@@ -67,7 +67,7 @@ impl InteriorPoint {
         self.each_part(problem, |part, _, prices| part.respond(problem, prices))?;
         self.add_up_loads();
         let Variables { slacks, prices, .. } = &mut self.variables;
-        for ((slack, capacity), load) in slacks.iter_mut().zip(&problem.capacities).zip(&self.residuals.links) {
+        for ((slack, capacity), load) in slacks.iter_mut().zip(&self.capacities).zip(&self.residuals.links) {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
         let products = slacks.iter().zip(&*prices).map(|(slack, price)| slack * price);

@@ -7,7 +7,9 @@
 //! q_p + k_p    in place of q_p: what all paths of a flow cost alike belongs to Q
 //! ```
 //!
-//! Rates that are given have no room to move in, so that no barrier can hold them.
+//! Rates that are given have no room to move in, so that no barrier can hold them. Where floors fill a link there is no
+//! room for any rate, and prices grow without end: there the method works within a little more than the capacity
+//! first, c (1 + 10⁻⁷), and what is over it is left to the splits that are found anew (`../splits.rs`).
 
 use super::chunk::Chunk;
 use super::given::Given;
@@ -20,6 +22,8 @@ use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, System};
 use crate::utility::Curvature;
 
+/// The part of its capacity by which a link is eased that floors fill.
+const EASED: f64 = 1e-7;
 /// How far above its floor a flow begins, as a part of it, and of the way to the most that it can have.
 const ABOVE: f64 = 0.1;
 const OF_ROOM: f64 = 0.5;
@@ -160,6 +164,15 @@ impl Several {
             prices.iter_mut().zip(costs).for_each(|(price, cost)| *price += cost - alike);
         }
     }
+}
+
+/// The capacities within which the method works: where the floors fill a link, by [`EASED`] more. No rates are inside
+/// there, so that prices have no end.
+pub(super) fn eased_capacities(problem: &Presolved) -> Result<Vec<f64>> {
+    let mut capacities = problem.capacities.clone();
+    let full = capacities.iter_mut().zip(problem.links_full_of_floors()?).filter(|(_, is_full)| *is_full);
+    full.for_each(|(capacity, _)| *capacity *= 1.0 + EASED);
+    Ok(capacities)
 }
 
 impl InteriorPoint {

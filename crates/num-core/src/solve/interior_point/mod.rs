@@ -54,7 +54,7 @@ mod residuals;
 mod variables;
 mod warm_start;
 
-use floors::mean_cost;
+use floors::{eased_capacities, mean_cost};
 use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
@@ -74,6 +74,10 @@ pub(super) struct InteriorPoint {
     parts: Vec<Part>,
     /// Number of complementary pairs *(given)*.
     pairs: f64,
+    /// As [`eased_capacities`] has them, or those of the problem *(given)*.
+    capacities: Vec<f64>,
+    /// Whether the capacities are not those of the problem *(given)*.
+    is_eased: bool,
     /// As [`mean_cost`] has it *(given)*.
     mean_cost: Option<f64>,
     variables: Variables,
@@ -137,7 +141,12 @@ impl InteriorPoint {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
-        let found = for_each(&*problem.workers, problem.flow_ranges(), |flows| Part::new(problem, flows))?;
+        Self::within(eased_capacities(problem)?, problem)
+    }
+
+    /// The method within given capacities.
+    fn within(capacities: Vec<f64>, problem: &Presolved) -> Result<Self> {
+        let found = for_each(&*problem.workers, problem.flow_ranges(), |flows| Part::new(problem, &capacities, flows))?;
         let (mut parts, mut several_paths) = (Vec::new(), Vec::new());
         for (number, (mut part, several)) in found.into_iter().enumerate() {
             part.several.part = number;
@@ -156,6 +165,8 @@ impl InteriorPoint {
         Ok(Self {
             pairs: (links + parts.iter().map(|part| part.barriers.pairs()).sum::<usize>()) as f64,
             parts,
+            is_eased: capacities != problem.capacities,
+            capacities,
             mean_cost: mean_cost(problem)?,
             variables: Variables::new(links),
             residuals: Residuals { links: vec![0.0; links], ..Residuals::default() },
@@ -198,6 +209,12 @@ impl Method for InteriorPoint {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        if self.progress.since > PATIENCE {
+            // Not stalled yet: the capacities were eased, and now are not.
+            *self = Self::within(problem.capacities.clone(), problem)?;
+            state.prices.copy_from_slice(&problem.first_prices);
+            self.start(problem, state)?;
+        }
         if !matches!(self.start, Start::Done) {
             match self.start {
                 Start::Warm => self.start_warm(problem)?,
@@ -233,7 +250,7 @@ impl Method for InteriorPoint {
     }
 
     fn has_stalled(&self) -> bool {
-        self.progress.since > PATIENCE
+        self.progress.since > PATIENCE && !self.is_eased
     }
 }
 

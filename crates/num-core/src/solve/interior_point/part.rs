@@ -92,7 +92,11 @@ impl Part {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(problem: &Presolved, range: Range<usize>) -> Result<(Self, Vec<Range<usize>>)> {
+    pub(super) fn new(
+        problem: &Presolved,
+        capacities: &[f64],
+        range: Range<usize>,
+    ) -> Result<(Self, Vec<Range<usize>>)> {
         let (mut pacer, paths) = (Pacer::new(), problem.paths_of_all(&range));
         let (mut numbers, mut may_be_tiny) = (Numbered::new(&range, ABSENT), Numbered::new(&range, false));
         let (mut several_paths, mut breakpoints) = (Vec::new(), Breakpoints::default());
@@ -110,7 +114,7 @@ impl Part {
                 pacer.did(8 * problem.paths_of(flow).len())?;
                 let saturation = problem.bounds.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
-                let (given, floor) = (Given::of(problem, flow), problem.bounds.floors[flow]);
+                let (given, floor) = (Given::of(problem, capacities, flow), problem.bounds.floors[flow]);
                 if given != Given::Nothing {
                     all_given[flow] = given;
                 }
@@ -140,7 +144,7 @@ impl Part {
                     }
                     let cap =
                         if several { problem.bounds.caps[path] } else { problem.bounds.caps[path].min(saturation) };
-                    if cap < problem.paths.row(path).narrowest(&problem.capacities) {
+                    if cap < problem.paths.row(path).narrowest(capacities) {
                         caps.push((path as u32, cap));
                     }
                 }

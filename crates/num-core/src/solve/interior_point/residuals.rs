@@ -82,7 +82,7 @@ impl InteriorPoint {
             of_caps.iter_mut().zip(found.priced).for_each(|(sum, own)| *sum += own);
         }
         let (mut complementarity, mut infeasibility, mut priced) = (0.0, 0.0, 0.0);
-        let links = residuals.links.iter_mut().zip(&problem.capacities);
+        let links = residuals.links.iter_mut().zip(&self.capacities);
         for ((residual, capacity), (price, slack)) in links.zip(now.prices.iter().zip(&now.slacks)) {
             *residual = capacity - *residual - slack;
             complementarity += price * slack;

@@ -50,7 +50,7 @@ impl InteriorPoint {
         })?;
         let revenue: f64 = of_parts.into_iter().sum();
         self.add_up_loads();
-        let links = self.variables.prices.iter().zip(problem.capacities.iter().zip(&self.residuals.links));
+        let links = self.variables.prices.iter().zip(self.capacities.iter().zip(&self.residuals.links));
         let wrong: f64 = links.map(|(price, (capacity, load))| price * (capacity - load).abs()).sum();
         if wrong > FARTHEST * revenue {
             return self.start_cold(problem);
@@ -64,7 +64,7 @@ impl InteriorPoint {
         })?;
         self.add_up_loads();
         let Variables { slacks, prices, .. } = &mut self.variables;
-        let links = slacks.iter_mut().zip(prices).zip(problem.capacities.iter().zip(&self.residuals.links));
+        let links = slacks.iter_mut().zip(prices).zip(self.capacities.iter().zip(&self.residuals.links));
         for ((slack, price), (capacity, load)) in links {
             let far = (centre / price.max(LEAST)).min(MOST_SLACK * capacity);
             *slack = (capacity - *load).max(far);
