@@ -464,22 +464,25 @@ class Prices:
         dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         lacks = np.where(at_floor & (lacks <= eased * pays), 0, lacks)
-        # Of the best response alike: a price at the edge of U' decides whether a path is used there.
-        would_pay = (self.filled * np.where(self.filled > 0, self.price, 0)).sum(axis=0)
-        held = ((rents > would_pay) | has_enough) & ~at_floor
+        # A price at the edge of U' decides whether the best response uses a path.
+        now = np.append(rates, Real(0))[self.slots]
+        would_pay, pay = ((used * np.where(used > 0, self.price, 0)).sum(axis=0) for used in (self.filled, now))
+        held = ((rents > np.maximum(would_pay, pay)) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
         costs, paid = problem.flow_rates(problem.cost * rates), problem.flow_rates(self.path * rates)
         values, of_all = revenue + costs, scale
-        if scale == 0 and paid[at_floor].sum() > 0:
+        if scale == 0:
             # No flow that is free earns anything: the least that one without a rate would gain alone, or what floors
             # earn and cost.
             most = np.minimum(self.ceiling.sum(axis=0), problem.most)
             gains = problem.worth.gain(np.zeros(problem.flows, Real), most)[free & (y == 0) & problem.served]
-            scale = gains[gains > 0].min(initial=np.inf)
-            if not np.isfinite(scale):
+            least = gains[gains > 0].min(initial=np.inf)
+            if np.isfinite(least):
+                scale = of_all = least
+            elif paid[at_floor].sum() > 0:
                 scale = values[at_floor].sum() + self.free_of_charge(rates, at_floor)
-            of_all = scale if scale > 0 else paid[at_floor].sum() + rents[held].sum()
+                of_all = scale if scale > 0 else paid[at_floor].sum() + rents[held].sum()
         alone = held & (rents > scale)
         worst = (lacks[alone] / rents[alone]).max(initial=0)
         if values[at_floor].sum() > scale:

@@ -24,7 +24,8 @@
 //!
 //! **Bound-limited flows.** A flow at a cap or a saturation gains nothing by a higher rate, however large U' is just
 //! below. Its bounds have the multipliers (U'(y_f) − q_p)₊. It is *bound-limited* when their value
-//! R_f = Σ x_p (U'(y_f) − q_p)₊ exceeds its payment Σ q_p x_p. Over the other flows
+//! R_f = Σ x_p (U'(y_f) − q_p)₊ exceeds its payments Σ q_p x_p and Σ q_p x̂_p: where U' is flat, the rounding of a price
+//! decides whether x uses a path that x̂ uses. Over the other flows
 //!
 //! ```text
 //! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p (Σ_{l ∈ p} a_lp p_l c_l/load_l + k_p)),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
@@ -40,18 +41,18 @@
 //! large as one likes, and what they hold idle is lost by the other flows. All of these flows count as one, with the
 //! sums of their Δ_f and R_f, so that the gap of a cheapest routing is relative to its cost.
 //!
-//! Where there are such flows, and no flow that is free earns anything, S is the least that one of them without a rate
-//! would gain with all that it could carry alone,
+//! Where no flow that is free earns anything, S is the least that one of them without a rate would gain with all that
+//! it could carry alone,
 //!
 //! ```text
 //! S = min_f U_f(r'_f) − U_f(0) > 0      over the free flows with ŷ_f = 0,  r'_f = min(r_f, Σ_p r_p)
 //! ```
 //!
 //! so that a gap of ε says that each of them could have no more than the part ε of that. Where there is no such flow,
-//! S is Σ R_f of the flows at floors. The least cost may be 0: where the best responses cost nothing, costs count as at
-//! least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that is 0 as well,
-//! nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is relative to what
-//! they pay and all other R_f.
+//! S is Σ R_f of the flows that are held by floors. The least cost may be 0: where the best responses cost nothing,
+//! costs count as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that
+//! is 0 as well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is
+//! relative to what they pay and all other R_f.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -112,7 +113,7 @@ impl FeasiblePoint<'_> {
                 best.marginals.resize(flows.len(), 0.0);
                 block.utility.marginal_into(places, &best.rates, &mut best.marginals);
             }
-            let may_starve = !problem.bounds.floors.is_empty() && rates.contains(&0.0);
+            let may_starve = !is_plain && rates.contains(&0.0);
             alone.clear();
             if may_starve {
                 let most = |flow: usize| {
@@ -161,7 +162,7 @@ impl FeasiblePoint<'_> {
                 } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
                     bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
-                } else if bound_value > would_pay {
+                } else if bound_value > would_pay.max(paid) {
                     bound_limited.push(BoundLimited { flow, missing, value: bound_value, is_at_floor: false });
                 } else {
                     free.missing += missing;
@@ -375,11 +376,11 @@ impl Free {
     fn scales(&self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<[f64; 2]> {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let Floors { revenue, costs, best_costs, spread, paid } = self.floors;
+        if scale == 0.0 && self.least_alone < f64::INFINITY {
+            return Ok([self.least_alone; 2]);
+        }
         if scale != 0.0 || paid == 0.0 {
             return Ok([scale; 2]);
-        }
-        if self.least_alone < f64::INFINITY {
-            return Ok([self.least_alone; 2]);
         }
         let earned = revenue + if best_costs == 0.0 { costs.max(spread) } else { costs };
         if earned != 0.0 {

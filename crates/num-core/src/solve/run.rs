@@ -123,7 +123,7 @@ impl Solver {
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             let is_stuck = stalled || due && worse.is_power_of_two();
             if let Some(found) = best.as_ref().filter(|_| is_stuck) {
-                let better = deadline.within(|| self.better(&presolved, &goal, found, stalled))?;
+                let better = deadline.within(|| self.better(&presolved, &goal, found))?;
                 best = better.flatten().or(best);
                 if let Some(status) = self.final_status(&goal, best.as_ref())? {
                     break status;
@@ -282,32 +282,22 @@ impl Solver {
     }
 
     /// A better answer than the best one: that without what rounding has left, where single rates are missing, or the
-    /// last one of the method, with another split where floors fill links, or once it has stalled. The best one may be
-    /// an early one then: where a flow pays nearly nothing, a price of rounding decides whether it counts for the scale
-    /// of the gap.
-    fn better<'p>(
-        &self,
-        presolved: &'p Presolved,
-        goal: &Goal,
-        best: &Best<'p>,
-        stalled: bool,
-    ) -> Result<Option<Best<'p>>> {
+    /// last one of the method with another split, where floors fill links.
+    fn better<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
         let mut better = match goal.lacks_rates(best.gap) {
             true => self.without_rounding(presolved, goal, best)?,
             false => None,
         };
-        let is_met = better.as_ref().is_some_and(|better| goal.is_met(better.gap, better.kkt_residual));
         // Prices prove nothing of max-min rates.
-        if is_met || self.problem.curvature() == Curvature::MaxMin {
-            return Ok(better);
-        }
-        let State { rates, prices, .. } = &self.state;
-        let split = split_anew(&self.problem, presolved, rates)?;
-        if split.is_some() || stalled && !goal.lacks_rates(best.gap) {
-            let last = self.certified(presolved, goal, split.as_ref().unwrap_or(rates), prices)?;
+        let is_met = better.as_ref().is_some_and(|better| goal.is_met(better.gap, better.kkt_residual));
+        if !is_met
+            && self.problem.curvature() != Curvature::MaxMin
+            && let Some(rates) = split_anew(&self.problem, presolved, &self.state.rates)?
+        {
+            let split = self.certified(presolved, goal, &rates, &self.state.prices)?;
+            let split = self.without_rounding(presolved, goal, &split)?.unwrap_or(split);
             let rank = better.as_ref().map_or(best.rank, |better| better.rank);
-            let last = self.without_rounding(presolved, goal, &last)?.unwrap_or(last);
-            better = Some(last).filter(|last| last.rank < rank).or(better);
+            better = Some(split).filter(|split| split.rank < rank).or(better);
         }
         Ok(better)
     }
