@@ -18,3 +18,9 @@ pub(crate) const SUMMED: f64 = 1e-11;
 pub(crate) const GRACE: Duration = Duration::from_millis(20);
 /// In the place of a number: none.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// What the floors of so many paths leave at most, as a part of a capacity, where they leave nothing: the rounding of
+/// their sums.
+pub(crate) fn no_room(paths: usize) -> f64 {
+    ROUNDING.max(paths as f64 * f64::EPSILON)
+}

@@ -16,10 +16,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
 use crate::solve::paths_beside_floors;
-use crate::tolerances::ROUNDING;
-
-/// What floors that fill a link leave of its capacity at most.
-const FULL: f64 = 1e-10;
+use crate::tolerances::{ROUNDING, no_room};
 
 /// Why the floors of a problem do not fit: an inequality that no rates satisfy.
 ///
@@ -99,16 +96,17 @@ impl Presolved {
         Ok(())
     }
 
-    /// Whether the floors fill each link, but for [`FULL`] of its capacity, as they are split where they are known to fit;
-    /// none without floors.
+    /// Whether the floors fill each link, as they are split where they are known to fit; none without floors.
     pub(crate) fn links_full_of_floors(&self) -> Result<Vec<bool>> {
         if !self.ranks().any(!self.bounds.floors.is_empty())? {
             return Ok(Vec::new());
         }
-        let mut loads =
-            if self.floor_rates.is_empty() { vec![0.0; self.capacities.len()] } else { self.loads(&self.floor_rates) };
+        let given = !self.floor_rates.is_empty();
+        let mut loads = if given { self.loads(&self.floor_rates) } else { vec![0.0; self.capacities.len()] };
         self.ranks().sum(&mut loads)?;
-        let is_full = |(load, capacity): (&f64, &f64)| *load >= (1.0 - FULL) * capacity;
+        let mut paths = [self.paths.len() as f64];
+        self.ranks().sum(&mut paths)?;
+        let is_full = |(load, capacity): (&f64, &f64)| *load >= (1.0 - no_room(paths[0] as usize)) * capacity;
         Ok(loads.iter().zip(&self.capacities).map(is_full).collect())
     }
 

@@ -170,6 +170,11 @@ impl Solver {
                     _ => best,
                 }
             }
+            Status::Stalled if self.problem.curvature() != Curvature::MaxMin => {
+                let filled = deadline.finish(|| self.filled(&presolved, &goal, best.as_ref()))?.flatten();
+                let is_better = |filled: &Best<'_>| best.as_ref().is_none_or(|best| filled.rank < best.rank);
+                filled.filter(is_better).or(best)
+            }
             _ => best,
         };
         let best = match best {

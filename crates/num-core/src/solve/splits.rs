@@ -9,11 +9,11 @@
 //! feasible of those has the split of the floors that was known, on every flow of such a link.
 
 use crate::concurrent_flow::concurrent_flow;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::{overload, relative};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::tolerances::ROUNDING;
+use crate::tolerances::no_room;
 
 /// δ is so many times what the rates are over capacities, or what the fraction lacks, and no less than [`LEAST`].
 const ROOM: f64 = 4.0;
@@ -27,16 +27,17 @@ const TRIES: usize = 3;
 /// nothing is split, or no such rates are found.
 ///
 /// # Errors
-/// [`Error::Stopped`](crate::Error::Stopped).
+/// [`Error::Stopped`].
 pub(super) fn split_anew(problem: &Problem, presolved: &Presolved, rates: &[f64]) -> Result<Option<Vec<f64>>> {
     let is_whole = presolved.ranks().are_alone() && !presolved.is_single_path();
-    if !is_whole || !presolved.links_full_of_floors()?.contains(&true) {
+    let are_numbers = rates.iter().all(|rate| rate.is_finite());
+    if !is_whole || !are_numbers || !presolved.links_full_of_floors()?.contains(&true) {
         return Ok(None);
     }
     let found = problem.flow_rates(&presolved.caller_rates(rates))?;
     let mut room = LEAST.max(ROOM * overload(&relative(presolved.loads(rates), &presolved.capacities)));
     for _ in 0..TRIES {
-        if room.is_nan() || room > MOST {
+        if room > MOST {
             return Ok(None);
         }
         let demand = |(flow, &rate): (usize, &f64)| {
@@ -47,8 +48,11 @@ pub(super) fn split_anew(problem: &Problem, presolved: &Presolved, rates: &[f64]
             }
         };
         let demands = found.iter().enumerate().map(demand).collect();
-        let flow = concurrent_flow(&problem.clone().with_flow_floors(demands)?.with_floors_as_demands())?;
-        if flow.fraction >= 1.0 - ROUNDING - rates.len() as f64 * f64::EPSILON {
+        let flow = match concurrent_flow(&problem.clone().with_flow_floors(demands)?.with_floors_as_demands()) {
+            Err(Error::Unlimited { .. }) => return Ok(None),
+            flow => flow?,
+        };
+        if flow.fraction >= 1.0 - no_room(rates.len()) {
             let part = flow.fraction.min(1.0) / flow.fraction;
             return Ok(Some(presolved.natural_rates(&flow.rates).iter().map(|rate| rate * part).collect()));
         }

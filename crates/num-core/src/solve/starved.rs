@@ -2,24 +2,27 @@
 //! have no floor beside floors.
 //!
 //! Rates that are kept fill links to the tolerance of the stage that found them, and floors to rounding. What is left
-//! there is no room: utilities with an infinite marginal at rate 0 would share it out over more decades than floats have,
-//! at prices without end. Such flows are closed, as those whose links have failed.
+//! there is no room: utilities with an infinite marginal at rate 0 would share it out over more decades than floats
+//! have, at prices without end. Such flows are closed, as those whose links have failed.
 //!
 //! A flow is starved where each of its open paths has room for no more than that part of what it could carry alone, and
 //! no split of the flows on its full links can move. Where splits can, weighted max-min decides: whoever can have a
 //! rate has one there.
 
+use std::cell::LazyCell;
 use std::time::Instant;
 
 use super::{Ask, Settings, Solution, Status, solve};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
-use crate::tolerances::{NEGLIGIBLE, ROUNDING};
+use crate::tolerances::{NEGLIGIBLE, no_room};
 use crate::utility::families::AlphaFair;
 
 /// Of the tolerance of the stages before, the most that counts.
 const MOST: f64 = 1e-6;
+/// A flow gains nothing where it gains no more than this part of what it would gain alone.
+const WORTH: f64 = 1.001e-6;
 /// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
 const EASED: [f64; 3] = [0.0, 1e-13, 1e-11];
 
@@ -29,18 +32,27 @@ pub(super) fn least(ask: &Ask) -> f64 {
 }
 
 /// The paths of the flows whose first rate is worth any price and that get none beside floors, given rates of all paths
-/// that carry these. What is no more than [`ROUNDING`] of what a path could carry is no room.
+/// that carry these. No more than [`no_room`] of what a path could carry is no room, but where even that would be worth
+/// something to the flow, as with an α just below 1.
 ///
 /// # Errors
 /// Those of [`solve`].
 pub(crate) fn paths_beside_floors(problem: &Problem, carrying: &[f64]) -> Result<Vec<u32>> {
-    let has_no_largest_price = |flow: usize| {
+    let least = no_room(carrying.len());
+    let most = LazyCell::new(|| weights(problem));
+    let needs_a_rate = |flow: usize| {
         let (utility, place) = problem.utility(flow);
-        utility.marginal(place, 0.0) == f64::INFINITY
+        let gain = |part: f64| utility.value(place, part * most[flow]) - utility.value(place, 0.0);
+        let is_nothing = || gain(least) <= WORTH * gain(1.0);
+        utility.marginal(place, 0.0) == f64::INFINITY && (is_lost(problem, flow) || is_nothing())
     };
-    // The floors of as many paths have been added up.
-    let least = ROUNDING.max(carrying.len() as f64 * f64::EPSILON);
-    paths(problem, has_no_largest_price, carrying, least, &Settings::default())
+    paths(problem, needs_a_rate, carrying, least, &Settings::default())
+}
+
+/// Whether a flow without a rate is worth −∞.
+fn is_lost(problem: &Problem, flow: usize) -> bool {
+    let (utility, place) = problem.utility(flow);
+    utility.value(place, 0.0) == f64::NEG_INFINITY
 }
 
 /// The paths of the starved flows of a class, in a stage in which all others have their rates, given rates of all paths
@@ -90,7 +102,8 @@ pub(super) fn paths(
         for (flow, is_starved) in is_starved.iter_mut().enumerate().filter(|(_, is_starved)| **is_starved) {
             // Next to nothing has few digits, and levels are found to these. Where nothing is proven nobody is starved.
             let most_of = |found: &Solution| found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
-            *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least.max(NEGLIGIBLE) * weights[flow]);
+            let least = if is_lost(stage, flow) { least.max(NEGLIGIBLE) } else { least };
+            *is_starved = found.as_ref().is_some_and(|found| most_of(found) <= least * weights[flow]);
         }
     }
     Ok(paths().filter(|(_, flow)| is_starved[*flow]).map(|(path, _)| path as u32).collect())

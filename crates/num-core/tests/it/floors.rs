@@ -238,6 +238,22 @@ fn a_flow_for_which_floors_leave_nothing_is_a_failed_flow() {
     };
     assert_eq!(failed(AlphaFair::new(0.5, 1.0).unwrap().into()), [1]);
     assert!(failed(Linear::new(1.0).unwrap().into()).is_empty());
+    // A tenth power is worth something even at the rounding of a capacity.
+    assert!(failed(AlphaFair::new(0.9, 1.0).unwrap().into()).is_empty());
+}
+
+#[test]
+fn a_flow_beside_floors_has_as_little_as_these_leave() {
+    for left in [2e-12, 5e-11, 1e-9, 1e-6] {
+        for alpha in [0.5, 0.9, 1.0, 2.0] {
+            let utility = AlphaFair::new(alpha, 1.0).unwrap();
+            let problem = Problem::new(vec![10.0], Paths::from_lists([[0], [0]]), utility).unwrap();
+            let problem = problem.with_flow_floors(vec![10.0 * (1.0 - left), 0.0]).unwrap();
+            let (rates, failed, iterations) = beside_floors(&problem);
+            assert!(failed.is_empty() && iterations < 300, "{left}, {alpha}: {iterations}");
+            assert!((rates[1] / (10.0 * left) - 1.0).abs() < 1e-3, "{left}, {alpha}: {rates:?}");
+        }
+    }
 }
 
 #[test]
@@ -305,5 +321,11 @@ fn what_the_max_min_rates_of_some_flows_leave_is_shared_by_the_others() {
         assert!(solution.flow_rates.iter().zip(&floors).all(kept), "{seed}: {:?}, {floors:?}", solution.flow_rates);
         let found = certify(&problem, &solution.rates, &solution.prices).unwrap();
         assert!(found.relative_gap < 1e-6 && found.kkt_residual < 1e-3, "{seed}: {found:?}");
+        // Max-min rates of all, with these floors, say who can have a rate at all.
+        let all = problem.with_utility(AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
+        let all = solve(&all, &Ask::default()).unwrap();
+        assert_eq!(all.status, Status::Optimal, "{seed}: {all}");
+        let without = (0u32..).zip(&all.flow_rates).filter(|(_, rate)| **rate < 1e-9).map(|(flow, _)| flow);
+        assert_eq!(solution.failed_flows, without.collect::<Vec<_>>(), "{seed}");
     }
 }

@@ -177,3 +177,18 @@ fn auto_chooses_again_where_it_starts_from_prices() {
     let again = solve(&problem, &Ask::default().with_prices(first.prices)).unwrap();
     assert_eq!(again.method, "fast-ned");
 }
+
+#[test]
+fn steps_after_the_answer_do_not_begin_again() {
+    for seed in 0..5 {
+        let (name, problem) = random_problem(seed);
+        let mut solver = Solver::new(&problem, &Ask::by("interior-point")).unwrap();
+        solver.step(60).unwrap();
+        let gap = solver.certificate().unwrap().relative_gap;
+        for _ in 0..10 {
+            solver.step(30).unwrap();
+            let later = solver.certificate().unwrap().relative_gap;
+            assert!(later <= 10.0 * gap.max(1e-7), "{name}: {gap:e}, then {later:e}");
+        }
+    }
+}

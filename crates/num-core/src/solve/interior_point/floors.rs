@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Rates that are given have no room to move in, so that no barrier can hold them. Where floors fill a link there is no
-//! room for any rate, and prices grow without end: there the method works within a little more than the capacity
-//! first, c (1 + 10⁻⁷), and what is over it is left to the splits that are found anew (`../splits.rs`).
+//! room for any rate, and prices grow without end: with several paths the method works within a little
+//! more than the capacity first, c (1 + 10⁻⁷), and what is over it is left to the splits that are found anew
+//! (`../splits.rs`).
 
 use super::chunk::Chunk;
 use super::given::Given;
@@ -166,10 +167,13 @@ impl Several {
     }
 }
 
-/// The capacities within which the method works: where the floors fill a link, by [`EASED`] more. No rates are inside
-/// there, so that prices have no end.
+/// The capacities within which the method works: where floors of several paths fill a link, by [`EASED`] more. No rates
+/// are inside there, so that prices have no end.
 pub(super) fn eased_capacities(problem: &Presolved) -> Result<Vec<f64>> {
     let mut capacities = problem.capacities.clone();
+    if problem.is_single_path() {
+        return Ok(capacities);
+    }
     let full = capacities.iter_mut().zip(problem.links_full_of_floors()?).filter(|(_, is_full)| *is_full);
     full.for_each(|(capacity, _)| *capacity *= 1.0 + EASED);
     Ok(capacities)

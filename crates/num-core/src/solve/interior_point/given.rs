@@ -13,7 +13,7 @@ pub(super) enum Given {
 /// A floor leaves no room that is within this part of the most that its flow can have.
 const NO_ROOM: f64 = 1e-10;
 impl Given {
-    /// Beside [`eased_capacities`](super::floors::eased_capacities).
+    /// Of a flow, within the capacities that the method works in.
     pub(super) fn of(problem: &Presolved, capacities: &[f64], flow: usize) -> Self {
         let (floor, own) = (problem.bounds.floors[flow], problem.paths_of(flow));
         if floor == 0.0 {

@@ -209,8 +209,8 @@ impl Method for InteriorPoint {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        if self.progress.since > PATIENCE {
-            // Not stalled yet: the capacities were eased, and now are not.
+        if self.is_eased && self.progress.since > PATIENCE {
+            // It has stalled within eased capacities, whose prices are no start for others.
             *self = Self::within(problem.capacities.clone(), problem)?;
             state.prices.copy_from_slice(&problem.first_prices);
             self.start(problem, state)?;
