@@ -20,6 +20,9 @@
 //! `at once`: flows of web-search sizes between random servers of the same leaf-spine, all arriving at time 0, so that
 //! nearly every end changes the rates of many others.
 //!
+//! `large`: the workload of the first rows on fabrics of thousands of servers: a leaf-spine of 384 racks of 16 servers
+//! under 16 spines, and the fat tree of 32-port switches, which has 8192; all links at 10 Gbit/s.
+//!
 //! `all-reduce`: 400 MB in a ring of workers on a leaf-spine, each step of which waits for the one before.
 
 mod common;
@@ -42,6 +45,9 @@ const TEXTBOOK_FLOWS: usize = 10_000;
 
 /// Numbers of flows that arrive together.
 const CROWDS: [usize; 3] = [1000, 5000, 20_000];
+
+/// The number of flows on large fabrics; as a test, fewer.
+const MANY_FLOWS: [usize; 2] = [100_000, 1000];
 
 /// Numbers of workers in a ring.
 const RINGS: [usize; 3] = [32, 256, 1024];
@@ -294,6 +300,35 @@ fn measure_crowds(criterion: &mut Criterion) {
     }
 }
 
+fn measure_large_fabrics(criterion: &mut Criterion) {
+    let flows = MANY_FLOWS[usize::from(common::is_test())];
+    let fabrics = [
+        ("leaf-spine", Topology::leaf_spine(384, 16, 16, 10e9, 10e9), &["max-min", "srpt", "pias"][..]),
+        ("fat tree", Topology::fat_tree(32, 10e9), &["max-min"]),
+    ];
+    for (fabric, net, names) in fabrics {
+        let net = net.expect("the fabric is well formed");
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows);
+        let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
+        for name in names {
+            let id = BenchmarkId::new(format!("{fabric}, {name}"), flows);
+            let seconds = common::measure(criterion, "large", id, PLAN, |count| {
+                let began = Instant::now();
+                for _ in 0..count {
+                    let (mut routing, mut policy) = (Ecmp::new(1), policy(name, &Options::new()).expect("it exists"));
+                    let report =
+                        simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
+                    let _ = black_box(report.expect("well formed"));
+                }
+                began.elapsed()
+            });
+            if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
+                println!("{flows} flows on a large {fabric}, {name}: {seconds:.3} s");
+            }
+        }
+    }
+}
+
 /// An all-reduce in a ring on a leaf-spine fabric, max-min: each of its steps waits for the one before.
 fn measure_all_reduce(criterion: &mut Criterion) {
     for &workers in &RINGS[..if common::is_test() { 1 } else { RINGS.len() }] {
@@ -334,6 +369,7 @@ fn main() {
     measure_routings(&mut criterion, FLOWS[1]);
     measure_policies(&mut criterion, FLOWS[1]);
     measure_crowds(&mut criterion);
+    measure_large_fabrics(&mut criterion);
     measure_all_reduce(&mut criterion);
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();

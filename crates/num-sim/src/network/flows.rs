@@ -13,7 +13,9 @@ use super::route::Route;
 use super::source::Source;
 
 /// A flow that has arrived and not ended. Amounts are in bits.
+// In one line of the cache.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub struct Flow {
     /// Its number in the workload.
     pub number: u32,

@@ -11,8 +11,12 @@ use super::state::NetworkState;
 use crate::numbers::{BITS, ROUNDING};
 use crate::timeline::Changes;
 
+/// In one line of the cache: with many links, what an event costs is the lines that it reads.
 #[derive(Debug, Clone, Default)]
+#[repr(align(64))]
 struct LinkTotal {
+    /// That of the link now, once more.
+    capacity: f64,
     since: f64,
     peak: f64,
     bits: f64,
@@ -39,7 +43,8 @@ pub(crate) struct LinkTotals {
 impl LinkTotals {
     /// With loads and capacities over time, if `keeps`.
     pub(crate) fn new(capacities: &[f64], no_limit: f64, keeps: bool) -> Self {
-        let (loads, links) = (vec![0.0; capacities.len()], vec![LinkTotal::default(); capacities.len()]);
+        let total = |&capacity: &f64| LinkTotal { capacity, ..LinkTotal::default() };
+        let (loads, links) = (vec![0.0; capacities.len()], capacities.iter().map(total).collect());
         let kept = keeps.then(Default::default);
         let mut this = Self { capacities: capacities.to_vec(), no_limit, loads, links, kept };
         (0..capacities.len()).for_each(|link| this.keep_capacity(link, 0.0));
@@ -93,11 +98,11 @@ impl LinkTotals {
     /// The load of a link until now was what it is.
     #[inline]
     fn hold(&mut self, link: usize, now: f64) {
-        let (load, capacity, total) = (self.loads[link], self.capacities[link], &mut self.links[link]);
+        let (load, total) = (self.loads[link], &mut self.links[link]);
         if let Some([loads, _]) = self.kept.as_mut().filter(|_| now > total.since) {
-            loads.push(link as u32, total.since, without_drift(load, capacity));
+            loads.push(link as u32, total.since, without_drift(load, total.capacity));
         }
-        total.add_up(load, capacity, now);
+        total.add_up(load, now);
     }
 
     /// A flow has sent bits over a route.
@@ -113,7 +118,7 @@ impl LinkTotals {
         let total = &mut self.links[link];
         let offered = if self.capacities[link] == self.no_limit { f64::INFINITY } else { self.capacities[link] };
         total.offered += if now > total.changed { offered * (now - total.changed) } else { 0.0 };
-        total.changed = now;
+        (total.changed, total.capacity) = (now, capacity);
         self.capacities[link] = capacity;
         self.keep_capacity(link, now);
     }
@@ -122,7 +127,8 @@ impl LinkTotals {
     pub(crate) fn restart(&mut self, now: f64) {
         for link in 0..self.links.len() {
             self.hold(link, now);
-            self.links[link] = LinkTotal { since: now, changed: now, ..LinkTotal::default() };
+            let capacity = self.capacities[link];
+            self.links[link] = LinkTotal { capacity, since: now, changed: now, ..LinkTotal::default() };
         }
     }
 
@@ -161,10 +167,10 @@ impl LinkTotal {
     /// Adds the load over the time that has passed, if any. Without branches: whether another flow on the link has
     /// changed at this instant cannot be predicted.
     #[inline]
-    fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
+    fn add_up(&mut self, load: f64, now: f64) {
         let held = f64::from_bits(load.to_bits() & u64::from(now > self.since).wrapping_neg());
         self.peak = if held > self.peak { held } else { self.peak };
-        let excess = load - capacity;
+        let excess = load - self.capacity;
         self.excess += if excess > 0.0 { excess } else { 0.0 } * (now - self.since);
         self.since = now;
     }

@@ -78,6 +78,26 @@ fn crowds_agree_with_a_full_solve_at_every_event() {
 }
 
 #[test]
+fn many_levels_that_move_at_once_on_a_large_fabric_agree_with_a_full_solve_at_every_event() {
+    let net = Topology::leaf_spine(64, 8, 8, 10e9, 10e9).unwrap();
+    // So many flows are active in the end that more levels move than those of a small network ever do.
+    let workload = poisson(&net, 1500, 20.0, 2);
+    let last = *workload.arrivals().last().unwrap();
+    let change = |time, part| {
+        let every_tenth = net.capacities().iter().enumerate().step_by(10);
+        every_tenth.map(move |(link, capacity)| CapacityChange { time, link: link as u32, capacity: part * capacity })
+    };
+    let changes = change(0.9 * last, 0.5).chain(change(0.95 * last, 1.0)).collect();
+    let settings = RunSettings::default().with_until(last).with_changes(changes);
+    let run = |mut policy| simulate(&net, &workload, &mut Ecmp::new(2), &mut policy, &settings, &mut ()).unwrap();
+    let (report, anew) = (run(MaxMinFair::new()), run(MaxMinFair::full()));
+    assert!(workload.len() - report.ended() > 1000);
+    for (flow, (sent, expected)) in report.bytes_sent.iter().zip(&anew.bytes_sent).enumerate() {
+        assert!((sent - expected).abs() <= 1e-9 * expected, "flow {flow}: {sent} and {expected} bytes");
+    }
+}
+
+#[test]
 fn nothing_is_lost_and_no_link_is_overloaded() {
     let net = Topology::leaf_spine(4, 8, 2, 10e9, 20e9).unwrap();
     let workload = poisson(&net, 5000, 0.8, 3);

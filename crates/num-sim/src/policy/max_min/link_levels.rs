@@ -26,9 +26,9 @@
 //! next link may, it waits again.
 //!
 //! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
-//! on them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all
-//! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
-//! 1/[`FILL_PART`] of it; the next few events then begin with a fill.
+//! on them · hops), some tens of flows; a full [fill](super::fill) costs O(links + all crossings), and replaces the
+//! moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost 1/[`FILL_PART`] of it; the next few
+//! events then begin with a fill.
 
 use netnum_core::internal::interrupt::Pacer;
 
@@ -40,12 +40,14 @@ use crate::error::Result;
 use crate::network::Route;
 use crate::numbers::{LAST_DIGITS, NONE};
 
-/// A fill is faster than more moves than these, and than those of more links that wait.
+/// With few flows, a fill is faster than more moves than these, and than those of more links that wait.
 const MOST_MOVES: usize = 60;
-/// From this many crossings of flows and links on, what moves cost is counted.
+/// From this many crossings of flows and links on, what moves cost is counted instead.
 const MANY_CROSSINGS: usize = 4000;
-/// The fraction of a fill, in crossings that are read, after which a fill is faster: one in this many.
+/// The fraction of a fill, in links and crossings that are read, after which a fill is faster: one in this many.
 const FILL_PART: usize = 4;
+/// To compare so many links that wait costs as much as to read a crossing.
+const COMPARED: usize = 16;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
 
@@ -181,16 +183,21 @@ impl LinkLevels {
         self.refill()
     }
 
-    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
+    /// Sets the capacity of a link. Whether it is another one.
+    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let level = self.levels[link as usize];
         let changed = &mut self.links[link as usize];
         let less = changed.capacity - capacity;
+        if less == 0.0 {
+            return false;
+        }
         changed.capacity = capacity;
         self.filled.set_capacity(link, -less);
-        if less != 0.0 && !changed.still_spare(level, less) {
+        if !changed.still_spare(level, less) {
             let from = if less > 0.0 { changed.lowest_level() } else { level };
             self.wait(link, from);
         }
+        true
     }
 
     /// What is left of a link for others.
@@ -241,7 +248,8 @@ impl LinkLevels {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        if self.waiting.len() > MOST_MOVES {
+        // All of them are to be read.
+        if self.fill_is_faster(self.waiting.len(), self.waiting.len()) {
             return self.refill();
         }
         if self.fills_left > 0 {
@@ -250,9 +258,9 @@ impl LinkLevels {
         }
         self.filled.forget();
         self.find_seconds()?;
-        // With many flows the next events will not be cheaper.
-        let (mut moves, mut read, is_large) = (0, 0, self.crossings >= MANY_CROSSINGS);
+        let (mut moves, mut read) = (0, 0);
         while let Some((place, others)) = self.first_waiting() {
+            read += self.waiting.len() / COMPARED;
             let link = self.waiting[place].link;
             let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
@@ -264,8 +272,9 @@ impl LinkLevels {
                 self.forget(place);
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
-            } else if moves == MOST_MOVES || (is_large && FILL_PART * read > self.crossings) {
-                if is_large {
+            } else if self.fill_is_faster(moves + 1, read) {
+                // With many flows the next events will not be cheaper.
+                if self.is_large() {
                     self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
                     self.fills_left = self.fills;
                 }
@@ -279,6 +288,15 @@ impl LinkLevels {
         }
         self.fills = 0;
         Ok(())
+    }
+
+    fn is_large(&self) -> bool {
+        self.crossings >= MANY_CROSSINGS
+    }
+
+    /// Whether a fill is faster than so many moves, which read so many crossings.
+    fn fill_is_faster(&self, moves: usize, read: usize) -> bool {
+        if self.is_large() { FILL_PART * read > self.links.len() + self.crossings } else { moves > MOST_MOVES }
     }
 
     /// Computes all levels that may have moved by a fill.

@@ -13,8 +13,9 @@ pub(super) struct Crossing {
     pub(super) share: f64,
 }
 
-/// A link with its flows.
+/// A link with its flows, in one line of the cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct SharedLink {
     pub(super) capacity: f64,
     /// While it limits no flow, c_l − Σ_f a_fl m_fl, the capacity that they leave.

@@ -131,7 +131,7 @@ impl Policy for MaxMinFair {
             }
             Event::Ended(_) => {}
             Event::CapChanged(slot) => self.levels.set_cap(slot, flows.flow(slot).cap),
-            Event::CapacityChanged { link, capacity } => self.levels.set_capacity(link, capacity),
+            Event::CapacityChanged { link, capacity } => _ = self.levels.set_capacity(link, capacity),
         }
         Ok(())
     }

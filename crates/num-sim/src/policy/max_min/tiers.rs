@@ -91,22 +91,25 @@ impl Tiers {
     /// Computes the rates that have changed, and calls with each.
     pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
         let Self { tiers, capacities, flows, touched, changed, listed, .. } = self;
-        let mut list = |changed: &mut Vec<u32>, link: u32| {
-            if !std::mem::replace(&mut listed[link as usize], true) {
-                changed.push(link);
-            }
-        };
         for (level, touched) in touched.iter_mut().enumerate() {
             let (above, below) = tiers.split_at_mut(level);
             let tier = &mut below[0];
             if let Some(above) = above.last() {
-                for &link in &*changed {
+                // Where a level has the same capacity as before, and no flow of it changes, so have those below.
+                changed.retain(|&link| {
                     let left = above.left(link);
                     let nothing = left <= ROUNDING * capacities[link as usize];
-                    tier.set_capacity(link, if nothing { 0.0 } else { left });
-                }
+                    let is_other = tier.set_capacity(link, if nothing { 0.0 } else { left });
+                    listed[link as usize] = is_other;
+                    is_other
+                });
             }
             tier.update()?;
+            let mut list = |changed: &mut Vec<u32>, link: u32| {
+                if !std::mem::replace(&mut listed[link as usize], true) {
+                    changed.push(link);
+                }
+            };
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));

@@ -65,7 +65,7 @@ fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any
                 if rng.random_bool(0.2) {
                     let (link, capacity) = (rng.random_range(0..links), f64::from(rng.random_range(0..6u32)));
                     capacities[link as usize] = capacity;
-                    all.iter_mut().for_each(|levels| levels.set_capacity(link, capacity));
+                    all.iter_mut().for_each(|levels| _ = levels.set_capacity(link, capacity));
                 }
                 let place = rng.random_range(0..40u32) as usize;
                 if let Some((slot, _, _, its_cap)) = flows.get_mut(place).filter(|_| rng.random_bool(0.5)) {
