@@ -118,8 +118,8 @@ soak: | need-cargo
 
 # Before all other programs of the machine, whose load would be measured too.
 testbed: | need-cargo
-	cargo build -p netnum-service --bins --example testbed
-	chrt -f 5 cargo run -q -p netnum-service --example testbed -- all target/testbed docs/testbed.md
+	cargo build --release -p netnum-service --bins --example testbed
+	chrt -f 5 cargo run --release -q -p netnum-service --example testbed -- all target/testbed docs/testbed.md
 
 # Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)

@@ -53,7 +53,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::internal::interrupt::{self, Pacer};
-use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length};
+use netnum_core::internal::{Call, UNLIMITED, check_capacity, check_length, check_price};
 use netnum_core::price::Rule;
 use netnum_core::{Certificate, Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -96,8 +96,8 @@ pub struct Allocator {
     settings: AllocatorSettings,
     /// Of every link, as given.
     capacities: Vec<f64>,
-    /// Links that carried nothing at the last tick, and the prices there by the flows that have come since; below 0
-    /// where the capacity has changed before a flow ended.
+    /// Links that carried nothing at the last tick, and the prices there by the flows that have come since, below 0
+    /// where the capacity has changed before a flow ended; and links whose price was set.
     fresh: FxHashMap<u32, f64>,
     /// By slot, the last rate sent to the flow's endpoint; 0 before the first, not a number where the flow had several
     /// paths before, of which anything may have been sent.
@@ -345,6 +345,23 @@ impl Allocator {
         links.iter().zip(capacities).for_each(|(&link, &capacity)| self.capacities[link as usize] = capacity);
         self.fresh.extend(prices);
         self.agreed = false;
+        Ok(())
+    }
+
+    /// Sets the prices of links, from the next tick or response on, such as those of an allocator that had the same
+    /// links by other numbers. What a flow pays that starts before then, on a link that carries nothing as yet, is
+    /// added, and so is what other ranks set.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless every link has a price; [`Error::UnknownLink`], [`Error::Price`]. Nothing has changed
+    /// then.
+    pub fn set_prices(&mut self, links: &[u32], prices: &[f64]) -> Result<()> {
+        check_length("prices", prices.len(), links.len(), "link")?;
+        for (&link, &price) in links.iter().zip(prices) {
+            self.engine.links.check_link(link)?;
+            check_price(link as usize, price)?;
+        }
+        self.fresh.extend(links.iter().copied().zip(prices.iter().copied()));
         Ok(())
     }
 

@@ -339,6 +339,38 @@ fn flows_on_an_empty_link_begin_at_its_capacity() {
 }
 
 #[test]
+fn prices_that_are_set_give_the_rates_of_another_allocator_at_the_first_tick() {
+    let start = |allocator: &mut Allocator, turned: bool| {
+        let paths: [&[u32]; 3] = [&[0, 1], &[0], &[1]];
+        paths.map(|path| {
+            let path: Vec<u32> = path.iter().map(|&link| if turned { 1 - link } else { link }).collect();
+            allocator.start(&path, PowerLaw::log(1.0)).unwrap()
+        })
+    };
+    let mut old = by_name(vec![10.0, 20.0], "ned", settings(None, 0.0));
+    let ids = start(&mut old, false);
+    (0..200).for_each(|_| old.tick().unwrap());
+    let prices = old.prices();
+    // The same links by other numbers.
+    let mut new = by_name(vec![20.0, 10.0], "ned", settings(None, 0.0));
+    let turned = start(&mut new, true);
+    new.set_prices(&[1, 0], &prices).unwrap();
+    new.tick().unwrap();
+    for (id, turned) in ids.into_iter().zip(turned) {
+        let (expected, found) = (old.rate(id).unwrap(), new.rate(turned).unwrap());
+        assert!((found - expected).abs() <= 1e-9 * expected, "{found} instead of {expected}");
+    }
+    let error = |result: netnum_core::Result<()>| result.unwrap_err().to_string();
+    assert_eq!(error(new.set_prices(&[0, 1], &[1.0])), "prices has 1 entries, expected 2, one per link");
+    assert_eq!(error(new.set_prices(&[0, 2], &[1.0, 1.0])), "there is no link 2, expected a link from 0 to 1");
+    let expected = "link 1 has price NaN, expected a finite number >= 0";
+    assert_eq!(error(new.set_prices(&[0, 1], &[1.0, f64::NAN])), expected);
+    let before = new.prices();
+    new.respond().unwrap();
+    assert_eq!(new.prices(), before);
+}
+
+#[test]
 fn a_response_follows_the_prices_and_leaves_them() {
     let mut allocator = by_name(vec![10.0], "ned", settings(None, 0.0));
     let one = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();

@@ -34,6 +34,8 @@ use serde_json::{Value, json};
 const SENDERS: usize = 8;
 /// Of the link to the receiver, in bits per second, with Ethernet headers.
 const CAPACITY: f64 = 200e6;
+/// The part of the link that headroom and the threshold, a hundredth each, leave to the allocator's flows.
+const PACED: f64 = 0.98;
 /// Of a segment's bytes on the wire those that are payload: 1448 of 1514.
 const PAYLOAD: f64 = 1448.0 / 1514.0;
 /// Between two changes of the number of flows.

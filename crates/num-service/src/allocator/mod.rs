@@ -10,9 +10,11 @@
 //! | `settings.rs` | what an operator sets |
 //! | `hosts.rs` | addresses, names and nodes |
 //! | `routes.rs` | paths of flowlets |
+//! | `link_names.rs` | links of two networks that have the same name |
 //! | `snapshot.rs` | the state as text, and back |
 
 mod hosts;
+mod link_names;
 mod routes;
 mod settings;
 mod snapshot;
@@ -97,25 +99,15 @@ impl FlowletAllocator {
         net: Topology,
         hosts: Hosts,
         settings: RateSettings,
-        random: impl FnMut() -> Random,
+        mut random: impl FnMut() -> Random,
     ) -> Result<Self, Error> {
         let (rule, inner) = (Ned::new(settings.gamma), settings.of_allocator());
         let allocator = Allocator::new(net.capacities().to_vec(), rule, inner, settings.threads)?;
-        Ok(Self::with_allocator(net, hosts, settings, allocator, random))
-    }
-
-    fn with_allocator(
-        net: Topology,
-        hosts: Hosts,
-        settings: RateSettings,
-        allocator: Allocator,
-        mut random: impl FnMut() -> Random,
-    ) -> Self {
         let mut session = || EndpointSession::new(settings.lifetime, settings.flowlets_per_endpoint, random());
         let endpoint = |_: &Host| Endpoint { session: session(), flows: FxHashMap::default() };
         let endpoints = hosts.all().iter().map(endpoint).collect();
         let (routes, owners, counts) = (Routes::default(), FxHashMap::default(), Counts::default());
-        Self { net, hosts, routes, settings, allocator, endpoints, owners, counts, unknown: None }
+        Ok(Self { net, hosts, routes, settings, allocator, endpoints, owners, counts, unknown: None })
     }
 
     /// Takes a datagram of an endpoint, by its number in [`Hosts::all`]. Writes the answer to a handshake, which is
@@ -178,17 +170,13 @@ impl FlowletAllocator {
     /// [`Error::Topology`] with links that are missing or new, those of [`Allocator::set_capacities`]; nothing has
     /// changed then.
     pub fn set_network(&mut self, net: Topology) -> Result<(), Error> {
-        let [names, old] = [&net, &self.net].map(Topology::link_names);
-        let mut given: FxHashMap<_, _> = names.iter().zip(net.capacities().iter().copied()).collect();
-        let capacities: Vec<_> = old.iter().map(|name| given.remove(name)).collect();
-        let missing = old.iter().zip(&capacities).filter(|(_, capacity)| capacity.is_none()).map(|(name, _)| name);
-        let new = names.iter().filter(|&name| given.contains_key(name));
-        let differences = [some_of("missing", missing), some_of("new", new)].concat();
-        if !differences.is_empty() {
+        let (places, differences) = link_names::compare(&self.net.link_names(), &net.link_names());
+        if let Some(differences) = differences {
             let what = "a network that is read again has the same links, and one that has failed has capacity 0";
-            return Err(Error::Topology(format!("{what}: {}", differences.join("; "))));
+            return Err(Error::Topology(format!("{what}: {differences}")));
         }
-        let net = self.net.clone().with_capacities(capacities.into_iter().flatten().collect())?;
+        let capacities = places.into_iter().flatten().map(|place| net.capacities()[place as usize]).collect();
+        let net = self.net.clone().with_capacities(capacities)?;
         let links: Vec<u32> = (0..net.links().len() as u32).collect();
         self.allocator.set_capacities(&links, net.capacities())?;
         let is_up = |net: &Topology| net.capacities().iter().map(|&capacity| capacity > 0.0).collect::<Vec<_>>();
@@ -321,14 +309,4 @@ impl FlowletAllocator {
         let part = |(load, &capacity): (f64, &f64)| if capacity > 0.0 { load / capacity } else { 0.0 };
         loads.into_iter().zip(self.net.capacities()).map(part).collect()
     }
-}
-
-/// The first of some links, and how many others there are; empty where there is none.
-fn some_of<'a>(word: &str, mut links: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let first: Vec<_> = links.by_ref().take(3).map(String::as_str).collect();
-    let others = match links.count() {
-        0 => String::new(),
-        count => format!(" and {count} more"),
-    };
-    if first.is_empty() { Vec::new() } else { vec![format!("{word}: {}{others}", first.join(", "))] }
 }

@@ -1,23 +1,27 @@
-//! The state of an allocator as JSON, and back: prices, and every endpoint's flowlets with their rates.
+//! The state of an allocator as JSON, and back: prices by the names of links, and every endpoint's flowlets with their
+//! rates.
 //!
 //! An endpoint that returns within a lifetime tells its flowlets again, and goes on with the rates that it had. What it
 //! does not tell again ends.
 
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use netnum_core::Topology;
-use netnum_parallel::{Allocator, FlowId};
+use netnum_core::{Error, Topology};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{FlowletAllocator, Hosts, Owner, RateSettings};
+use super::{FlowletAllocator, Hosts, RateSettings, link_names};
 use crate::protocol::{Flowlet, Random, Short};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    allocator: String,
-    gamma: f64,
     alpha: f64,
+    /// Of every link, by its name.
+    links: Vec<String>,
+    prices: Vec<f64>,
     flowlets: Vec<WrittenFlowlet>,
 }
 
@@ -26,8 +30,7 @@ struct Written {
 struct WrittenFlowlet {
     endpoint: String,
     id: u32,
-    flow: u64,
-    destination: std::net::Ipv4Addr,
+    destination: Ipv4Addr,
     ports: [u16; 2],
     weight: u16,
     cap: u16,
@@ -41,18 +44,14 @@ pub struct BadSnapshot(String);
 
 impl FlowletAllocator {
     /// The state as JSON.
-    ///
-    /// # Errors
-    /// Those of [`Allocator::to_json`].
-    pub fn to_json(&self) -> Result<String, netnum_core::Error> {
+    pub fn to_json(&self) -> String {
         let mut flowlets = Vec::new();
         for (endpoint, host) in self.endpoints.iter().zip(self.hosts.all()) {
             for (id, flowlet, rate) in endpoint.session.flowlets() {
-                let (Some(flow), Some(rate)) = (endpoint.flows.get(&id), rate) else { continue };
+                let Some(rate) = rate.filter(|_| endpoint.flows.contains_key(&id)) else { continue };
                 flowlets.push(WrittenFlowlet {
                     endpoint: host.name.clone(),
                     id,
-                    flow: flow.to_bits(),
                     destination: flowlet.destination,
                     ports: [flowlet.source_port, flowlet.destination_port],
                     weight: flowlet.weight.code(),
@@ -61,15 +60,17 @@ impl FlowletAllocator {
                 });
             }
         }
-        let RateSettings { gamma, alpha, .. } = self.settings;
-        let written = Written { allocator: self.allocator.to_json()?, gamma, alpha, flowlets };
-        Ok(serde_json::to_string(&written).expect("numbers and strings are JSON"))
+        let (links, prices) = (self.net.link_names(), self.allocator.prices());
+        let written = Written { alpha: self.settings.alpha, links, prices, flowlets };
+        serde_json::to_string(&written).expect("numbers and strings are JSON")
     }
 
-    /// An allocator that goes on from a state. Flowlets of endpoints that the hosts do not name any more end.
+    /// An allocator that goes on from a state, and sentences on what of it has no place any more: links that the
+    /// network does not have, flowlets of endpoints that the hosts do not name, and flowlets without a path. A link
+    /// that is new begins at the price that its flowlets pay.
     ///
     /// # Errors
-    /// [`BadSnapshot`] for another text, or one of another network or of other settings.
+    /// [`BadSnapshot`] for another text, or one of another α.
     pub fn from_json(
         text: &str,
         net: Topology,
@@ -77,69 +78,50 @@ impl FlowletAllocator {
         settings: RateSettings,
         random: impl FnMut() -> Random,
         now: Duration,
-    ) -> Result<Self, BadSnapshot> {
-        let bad = |what: String| BadSnapshot(what);
-        let written: Written = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
-        for (name, found, expected) in
-            [("gamma", written.gamma, settings.gamma), ("alpha", written.alpha, settings.alpha)]
-        {
-            if found != expected {
-                return Err(bad(format!("its {name} is {found}, the one set is {expected}")));
+    ) -> Result<(Self, Vec<String>), BadSnapshot> {
+        let bad = |error: Error| BadSnapshot(error.to_string());
+        let written: Written = serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))?;
+        if written.alpha != settings.alpha {
+            let (found, set) = (written.alpha, settings.alpha);
+            return Err(BadSnapshot(format!("its alpha is {found}, the one set is {set}")));
+        }
+        if written.prices.len() != written.links.len() {
+            let (prices, links) = (written.prices.len(), written.links.len());
+            return Err(BadSnapshot(format!("it has {prices} prices of {links} links")));
+        }
+        let (places, differences) = link_names::compare(&written.links, &net.link_names());
+        let numbers: FxHashMap<_, _> = hosts.all().iter().map(|host| &*host.name).zip(0..).collect();
+        let (mut of_endpoint, mut nameless) = (vec![BTreeMap::new(); hosts.all().len()], 0);
+        for WrittenFlowlet { endpoint, id, destination, ports, weight, cap, rate } in written.flowlets {
+            let Some(&number) = numbers.get(&*endpoint) else {
+                nameless += 1;
+                continue;
+            };
+            let [source_port, destination_port] = ports;
+            let [weight, cap, rate] = [weight, cap, rate].map(Short::of_code);
+            let flowlet = Flowlet { destination, destination_port, source_port, weight, cap };
+            if of_endpoint[number].insert(id, (flowlet, rate)).is_some() {
+                return Err(BadSnapshot(format!("flowlet {id} of {endpoint} is written twice")));
             }
         }
-        let allocator = restored(&written.allocator, &net, &settings)?;
-        let mut this = Self::with_allocator(net, hosts, settings, allocator, random);
-        let mut of_endpoint = vec![Vec::new(); this.endpoints.len()];
-        for written in written.flowlets {
-            let flow = FlowId::from_bits(written.flow);
-            let named = |name: &str| this.hosts.all().iter().position(|host| host.name == name);
-            let Some(endpoint) = named(&written.endpoint) else { continue };
-            if !this.allocator.contains(flow) {
-                return Err(bad(format!(
-                    "flowlet {} of {} has flow {flow}, which is not there",
-                    written.id, written.endpoint
-                )));
-            }
-            if this.owners.insert(flow, Owner { endpoint, flowlet: written.id }).is_some()
-                || this.endpoints[endpoint].flows.insert(written.id, flow).is_some()
-            {
-                return Err(bad(format!("flowlet {} of {} is written twice", written.id, written.endpoint)));
-            }
-            let [source_port, destination_port] = written.ports;
-            let [weight, cap, rate] = [written.weight, written.cap, written.rate].map(Short::of_code);
-            let flowlet = Flowlet { destination: written.destination, destination_port, source_port, weight, cap };
-            of_endpoint[endpoint].push((written.id, flowlet, rate));
+        let mut this = Self::new(net, hosts, settings, random).map_err(bad)?;
+        for (endpoint, flowlets) in of_endpoint.into_iter().enumerate() {
+            let known = flowlets.iter().map(|(&id, &(flowlet, rate))| (id, flowlet, rate));
+            this.endpoints[endpoint].session.restore(known, now);
+            this.counts.started += flowlets.len() as u64;
+            flowlets.into_iter().for_each(|(id, (flowlet, _))| this.start(endpoint, id, &flowlet));
         }
-        for (endpoint, flowlets) in this.endpoints.iter_mut().zip(of_endpoint) {
-            endpoint.session.restore(flowlets, now);
-        }
-        let orphans: Vec<FlowId> = this
-            .allocator
-            .rates()
-            .into_iter()
-            .map(|(flow, _)| flow)
-            .filter(|flow| !this.owners.contains_key(flow))
-            .collect();
-        this.counts.started = this.allocator.flows() as u64;
-        this.counts.ended = orphans.len() as u64;
-        this.allocator.end_all(&orphans).map_err(|error| bad(error.to_string()))?;
-        // Links may have failed or returned since.
-        this.reroute();
-        Ok(this)
+        let known = places.into_iter().zip(written.prices).filter_map(|(place, price)| Some((place?, price)));
+        let (links, prices): (Vec<_>, Vec<_>) = known.unzip();
+        this.allocator.set_prices(&links, &prices).map_err(bad)?;
+        // Flows have rates, so that those that start before the first tick do not find the links idle.
+        this.allocator.respond().map_err(bad)?;
+        let pathless = this.counts.unrouted;
+        let lost = [
+            differences.map(|links| format!("prices of some links are not restored, {links}")),
+            (nameless > 0).then(|| format!("{nameless} flowlets end, as no host has the name of their endpoint")),
+            (pathless > 0).then(|| format!("{pathless} flowlets have no path, and are TCP's alone")),
+        ];
+        Ok((this, lost.into_iter().flatten().collect()))
     }
-}
-
-/// The inner allocator, at the capacities that the network has now.
-fn restored(text: &str, net: &Topology, settings: &RateSettings) -> Result<Allocator, BadSnapshot> {
-    let mut allocator = Allocator::from_json(text, settings.threads).map_err(|error| BadSnapshot(error.to_string()))?;
-    if *allocator.settings() != settings.of_allocator() {
-        return Err(BadSnapshot("it is of other settings: update_threshold or headroom".into()));
-    }
-    let (found, expected) = (allocator.capacities().len(), net.links().len());
-    if found != expected {
-        return Err(BadSnapshot(format!("it is of a network of {found} links, this one has {expected}")));
-    }
-    let links: Vec<u32> = (0..expected as u32).collect();
-    allocator.set_capacities(&links, net.capacities()).map_err(|error| BadSnapshot(error.to_string()))?;
-    Ok(allocator)
 }

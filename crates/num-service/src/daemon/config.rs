@@ -146,8 +146,9 @@ impl Config {
             let text = read(snapshot)?;
             let settings = self.rates.clone();
             match FlowletAllocator::from_json(&text, net.clone(), hosts.clone(), settings, random, Duration::ZERO) {
-                Ok(allocator) => {
+                Ok((allocator, lost)) => {
                     tracing::info!(file = %snapshot.display(), flowlets = allocator.flowlets(), "goes on");
+                    lost.iter().for_each(|what| tracing::warn!(file = %snapshot.display(), "{what}"));
                     return Ok(allocator);
                 }
                 // Endpoints tell all they have: what is lost is a moment of rates.

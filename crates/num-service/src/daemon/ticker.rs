@@ -75,17 +75,17 @@ impl Ticker {
             match messages.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(message) => {
                     if self.take(message, self.started.elapsed()).is_break() {
-                        return self.write_snapshot();
+                        break;
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => return self.write_snapshot(),
+                Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if Instant::now() < next {
                 continue;
             }
             if self.turn(messages, self.started.elapsed())?.is_break() {
-                return self.write_snapshot();
+                break;
             }
             next += self.period;
             let done = Instant::now();
@@ -94,6 +94,8 @@ impl Ticker {
                 next = done;
             }
         }
+        self.write_snapshot();
+        Ok(())
     }
 
     /// Takes what waits, then ticks: an endpoint whose report waits is not silent, however late the tick is.
@@ -160,15 +162,14 @@ impl Ticker {
     }
 
     /// Into a file beside it first, so that a snapshot is whole or not there.
-    fn write_snapshot(&self) -> Result<(), Error> {
-        let Some(file) = &self.snapshot else { return Ok(()) };
-        let (text, beside) = (self.allocator.to_json()?, file.with_extension("new"));
+    fn write_snapshot(&self) {
+        let Some(file) = &self.snapshot else { return };
+        let (text, beside) = (self.allocator.to_json(), file.with_extension("new"));
         if let Err(error) = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, file)) {
             tracing::error!(file = %file.display(), %error, "no snapshot");
         } else {
             tracing::info!(file = %file.display(), flowlets = self.allocator.flowlets(), "the snapshot was written");
         }
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The allocator without I/O: its network, its flowlets, its state.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use netnum_core::Topology;
@@ -25,6 +26,12 @@ fn seeded(seed: u64) -> Random {
 fn exact() -> RateSettings {
     let mut settings = RateSettings::default();
     (settings.update_threshold, settings.iterations) = (0.0, 20);
+    settings
+}
+
+fn one_iteration() -> RateSettings {
+    let mut settings = exact();
+    settings.iterations = 1;
     settings
 }
 
@@ -262,27 +269,12 @@ fn an_allocator_goes_on_from_its_snapshot_with_the_rates_it_had() {
     let ids: Vec<u32> = (0..5).map(|port| hub.endpoints[1].start(to(3, port))).collect();
     hub.run(100);
     let before: Vec<f64> = ids.iter().map(|&id| hub.rate(1, id)).collect();
-    let text = hub.allocator.to_json().unwrap();
+    let text = hub.allocator.to_json();
     let hosts = hub.allocator.hosts().clone();
-    let restore = |net| FlowletAllocator::from_json(&text, net, hosts.clone(), exact(), || seeded(77), hub.now);
-    let restored = restore(net(90e6)).unwrap();
-    assert_eq!(restored.flowlets(), 5);
-    let error = |net| restore(net).err().expect("another network").to_string();
-    let other = Topology::from_edges("a s 1\nb s 1\nc s 1").unwrap();
-    assert_eq!(error(other), "snapshot: it is of a network of 10 links, this one has 6");
-    let with = |change: fn(&mut RateSettings)| {
-        let mut settings = exact();
-        change(&mut settings);
-        let restored = FlowletAllocator::from_json(&text, net(90e6), hosts.clone(), settings, || seeded(77), hub.now);
-        restored.err().expect("other settings").to_string()
-    };
-    assert_eq!(with(|settings| settings.gamma = 0.5), "snapshot: its gamma is 0.4, the one set is 0.5");
-    assert_eq!(with(|settings| settings.alpha = 2.0), "snapshot: its alpha is 1, the one set is 2");
-    // Without b none of its flowlets goes on.
-    let fewer = Hosts::read("10.0.0.3 c.test c", &net(90e6)).unwrap();
-    let orphaned = FlowletAllocator::from_json(&text, net(90e6), fewer, exact(), || seeded(77), hub.now).unwrap();
-    assert_eq!((orphaned.flowlets(), orphaned.counts().started, orphaned.counts().ended), (0, 5, 5));
-    assert_eq!((restored.counts().started, restored.counts().ended), (5, 0));
+    let (restored, lost) =
+        FlowletAllocator::from_json(&text, net(90e6), hosts, exact(), || seeded(77), hub.now).unwrap();
+    assert_eq!((restored.flowlets(), restored.counts().started, restored.counts().ended), (5, 5, 0));
+    assert_eq!(lost, [""; 0]);
     hub.allocator = restored;
     // A flowlet ends while the allocator is away.
     hub.endpoints[1].end(ids[4]);
@@ -294,6 +286,76 @@ fn an_allocator_goes_on_from_its_snapshot_with_the_rates_it_had() {
     hub.run(100);
     assert_near(hub.rate(1, ids[0]), 90e6 / 4.0);
     assert_eq!(hub.allocator.flowlets(), 4);
+}
+
+/// Three flowlets, one of each pair of a star, whose rates take some ticks to be right.
+fn star_with_rates() -> (Hub, [f64; 3]) {
+    let star = Topology::from_edges("a s 100e6\nb s 60e6\nc s 30e6").unwrap();
+    let mut hub = Hub::new(star, one_iteration());
+    let flowlets = [(0, to(2, 1)), (0, to(3, 2)), (1, to(3, 3))];
+    let ids = flowlets.map(|(from, flowlet)| hub.endpoints[from].start(flowlet));
+    hub.run(1000);
+    let rates = [0, 1, 2].map(|flowlet| hub.rate(flowlets[flowlet].0, ids[flowlet]));
+    (hub, rates)
+}
+
+#[test]
+fn a_snapshot_knows_links_by_name_and_says_what_has_no_place_any_more() {
+    let (hub, before) = star_with_rates();
+    let text = hub.allocator.to_json();
+    let restore = |edges: &str, hosts: &str, change: fn(&mut RateSettings)| {
+        let mut settings = one_iteration();
+        change(&mut settings);
+        let net = Topology::from_edges(edges).unwrap();
+        let hosts = Hosts::read(hosts, &net).unwrap();
+        FlowletAllocator::from_json(&text, net, hosts, settings, || seeded(77), hub.now)
+    };
+    // Links of `edges` with their utilization by what was sent before, after one tick of what is restored.
+    let goes_on = |edges: &str| {
+        let (mut restored, lost) = restore(edges, HOSTS, |_| {}).unwrap();
+        restored.tick(hub.now, |_, _| {}).unwrap();
+        let names = restored.network().link_names();
+        let parts: BTreeMap<_, _> = names.into_iter().zip(restored.utilization()).collect();
+        assert_near(parts["a -> s"] * 100e6, before[0] + before[1]);
+        assert_near(parts["b -> s"] * 60e6, before[2]);
+        assert_near(parts["s -> b"] * 60e6, before[0]);
+        assert_near(parts["s -> c"] * 30e6, before[1] + before[2]);
+        lost
+    };
+    assert_eq!(goes_on("a s 100e6\nb s 60e6\nc s 30e6"), [""; 0]);
+    let turned = "c s 30e6\nd s 1e6\nb s 60e6\na s 100e6";
+    assert_eq!(goes_on(turned), ["prices of some links are not restored, new: d -> s, s -> d"]);
+    let (moved, lost) = restore("a s 100e6\nb s 60e6\nc t 30e6", HOSTS, |_| {}).unwrap();
+    assert_eq!((moved.flowlets(), moved.counts().unrouted), (1, 2));
+    let links = "prices of some links are not restored, missing: c -> s, s -> c; new: c -> t, t -> c";
+    assert_eq!(lost, [links, "2 flowlets have no path, and are TCP's alone"]);
+    let star = "a s 100e6\nb s 60e6\nc s 30e6";
+    let (fewer, lost) = restore(star, "10.0.0.2 b.test b\n10.0.0.3 c.test c", |_| {}).unwrap();
+    assert_eq!((fewer.flowlets(), fewer.counts().started), (1, 1));
+    assert_eq!(lost, ["2 flowlets end, as no host has the name of their endpoint"]);
+    // Of settings, prices depend on α alone.
+    assert!(restore(star, HOSTS, |settings| (settings.gamma, settings.headroom) = (0.5, 0.1)).is_ok());
+    let error = restore(star, HOSTS, |settings| settings.alpha = 2.0).err().unwrap();
+    assert_eq!(error.to_string(), "snapshot: its alpha is 1, the one set is 2");
+}
+
+#[test]
+fn a_snapshot_that_is_damaged_is_refused_with_what_is_wrong() {
+    let (hub, _) = star_with_rates();
+    let text = hub.allocator.to_json();
+    let error = |from: &str, to: &str| {
+        let (net, hosts) = (hub.allocator.network().clone(), hub.allocator.hosts().clone());
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text);
+        let restored = FlowletAllocator::from_json(&damaged, net, hosts, exact(), || seeded(77), hub.now);
+        restored.err().expect("it is damaged").to_string()
+    };
+    assert_eq!(error("\"a -> s\",", ""), "snapshot: it has 6 prices of 5 links");
+    let prices = text.split_once("\"prices\":[").unwrap().1.split_once(']').unwrap().0;
+    let negative = error(prices, "1,2,3,4,5,-6");
+    assert_eq!(negative, "snapshot: link 5 has price -6, expected a finite number >= 0");
+    assert_eq!(error("\"id\":1", "\"id\":0"), "snapshot: flowlet 0 of a.test is written twice");
+    assert!(error("\"rate\"", "\"speed\"").starts_with("snapshot: unknown field `speed`"));
 }
 
 #[test]
