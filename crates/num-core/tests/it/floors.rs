@@ -238,8 +238,6 @@ fn a_flow_for_which_floors_leave_nothing_is_a_failed_flow() {
     };
     assert_eq!(failed(AlphaFair::new(0.5, 1.0).unwrap().into()), [1]);
     assert!(failed(Linear::new(1.0).unwrap().into()).is_empty());
-    // A tenth power is worth something even at the rounding of a capacity.
-    assert!(failed(AlphaFair::new(0.9, 1.0).unwrap().into()).is_empty());
 }
 
 #[test]
