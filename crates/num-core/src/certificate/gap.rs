@@ -50,8 +50,8 @@
 //!
 //! so that a gap of ε says that each of them could have no more than the part ε of that. Where there is no such flow,
 //! S is Σ R_f of the flows that are held by floors. The least cost may be 0: where the best responses cost nothing,
-//! costs count as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where that
-//! is 0 as well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is
+//! costs count as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where
+//! that is 0 as well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is
 //! relative to what they pay and all other R_f.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that

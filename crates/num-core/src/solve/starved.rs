@@ -33,7 +33,7 @@ pub(super) fn least(ask: &Ask) -> f64 {
 
 /// The paths of the flows whose first rate is worth any price and that get none beside floors, given rates of all paths
 /// that carry these. No more than [`no_room`] of what a path could carry is no room, but where even that would be worth
-/// something to the flow, as with an α just below 1.
+/// something to the flow, as with an α between ½ and 1.
 ///
 /// # Errors
 /// Those of [`solve`].
