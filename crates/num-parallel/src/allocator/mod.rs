@@ -349,19 +349,26 @@ impl Allocator {
     }
 
     /// Sets the prices of links, from the next tick or response on, such as those of an allocator that had the same
-    /// links by other numbers. What a flow pays that starts before then, on a link that carries nothing as yet, is
-    /// added, and so is what other ranks set.
+    /// links by other numbers: those of links that carry something, after the flows have started. What flows pay that
+    /// start or end between this and the tick, on links that carry nothing as yet, is added or taken off.
     ///
     /// # Errors
-    /// [`Error::Length`] unless every link has a price; [`Error::UnknownLink`], [`Error::Price`]. Nothing has changed
-    /// then.
+    /// [`Error::Length`] unless every link has a price; [`Error::UnknownLink`], [`Error::LinkTwice`], [`Error::Price`];
+    /// [`Error::Setting`] over several ranks. Nothing has changed then.
     pub fn set_prices(&mut self, links: &[u32], prices: &[f64]) -> Result<()> {
+        if !self.engine.ranks.are_alone() {
+            return Err(Error::setting("prices", "given", "none over several ranks: they are those of all flows"));
+        }
         check_length("prices", prices.len(), links.len(), "link")?;
+        let mut given = FxHashMap::default();
         for (&link, &price) in links.iter().zip(prices) {
             self.engine.links.check_link(link)?;
             check_price(link as usize, price)?;
+            if given.insert(link, price).is_some() {
+                return Err(Error::LinkTwice { link: link as usize });
+            }
         }
-        self.fresh.extend(links.iter().copied().zip(prices.iter().copied()));
+        self.fresh.extend(given);
         Ok(())
     }
 

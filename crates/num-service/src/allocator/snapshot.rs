@@ -21,7 +21,8 @@ struct Written {
     alpha: f64,
     /// Of every link, by its name.
     links: Vec<String>,
-    prices: Vec<f64>,
+    /// None of a link that carries nothing: that of an idle or failed link says nothing.
+    prices: Vec<Option<f64>>,
     flowlets: Vec<WrittenFlowlet>,
 }
 
@@ -60,7 +61,9 @@ impl FlowletAllocator {
                 });
             }
         }
-        let (links, prices) = (self.net.link_names(), self.allocator.prices());
+        let carries = self.utilization().into_iter().map(|utilization| utilization > 0.0);
+        let prices = self.allocator.prices().into_iter().zip(carries).map(|(price, carries)| carries.then_some(price));
+        let (links, prices) = (self.net.link_names(), prices.collect());
         let written = Written { alpha: self.settings.alpha, links, prices, flowlets };
         serde_json::to_string(&written).expect("numbers and strings are JSON")
     }
@@ -111,7 +114,7 @@ impl FlowletAllocator {
             this.counts.started += flowlets.len() as u64;
             flowlets.into_iter().for_each(|(id, (flowlet, _))| this.start(endpoint, id, &flowlet));
         }
-        let known = places.into_iter().zip(written.prices).filter_map(|(place, price)| Some((place?, price)));
+        let known = places.into_iter().zip(written.prices).filter_map(|(place, price)| Some((place?, price?)));
         let (links, prices): (Vec<_>, Vec<_>) = known.unzip();
         this.allocator.set_prices(&links, &prices).map_err(bad)?;
         // Flows have rates, so that those that start before the first tick do not find the links idle.

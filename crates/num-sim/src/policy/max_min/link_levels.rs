@@ -248,8 +248,9 @@ impl LinkLevels {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        // All of them are to be read.
-        if self.fill_is_faster(self.waiting.len(), self.waiting.len()) {
+        // All of them are to be read, with the flows on them.
+        let through = self.waiting.len() * self.crossings / self.links.len();
+        if self.fill_is_faster(self.waiting.len(), self.waiting.len() + through) {
             return self.refill();
         }
         if self.fills_left > 0 {
@@ -258,9 +259,15 @@ impl LinkLevels {
         }
         self.filled.forget();
         self.find_seconds()?;
-        let (mut moves, mut read) = (0, 0);
+        let (mut moves, mut read, mut pacer) = (0, 0, Pacer::new());
         while let Some((place, others)) = self.first_waiting() {
-            read += self.waiting.len() / COMPARED;
+            let compared = self.waiting.len() / COMPARED;
+            pacer.did(1 + compared)?;
+            read += compared;
+            // Many links that stay where they are cost what moves cost.
+            if self.is_large() && self.fill_is_faster(moves, read) {
+                return self.fill_instead();
+            }
             let link = self.waiting[place].link;
             let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
@@ -273,12 +280,7 @@ impl LinkLevels {
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
             } else if self.fill_is_faster(moves + 1, read) {
-                // With many flows the next events will not be cheaper.
-                if self.is_large() {
-                    self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
-                    self.fills_left = self.fills;
-                }
-                return self.refill();
+                return self.fill_instead();
             } else {
                 moves += 1;
                 read += self.links[link as usize].through.len();
@@ -288,6 +290,16 @@ impl LinkLevels {
         }
         self.fills = 0;
         Ok(())
+    }
+
+    /// A fill in place of more moves.
+    fn fill_instead(&mut self) -> Result<()> {
+        // With many flows the next events will not be cheaper.
+        if self.is_large() {
+            self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
+            self.fills_left = self.fills;
+        }
+        self.refill()
     }
 
     fn is_large(&self) -> bool {
