@@ -19,16 +19,18 @@ use crate::problem::Problem;
 use crate::tolerances::{NEGLIGIBLE, no_room};
 use crate::utility::families::AlphaFair;
 
-/// Of the tolerance of the stages before, the most that counts.
+/// What stages leave, in tolerances, and the most that counts.
+const LEFT: f64 = 10.0;
 const MOST: f64 = 1e-6;
 /// A flow gains nothing where it gains no more than this part of what it would gain alone.
 const WORTH: f64 = 1.001e-6;
 /// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
 const EASED: [f64; 3] = [0.0, 1e-13, 1e-11];
 
-/// The part of what a path could carry up to which there is no room.
+/// The part of what a path could carry up to which there is no room: what a gap of the tolerance leaves of links, which
+/// is of all that the classes before earn.
 pub(super) fn least(ask: &Ask) -> f64 {
-    ask.settings.tol.clamp(NEGLIGIBLE, MOST)
+    (LEFT * ask.settings.tol).clamp(NEGLIGIBLE, MOST)
 }
 
 /// The paths of the flows whose first rate is worth any price and that get none beside floors, given rates of all paths
