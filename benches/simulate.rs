@@ -273,6 +273,25 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
     }
 }
 
+/// The seconds of a whole run under ECMP and a policy.
+fn measure_run(
+    criterion: &mut Criterion,
+    group: &str,
+    id: BenchmarkId,
+    (net, workload): (&Topology, &Workload),
+    name: &str,
+) -> Option<f64> {
+    common::measure(criterion, group, id, PLAN, |count| {
+        let began = Instant::now();
+        for _ in 0..count {
+            let (mut routing, mut policy) = (Ecmp::new(1), policy(name, &Options::new()).expect("it exists"));
+            let report = simulate(net, workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
+            let _ = black_box(report.expect("well formed"));
+        }
+        began.elapsed()
+    })
+}
+
 fn measure_crowds(criterion: &mut Criterion) {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
     // As a test the smallest is enough.
@@ -282,17 +301,7 @@ fn measure_crowds(criterion: &mut Criterion) {
         let pairs = drawn.sources().iter().copied().zip(drawn.destinations().iter().copied()).collect();
         let workload = Workload::at_once(&net, &Pairs::Listed(pairs), &Sizes::web_search(), 1).expect("well formed");
         for name in ["max-min", "srpt", "pias", "xwi"] {
-            let seconds = common::measure(criterion, "at once", BenchmarkId::new(name, flows), PLAN, |count| {
-                let began = Instant::now();
-                for _ in 0..count {
-                    let mut policy = policy(name, &Options::new()).expect("it exists");
-                    let mut routing = Ecmp::new(1);
-                    let report =
-                        simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
-                    let _ = black_box(report.expect("well formed"));
-                }
-                began.elapsed()
-            });
+            let seconds = measure_run(criterion, "at once", BenchmarkId::new(name, flows), (&net, &workload), name);
             if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
                 println!("{flows} flows at once, {name}: {seconds:.3} s");
             }
@@ -312,16 +321,7 @@ fn measure_large_fabrics(criterion: &mut Criterion) {
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
         for name in names {
             let id = BenchmarkId::new(format!("{fabric}, {name}"), flows);
-            let seconds = common::measure(criterion, "large", id, PLAN, |count| {
-                let began = Instant::now();
-                for _ in 0..count {
-                    let (mut routing, mut policy) = (Ecmp::new(1), policy(name, &Options::new()).expect("it exists"));
-                    let report =
-                        simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
-                    let _ = black_box(report.expect("well formed"));
-                }
-                began.elapsed()
-            });
+            let seconds = measure_run(criterion, "large", id, (&net, &workload), name);
             if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
                 println!("{flows} flows on a large {fabric}, {name}: {seconds:.3} s");
             }
@@ -335,15 +335,8 @@ fn measure_all_reduce(criterion: &mut Criterion) {
         let net = Topology::leaf_spine(workers / 16, 16, 8, 100e9, 200e9).expect("the fabric is well formed");
         let all: Vec<usize> = (0..workers).collect();
         let workload = Workload::all_reduce(&net, 400e6, &all, AllReduce::Ring).expect("the workers are ends");
-        let seconds = common::measure(criterion, "all-reduce", BenchmarkId::new("ring", workers), PLAN, |count| {
-            let began = Instant::now();
-            for _ in 0..count {
-                let (mut routing, mut policy) = (Ecmp::new(1), MaxMinFair::new());
-                let report = simulate(&net, &workload, &mut routing, &mut policy, &RunSettings::default(), &mut ());
-                let _ = black_box(report.expect("well formed"));
-            }
-            began.elapsed()
-        });
+        let id = BenchmarkId::new("ring", workers);
+        let seconds = measure_run(criterion, "all-reduce", id, (&net, &workload), "max-min");
         if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
             println!("all-reduce of {workers} workers in a ring, {} flows: {seconds:.3} s", workload.len());
         }

@@ -460,18 +460,17 @@ class Prices:
         has_enough, worth = problem.worth.enough(y)
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
         # Flows that pay more than U' at their floors: all of these count as one, by their part of the objective.
-        uses = np.maximum(self.filled, np.append(rates, Real(0))[self.slots])
+        now = np.append(rates, Real(0))[self.slots]
+        uses = np.maximum(self.filled, now)
         dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         lacks = np.where(at_floor & (lacks <= eased * pays), 0, lacks)
         # A price at the edge of U' decides whether the best response uses a path.
-        now = np.append(rates, Real(0))[self.slots]
-        would_pay, pay = ((used * np.where(used > 0, self.price, 0)).sum(axis=0) for used in (self.filled, now))
-        held = ((rents > np.maximum(would_pay, pay)) | has_enough) & ~at_floor
+        would_pay, paid = ((used * np.where(used > 0, self.price, 0)).sum(axis=0) for used in (self.filled, now))
+        held = ((rents > np.maximum(would_pay, paid)) | has_enough) & ~at_floor
         free = ~held & ~at_floor
         scale = min(revenue[free].sum(), pays[free].sum()) if pays[free].sum() > 0 else revenue[free].sum()
-        costs, paid = problem.flow_rates(problem.cost * rates), problem.flow_rates(self.path * rates)
-        values, of_all = revenue + costs, scale
+        values, of_all = revenue + problem.flow_rates(problem.cost * rates), scale
         if scale == 0:
             # No flow that is free earns anything: the least that one without a rate would gain alone, or what floors
             # earn and cost.

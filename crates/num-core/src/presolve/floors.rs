@@ -101,8 +101,7 @@ impl Presolved {
         if !self.ranks().any(!self.bounds.floors.is_empty())? {
             return Ok(Vec::new());
         }
-        let given = !self.floor_rates.is_empty();
-        let mut loads = if given { self.loads(&self.floor_rates) } else { vec![0.0; self.capacities.len()] };
+        let mut loads = self.loads(&self.floor_rates);
         self.ranks().sum(&mut loads)?;
         let mut paths = [self.paths.len() as f64];
         self.ranks().sum(&mut paths)?;

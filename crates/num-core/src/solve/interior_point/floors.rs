@@ -8,9 +8,8 @@
 //! ```
 //!
 //! Rates that are given have no room to move in, so that no barrier can hold them. Where floors fill a link there is no
-//! room for any rate, and prices grow without end: with several paths the method works within a little
-//! more than the capacity first, c (1 + 10⁻⁷), and what is over it is left to the splits that are found anew
-//! (`../splits.rs`).
+//! room for any rate, and prices grow without end: with several paths the method works within a little more than the
+//! capacity first, c (1 + 10⁻⁷), and what is over it is left to the splits that are found anew (`../splits.rs`).
 
 use super::chunk::Chunk;
 use super::given::Given;
