@@ -70,11 +70,15 @@ impl Split {
 
 /// Moves rates that carry the floors towards those that are known to fit until they do, too. Returns what they leave of
 /// every capacity.
+///
+/// First the flows of each link that is overloaded, as long as that overloads others less. Then all of them by the same
+/// part of their way, which overloads no link that the known rates leave room: loads are linear.
 fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
     let (base, capacities) = (&problem.floor_rates, &problem.capacities);
     let of_base = loads(problem, base)?;
     let left_by =
         |used: &[f64]| capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect();
+    let (mut last, mut moves_all) = (f64::INFINITY, false);
     for _ in 0..ROUNDS {
         interrupt::check()?;
         let used = loads(problem, kept)?;
@@ -88,11 +92,15 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
         if parts.iter().all(|&part| part == 0.0) {
             return Ok(left_by(&used));
         }
+        let largest = parts.iter().copied().filter(|&part| part < 1.0).fold(0.0, f64::max);
+        moves_all |= largest >= last;
+        last = largest;
+        let of_all = if moves_all { largest } else { 0.0 };
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
             let on = |path: usize| kept[path] > 0.0 || base[path] > 0.0;
             let largest = |path: usize| problem.paths.row(path).largest(&parts);
-            let part = own.clone().filter(|&path| on(path)).map(largest).fold(0.0, f64::max);
+            let part = own.clone().filter(|&path| on(path)).map(largest).fold(of_all, f64::max);
             if part > 0.0 {
                 own.for_each(|path| kept[path] += part * (base[path] - kept[path]));
             }
