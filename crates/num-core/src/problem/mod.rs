@@ -289,7 +289,7 @@ impl Problem {
         Ok(loads)
     }
 
-    /// U_f(y_f) of every flow, of which an objective is the sum; for max-min problems its fair share, of which the
+    /// U_f(y_f) of every flow, of which an objective is the sum; for flows of max-min its fair share, of which the
     /// objective is the smallest. A log utility of rate 0 is −∞.
     ///
     /// # Errors
@@ -301,8 +301,10 @@ impl Problem {
 
     fn values_by(&self, flow_rates: &[f64], workers: &dyn Workers) -> Vec<f64> {
         let mut all = vec![0.0; self.flows];
-        let max_min = self.curvature() == Curvature::MaxMin;
-        if let ([block], false) = (self.blocks(), max_min) {
+        let is_max_min = |block: &Block| block.utility.curvature() == Curvature::MaxMin;
+        if let [block] = self.blocks()
+            && !is_max_min(block)
+        {
             let least = if block.is_user_defined() { usize::MAX } else { parts::PATHS };
             let ranges = parts::ranges(self.flows, least);
             let value = |(values, range): (&mut [f64], Range<usize>)| {
@@ -315,7 +317,7 @@ impl Problem {
         for block in self.blocks() {
             let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
             let mut values = vec![f64::INFINITY; rates.len()];
-            if max_min {
+            if is_max_min(block) {
                 for ((place, value), rate) in values.iter_mut().enumerate().zip(rates) {
                     *value = block.utility.fair_share(place).map_or(f64::INFINITY, |share| share.least(rate));
                 }

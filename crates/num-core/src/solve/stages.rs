@@ -109,14 +109,14 @@ impl Stages<'_> {
             .collect();
         let carrying = self.last.as_ref().map_or_else(Vec::new, |last| last.rates.clone());
         let mut stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
-        if let Some(last) = self.last.as_ref().filter(|_| !self.is_over && problem.curvature() != Curvature::MaxMin) {
+        let is_max_min = stage.curvature() == Curvature::MaxMin;
+        if let Some(last) = self.last.as_ref().filter(|_| !self.is_over && !is_max_min) {
             let ask = self.ask_in_time();
             let closed = starved::paths(&stage, &is_in, &last.rates, starved::least(&ask), &ask.settings)?;
             stage = stage.with_paths_closed(&closed)?;
         }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };
-        let is_exact = problem.curvature() == Curvature::MaxMin;
-        if found.status == Status::Stalled && self.last.is_some() && !is_exact {
+        if found.status == Status::Stalled && self.last.is_some() && !is_max_min {
             found = self.by_cuts(problem, &stage, &is_in, found)?;
         }
         // Floors that do not fit end the stages: there is no later one that names the failed flows of its class.
