@@ -345,6 +345,17 @@ impl Part {
                     *rate = rate.min(demands[path - first]);
                 }
             });
+            if problem.bounds.floors.is_empty() {
+                continue;
+            }
+            // Where that breaks a floor, other paths would have to carry it, over links that may be full.
+            for flow in chunk.flows.clone() {
+                let own = problem.paths_of(flow);
+                let own = own.start - self.paths.start..own.end - self.paths.start;
+                if rates[own.clone()].iter().sum::<f64>() < problem.bounds.floors[flow] {
+                    rates[own.clone()].copy_from_slice(&self.variables.rates.values[own]);
+                }
+            }
         }
     }
 }
