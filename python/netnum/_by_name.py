@@ -106,7 +106,7 @@ class Joined:
     def __init__(self, net: Topology, paths: Paths | None = None) -> None:
         """The flows of some paths, or the links."""
         self._each: Each = "link" if paths is None else "flow"
-        self._ends, self._is_directed = _directed_ends(net, paths) if paths is not None else (net.links, ~net.shared)
+        self._ends, self._is_directed = directed_ends(net, paths) if paths is not None else (net.links, ~net.shared)
         # Of flows whose direction is not known, the others that join the two nodes decide.
         self._is_listed = paths is None or bool(self._is_directed.all())
         self._places: dict[tuple[int, int], list[int]] = {}
@@ -138,7 +138,7 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
 
     Where its paths do not tell the direction of a flow over shared links, its ends are in the order of nodes.
     """
-    return _directed_ends(net, paths)[0]
+    return directed_ends(net, paths)[0]
 
 
 def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:
@@ -157,7 +157,7 @@ def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[li
     return found
 
 
-def _directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The two ends of every flow, and whether it is known which of them is the source.
 
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is

@@ -628,21 +628,21 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 ("few_paths", "max_paths"),
                 f"netnum.solve takes it: {study}(netnum.solve(problem, few_paths=True).problem) is over its paths",
             ),
-            **dict.fromkeys(
-                ("reroute", "rerouting", "rerouted", "re_route", "keep_paths", "restoration"),
-                rerouting,
-            ),
+            **dict.fromkeys(("rerouting", "rerouted", "re_route", "keep_paths", "restoration", *more), rerouting),
             "k": "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))",
             **dict.fromkeys(("trace", "callback", "tie_cost"), "netnum.solve takes it, for one problem"),
         }
-        for study, rerouting in (
+        for study, more, rerouting in (
             (
                 "failure_study",
+                (),
                 "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the study has "
-                "`without_rerouting` beside it; a problem of paths keeps its paths",
+                "`without_rerouting` beside it; a problem of paths keeps its paths, or has those of `reroute=`, a "
+                "function: reroute=lambda net, pairs: net.ecmp_split(pairs)",
             ),
             (
                 "upgrade_study",
+                ("reroute",),
                 "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and a problem of paths keeps them",
             ),
         )

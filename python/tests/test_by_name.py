@@ -280,7 +280,7 @@ def test_the_ends_of_flows_are_found_once(monkeypatch):
     def again(*_):
         raise AssertionError("the ends are computed again")
 
-    monkeypatch.setattr(_by_name, "_directed_ends", again)
+    monkeypatch.setattr(_by_name, "directed_ends", again)
     assert solution.rate("B", "A") == solution.flow_rates[1]
     changed = solution.problem.with_capacities(2.0)
     with pytest.raises(AssertionError):

@@ -360,7 +360,7 @@ def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
     [
         (
             netnum.failure_study,
-            "reroute",
+            "rerouting",
             "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and the ",
         ),
         (netnum.upgrade_study, "rerouting", "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and "),
@@ -491,3 +491,151 @@ def test_an_objective_and_what_it_does_not_take_are_named(carried):
 def test_progress_counts_the_scenarios_that_are_carried(carried, capsys):
     netnum.failure_study(carried, [0, 1, (0, 1)], objective="concurrent_flow", progress=True)
     assert "3 of 3 problems" in capsys.readouterr().err
+
+
+# --- paths that are found again ---
+
+
+@pytest.fixture(scope="module")
+def routed():
+    """A ring of five with a chord and a tail, every pair split over the shortest paths by cost."""
+    edges = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "a"), ("b", "d"), ("d", "tail")]
+    net = netnum.topology.from_edges([(*edge, {"cost": 1.0, "capacity": 10.0 + n}) for n, edge in enumerate(edges)])
+    pairs = [(one, other) for one in net.node_names for other in net.node_names if one != other]
+    caps, floors = np.full(len(pairs), 9.0), np.zeros(len(pairs))
+    floors[pairs.index(("a", "c"))] = 4.0
+    more = {"flow_cap": caps, "flow_floor": floors}
+    return netnum.Problem(net, net.ecmp_split(pairs, weight="cost"), **more), pairs
+
+
+def split(net, pairs):
+    return net.ecmp_split(pairs, weight="cost")
+
+
+def test_paths_are_found_again_after_each_failure(routed):
+    problem, pairs = routed
+    study = netnum.failure_study(problem, "fibers", reroute=split, tol=1e-9)
+    assert study.status == ["optimal"] * 7
+    for number, (name, failed) in enumerate(zip(study.names, study.failures, strict=True)):
+        solution, cut_off = study.solutions[number], study.cut_off[number]
+        left = problem.network.without(name)
+        joined = left.has_path(pairs)
+        assert cut_off.tolist() == np.flatnonzero(~joined).tolist()
+        assert len(cut_off) == (10 if name == "d - tail" else 0)
+        some = [pair for pair, is_joined in zip(pairs, joined, strict=True) if is_joined]
+        caps, floors = problem.flow_cap[joined], problem.flow_floor[joined]
+        alone = netnum.Problem(left, split(left, some), flow_cap=caps, flow_floor=floors)
+        by_hand = netnum.solve(alone, tol=1e-9)
+        assert solution.flow_rates[joined] == pytest.approx(by_hand.flow_rates, rel=1e-5)
+        assert study.after[number] == pytest.approx(by_hand.objective, abs=1e-6)
+        assert study.throughput[number] == pytest.approx(by_hand.flow_rates.sum(), rel=1e-6)
+        assert not np.isin(failed, solution.problem.paths.indices).any() or name == "d - tail"
+
+
+def test_the_same_scenarios_without_rerouting_are_those_of_the_paths_of_before(routed):
+    problem, _ = routed
+    study = netnum.failure_study(problem, reroute=split)
+    kept, plain = study.without_rerouting, netnum.failure_study(problem)
+    assert [list(flows) for flows in kept.cut_off] == [list(flows) for flows in plain.cut_off]
+    np.testing.assert_array_equal(kept.after, plain.after)
+    assert sum(map(len, kept.cut_off)) > sum(map(len, study.cut_off)) == 10
+    assert plain.without_rerouting is None
+    assert netnum.failure_study(problem, reroute=split, without_rerouting=False).without_rerouting is None
+    assert "cut_off_without_rerouting" in study.to_pandas()
+
+
+def test_floors_that_do_not_fit_on_the_paths_found_again_are_named(routed):
+    problem, pairs = routed
+    problem = problem.with_flow_floors({("a", "c"): 5.5, ("a", "d"): 8.0})
+    study = netnum.failure_study(problem, ["a - b", "c - d"], reroute=split)
+    assert study.status == ["infeasible", "optimal"]
+    left = problem.network.without("a - b")
+    by_hand = netnum.solve(netnum.Problem(left, split(left, pairs), flow_floor=problem.flow_floor)).infeasibility
+    assert study.floor_fraction == pytest.approx([by_hand.fraction, 1.0], rel=1e-9)
+    assert study.broken_floors[0].tolist() == by_hand.flows.tolist() == [pairs.index(("a", to)) for to in "cd"]
+    # On the paths of before these flows are cut off, and their floors with them.
+    assert study.without_rerouting.status == ["optimal", "optimal"]
+    assert set(by_hand.flows) & set(study.without_rerouting.floors_cut_off[0])
+
+
+@pytest.mark.parametrize("objective", ["concurrent_flow", "min_utilization"])
+def test_carried_demands_are_routed_again(routed, objective):
+    problem, pairs = routed
+    problem = netnum.Problem(problem.network, problem.paths, flow_cap=np.full(len(pairs), 2.0))
+    study = netnum.failure_study(problem, ["a - b"], reroute=split, objective=objective)
+    left = problem.network.without("a - b")
+    by_hand = getattr(netnum, objective)(netnum.Problem(left, split(left, pairs), flow_cap=problem.flow_cap))
+    expected = by_hand.fraction if objective == "concurrent_flow" else by_hand.utilization
+    assert study.after == pytest.approx([expected], rel=1e-9)
+    assert study.cut_off[0].tolist() == []
+    assert len(study.without_rerouting.cut_off[0]) > 0
+
+
+def test_several_paths_and_classes_are_routed_again(ring):
+    problem = netnum.Problem(ring.network, ring.paths, flow_cap=8.0, priority=[0, 1] * 4)
+    study = netnum.failure_study(problem, reroute=lambda net, pairs: net.k_shortest_paths(pairs, 2), tol=1e-8)
+    assert [len(flows) for flows in study.cut_off] == [0] * 4
+    pairs = problem.network.links.tolist()
+    for name, after, by_class in zip(study.names, study.after, study.class_after, strict=True):
+        left = problem.network.without(name)
+        alone = netnum.Problem(left, left.k_shortest_paths(pairs, 2), flow_cap=8.0, priority=problem.priority)
+        by_hand = netnum.solve(alone, tol=1e-8)
+        assert after == pytest.approx(by_hand.objective, abs=1e-5)
+        assert by_class == pytest.approx([one.objective for one in by_hand.classes], abs=1e-5)
+
+
+def test_links_that_failed_before_are_not_used_again(routed):
+    broken = routed[0].with_capacities({("b", "d"): 0.0, ("d", "b"): 0.0})
+    (solution,) = netnum.failure_study(broken, ["c - d"], reroute=split).solutions
+    assert solution.failed_flows.tolist() == []
+    assert not np.isin([4, 5, 10, 11], solution.problem.paths.indices).any()
+
+
+@pytest.mark.parametrize(
+    ("reroute", "error", "message"),
+    [
+        (lambda net, pairs: None, TypeError, "reroute must return Paths, not NoneType"),
+        (
+            lambda net, pairs: split(net, pairs[1:]),
+            netnum.ProblemError,
+            "reroute returns paths of 29 flows, expected 30, one per pair",
+        ),
+        (
+            lambda net, pairs: netnum.Paths(np.arange(31), np.arange(30)),
+            netnum.ProblemError,
+            "reroute returns path 14 over link 14, and there are 14 links",
+        ),
+        (
+            lambda net, pairs: split(net, pairs[::-1]),
+            netnum.ProblemError,
+            "reroute returns paths for pair 0 from tail to e, expected from a to b",
+        ),
+        (
+            lambda net, pairs: split(net, [("a", "nowhere")]),
+            netnum.ProblemError,
+            'an end of pairs[0] is "nowhere", expected the name of one of the 6 ends',
+        ),
+    ],
+)
+def test_paths_that_are_not_those_of_the_pairs_are_named_with_their_scenario(routed, reroute, error, message):
+    with pytest.raises(error) as caught:
+        netnum.failure_study(routed[0], {"cable": "a - b"}, reroute=reroute)
+    assert str(caught.value).startswith(f"scenario 'cable': {message}")
+
+
+def test_a_problem_whose_flows_cannot_be_routed_again_is_refused(routed):
+    problem, _ = routed
+    net = problem.network
+    torn = netnum.Paths([0, 2], [0, 6], coefficients=[1.0, 0.5])
+    for given, message in (
+        (netnum.Problem(net, {("a", "c"): 1.0}), "reroute is for problems of paths: the traffic of pairs is routed "),
+        (netnum.Problem(net.capacities, problem.paths), "reroute names nodes, and the problem has capacities only"),
+        (problem.with_rate_caps(1.0), "reroute finds other paths, and rate_cap is of those that the problem has"),
+        (problem.with_link_costs("cost"), "reroute finds other paths, and path_cost is of those that the problem has"),
+        (netnum.Problem(net, torn), "reroute needs ends, and the paths of flow 0 do not tell its source and "),
+    ):
+        with pytest.raises(netnum.NumError) as caught:
+            netnum.failure_study(given, reroute=split)
+        assert str(caught.value).startswith(message)
+    with pytest.raises(TypeError, match="reroute must be a function of a network and pairs of nodes, not bool"):
+        netnum.failure_study(problem, reroute=True)

@@ -14,6 +14,7 @@ from .._link_sets import LinkSets, is_made_of_fibers, link_sets
 from .._messages import counted, did_you_mean
 from .._multicommodity_flow import MulticommodityFlow
 from .._show import frames, plots
+from .rerouting import Reroute, Rerouted
 from .study import CarriedCases, Cases, SolvedCases, Study, has_answer
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ class FailureStudy(Study):
     class_after: NDArray[np.float64] | None
     """`after` of the flows of each priority: shape (scenarios, priorities), or None."""
     without_rerouting: FailureStudy | None
-    """Of a problem of pairs, whose traffic is routed anew in every scenario, the same scenarios on the paths that
-    carried it before, each flow on those that are left to it. None for a problem of paths, and where the study is made
-    without it."""
+    """Where traffic is routed anew in every scenario, that of pairs or by `reroute`, the same scenarios on the paths
+    that carried it before, each flow on those that are left to it. None for a problem of paths without `reroute`, and
+    where the study is made without it."""
 
     @property
     def _before(self) -> Solution | MulticommodityFlow:
@@ -113,8 +114,9 @@ class FailureStudy(Study):
         """A row per scenario, in their order.
 
         Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
-        still served, the sum of all rates, and the worst ratios of rate to demand. Of a problem of pairs also how many
-        flows are cut off, the sum and the worst ratio on the paths of before, as ``throughput_without_rerouting``.
+        still served, the sum of all rates, and the worst ratios of rate to demand. Where traffic is routed anew also
+        how many flows are cut off, the sum and the worst ratio on the paths of before, as
+        ``throughput_without_rerouting``.
         Where there are floors, the part of all of them that fits, the flows whose floors do not fit together, and those
         with a floor that are cut off; where there are priorities, before and after of each of them, as
         ``before_priority_0``.
@@ -228,6 +230,7 @@ def failure_study(
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
+    reroute: Reroute | None = None,
     without_rerouting: bool = True,
     progress: bool = False,
     threads: int | None = None,
@@ -255,11 +258,16 @@ def failure_study(
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
         The start for the network as it is, as in `solve`. Every scenario starts from its prices.
-
+    reroute : callable, optional
+        What finds the paths again in every scenario, as routers do after a failure: a function of the network without
+        the failed links, `Topology.without`, and of the pairs of node names that it still joins, in the order of the
+        flows, ``lambda net, pairs: net.ecmp_split(pairs, weight="cost")``. It returns the `Paths` of the pairs, or what
+        `Topology.k_shortest_paths` does. A flow whose ends the network no longer joins is cut off, and one all of whose
+        new paths cross a failed link. By default a problem of paths keeps them.
     without_rerouting : bool, default True
-        Of a problem of pairs: whether to solve every scenario on the paths that carried the traffic before as well, for
-        `FailureStudy.without_rerouting`. It takes as many solves again, each over these paths alone, which takes a
-        fraction of the time of one over all paths.
+        Where traffic is routed anew, that of a problem of pairs or by `reroute`: whether to solve every scenario on the
+        paths that carried the traffic before as well, for `FailureStudy.without_rerouting`. It takes as many solves
+        again, each over these paths alone, which takes a fraction of the time of one over all paths.
 
     Returns
     -------
@@ -270,16 +278,21 @@ def failure_study(
     NumError
         For a link or a node that does not exist, naming the scenario; when the time limit came before there was an
         answer to the network as it is, and when the floors do not fit there; for another `objective`, and one with a
-        setting of `solve`; and the errors of `solve_many`, `concurrent_flow` and `min_utilization`.
+        setting of `solve`; for a `reroute` of a problem of pairs, without a `Topology`, or with caps or costs of paths,
+        and where its paths do not join their pairs, naming the scenario; and the errors of `solve_many`,
+        `concurrent_flow` and `min_utilization`.
+    TypeError
+        For a `reroute` that is no function or does not return `Paths`.
 
     Notes
     -----
     Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
-    the network may have others. The traffic of a problem of pairs is routed anew, over all paths that are left: a flow
-    is cut off where the network no longer joins its ends, and `FailureStudy.without_rerouting` is the study of the
-    same scenarios on the paths that carried the traffic before. The flows that are still
-    served may gain by a failure that cuts others off: read ``after - before`` together with ``cut_off`` and
-    ``throughput``.
+    the network may have others. A path that is split, as by `Topology.ecmp_split`, fails whole with any of its links.
+    With `reroute` every scenario has the paths that the function finds on what is left; of a problem of pairs it has
+    all paths that are left. A flow is cut off there where the network no longer joins its ends, and
+    `FailureStudy.without_rerouting` is the study of the same scenarios on the paths that carried the traffic before.
+    The flows that are still served may gain by a failure that cuts others off: read ``after - before`` together with
+    ``cut_off`` and ``throughput``.
 
     Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
     least rate of all, which the smallest demand bounds in every scenario. With the demands as weights it is the
@@ -323,6 +336,13 @@ def failure_study(
     >>> study = netnum.failure_study(netnum.Problem(net, demands))
     >>> max(map(len, study.cut_off)), max(map(len, study.without_rerouting.cut_off))
     (0, 6)
+
+    How much is lost at most where routers split traffic over shortest paths again, and where they do not:
+
+    >>> routed = netnum.Problem(net, net.ecmp_split(demands))
+    >>> study = netnum.failure_study(routed, reroute=lambda net, pairs: net.ecmp_split(pairs))
+    >>> print(study.throughput_change.min().round(), study.without_rerouting.throughput_change.min().round())
+    -15180.0 -20208.0
     """
     expect_problem(problem, "failure_study")
     refuse_options("failure_study", options)
@@ -334,34 +354,46 @@ def failure_study(
         expected = ", ".join(map(repr, OBJECTIVES))
         raise NumError(f"objective is {objective!r}, expected {expected}{f', {near}' if near else ''}")
 
-    def without(links: tuple[int, ...]) -> NDArray[np.float64]:
-        left = problem.capacities.copy()
-        left[list(links)] = 0.0
-        return left
+    def without(of: Problem) -> list[Problem]:
+        def with_failed(links: tuple[int, ...]) -> Problem:
+            left = of.capacities.copy()
+            left[list(links)] = 0.0
+            return of.with_capacities(left)
 
-    def solved(of: Problem, start: Solution | ArrayLike | None) -> tuple[Cases, list[Any]]:
-        cases = SolvedCases(of, method, start, settings | options)
-        return cases, cases.solve(map(without, scenarios), progress, threads)
+        return list(map(with_failed, scenarios))
 
-    def carried(of: Problem) -> tuple[Cases, list[Any]]:
+    def cases_of(of: Problem, start: Solution | ArrayLike | None) -> Cases:
+        if objective == "utility":
+            return SolvedCases(of, method, start, settings | options)
         defaults: dict[str, Any] = failure_study.__kwdefaults__ or {}
         others = {"method": method != "auto", "warm_start": warm_start is not None, "threads": threads is not None}
         others |= {name: value != defaults[name] for name, value in settings.items()}
         for name in [name for name, is_given in others.items() if is_given] + list(options):
             raise NumError(f"{name} is a setting of solve, and {objective!r} is found exactly, without it")
-        cases = CarriedCases(of, objective)
-        return cases, cases.solve(map(without, scenarios), progress)
+        return CarriedCases(of, objective)
 
-    def study(of: Problem, start: Solution | ArrayLike | None) -> FailureStudy:
-        cases, solutions = solved(of, start) if objective == "utility" else carried(of)
+    def study(of: Problem, cases: Cases, problems: list[Problem]) -> FailureStudy:
+        solutions = cases.solve(problems, progress, threads)
         return _compared(of, names, scenarios, objective, cases, solutions)
 
-    found = study(problem, warm_start)
-    before = found.before_failures
-    if problem.paths is not None or before.problem is None or not without_rerouting:
+    anew = None if reroute is None else Rerouted(problem, reroute)
+    cases = cases_of(problem, warm_start)
+    if anew is None:
+        problems = without(problem)
+    else:
+        problems = [anew.without(*scenario) for scenario in zip(names, scenarios, strict=True)]
+    found = study(problem, cases, problems)
+    if not without_rerouting:
         return found
-    on_its_paths = study(before.problem, before if isinstance(before, Solution) else None)
-    return replace(found, without_rerouting=on_its_paths)
+    if anew is not None:
+        kept = study(problem, cases, without(problem))
+    elif problem.paths is None and cases.before.problem is not None:
+        over = cases.before.problem
+        again = cases_of(over, cases.before if isinstance(cases.before, Solution) else None)
+        kept = study(over, again, without(over))
+    else:
+        return found
+    return replace(found, without_rerouting=kept)
 
 
 def _compared(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +45,15 @@ class Cases(ABC):
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
-    def _problems(self, capacities: Iterable[NDArray[np.float64]]) -> list[Problem]:
-        return [self._problem.with_capacities(each) for each in capacities]
-
     def served(self, found: Solution | MulticommodityFlow) -> NDArray[np.bool_]:
         """Whether the network serves each flow."""
         flows = np.ones(self._problem.flows, dtype=bool)
         flows[found.failed_flows] = False
         return flows
+
+    @abstractmethod
+    def solve(self, problems: list[Problem], progress: bool, threads: int | None) -> list[Any]:
+        """What is found of every case."""
 
     @abstractmethod
     def value(self, found: Any, flows: NDArray[np.bool_]) -> float:
@@ -87,10 +87,10 @@ class SolvedCases(Cases):
             what = "the time was up before there was an answer to the network as it is"
             raise NumError(f"{what}: give a longer time_limit")
 
-    def solve(self, capacities: Iterable[NDArray[np.float64]], progress: bool, threads: int | None) -> list[Solution]:
+    def solve(self, problems: list[Problem], progress: bool, threads: int | None) -> list[Solution]:
         """The solution of every case, from the prices of the network as it is."""
         more: dict[str, Any] = {"progress": progress, "threads": threads}
-        return solve_many(self._problems(capacities), self._method, warm_start=self.before, **more, **self._settings)
+        return solve_many(problems, self._method, warm_start=self.before, **more, **self._settings)
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
         """Utility of some flows less their costs; for max-min problems the smallest fair share, nan for no flows."""
@@ -116,9 +116,9 @@ class CarriedCases(Cases):
         self._carry = concurrent_flow if self._is_fraction else min_utilization
         self.before = self._carry(problem)
 
-    def solve(self, capacities: Iterable[NDArray[np.float64]], progress: bool) -> list[MulticommodityFlow]:
-        """What every case carries."""
-        problems, found = self._problems(capacities), []
+    def solve(self, problems: list[Problem], progress: bool, threads: int | None) -> list[MulticommodityFlow]:
+        """What every case carries, one after the other."""
+        found: list[MulticommodityFlow] = []
         shown = bar("solve_many", (len(problems),)) if progress else None
         try:
             for number, problem in enumerate(problems):

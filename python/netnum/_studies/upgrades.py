@@ -249,12 +249,12 @@ def upgrade_study(
     least = tol * np.max(predicted[np.isfinite(predicted)], initial=0.0)
     checked = order[predicted[order] > least][:check].tolist()
 
-    def upgraded(number: int) -> NDArray[np.float64]:
+    def upgraded(number: int) -> Problem:
         larger, links = problem.capacities.copy(), list(sets[number])
         larger[links] += more[links]
-        return larger
+        return problem.with_capacities(larger)
 
-    again = cases.solve(map(upgraded, checked), progress, threads)
+    again = cases.solve(list(map(upgraded, checked)), progress, threads)
 
     flows = cases.served(whole)
     before = cases.value(whole, flows)
