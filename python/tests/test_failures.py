@@ -163,6 +163,27 @@ def test_failures_are_compared_class_by_class(guaranteed):
     assert frame["before_priority_0"].tolist() == study.class_before[:, 0].tolist()
 
 
+def test_a_class_of_max_min_beside_others_counts_by_its_smallest_fair_share():
+    shares, logs = netnum.AlphaFair(np.inf), netnum.AlphaFair(1.0)
+    problem = netnum.Problem(
+        [10.0, 10.0, 3.0],
+        [[0], [1], [0], [1], [2], [2]],
+        [shares, shares, logs, logs, shares, logs],
+        priority=[0, 0, 1, 1, 0, 1],
+        flow_cap=[3.0, 4.0, 50.0, 50.0, 2.0, 50.0],
+    )
+    study = netnum.failure_study(problem, [0, (0, 1), (0, 1, 2)], tol=1e-9)
+    whole = netnum.solve(problem, tol=1e-9)
+    # The first, second and fifth flow get 3, 4 and 2, which leaves the others 7, 6 and 1.
+    assert whole.objective == pytest.approx(2.0 + np.log(7 * 6 * 1), abs=1e-6)
+    nan = {"abs": 1e-6, "nan_ok": True}
+    assert study.class_before[:, 0] == pytest.approx([2.0, 2.0, np.nan], **nan)
+    assert study.class_before[:, 1] == pytest.approx([np.log(6.0), 0.0, 0.0], **nan)
+    np.testing.assert_allclose(study.class_after, study.class_before, atol=1e-6)
+    assert study.before == pytest.approx([2.0 + np.log(6.0), 2.0, 0.0], **nan)
+    assert study.after == pytest.approx([one.objective for one in study.solutions], **nan)
+
+
 def test_costs_count_in_what_is_compared():
     carried = {"flow_cap": 1.5, "flow_floor": 1.5, "path_cost": [1.0, 3.0]}
     cheap = netnum.Problem([2.0, 2.0], [[0], [1]], netnum.Linear(0.0), group=[0, 0], **carried)

@@ -61,8 +61,9 @@ class FailureStudy(Study):
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
     """Utility less costs, in the network as it is, of the flows that it and the scenario both serve: shape
-    (scenarios,). For max-min problems the smallest fair share, nan where there are no such flows. With another
-    `objective` the fraction of all demands, or the utilization."""
+    (scenarios,). For max-min problems the smallest fair share, nan where there are no such flows; a class of max-min
+    beside others counts by its smallest fair share, as in `Solution.objective`. With another `objective` the fraction
+    of all demands, or the utilization."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share. With
     another `objective` the fraction or the utilization of the demands that are served there."""
@@ -302,7 +303,8 @@ def failure_study(
     Floors stay, but for those of flows that are cut off, which ``floors_cut_off`` has. Where the others do not fit,
     ``status`` is ``"infeasible"``, ``floor_fraction`` the largest part of all floors that fits, and ``broken_floors``
     has the flows in the proof. A flow without a floor is cut off, too, where the floors of others leave it nothing and
-    its utility is worth -inf then. With priorities ``class_before`` and ``class_after`` compare each class.
+    its utility is worth -inf then. With priorities ``class_before`` and ``class_after`` compare each class, one of
+    max-min by its smallest fair share.
 
     Examples
     --------
@@ -427,14 +429,13 @@ def _compared(
         )
         more["broken_floors"] = tuple(np.empty(0, int) if proof is None else proof.flows for proof in proofs)
         more["floors_cut_off"] = tuple(flows[problem.flow_floor[flows] > 0] for flows in cut_off)
-    if objective == "utility" and problem.priority is not None:
+    if isinstance(cases, SolvedCases) and problem.priority is not None:
         priorities = np.unique(problem.priority)
-        classes = [problem.priority == priority for priority in priorities]
-        more["priorities"] = priorities
-        more["class_before"] = np.array([[cases.value(cases.before, flows & own) for own in classes] for flows in both])
-        more["class_after"] = np.array(
-            [known([cases.value(solution, flows & own) for solution, flows in compared]) for own in classes]
-        ).T
+        shape = (len(solutions), len(priorities))
+        before = np.array([cases.class_values(cases.before, flows) for flows in both]).reshape(shape)
+        after = np.array([cases.class_values(solution, flows) for solution, flows in compared]).reshape(shape)
+        more["priorities"], more["class_before"] = priorities, before
+        more["class_after"] = np.where(has_answers[:, None], after, np.nan)
     return FailureStudy(
         names=names,
         failures=tuple(map(list, scenarios)),

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import NumError, Problem, Solution, concurrent_flow, min_utilization, solve, solve_many
+from .._core import (
+    AlphaFair,
+    BandwidthFunction,
+    NumError,
+    Problem,
+    Solution,
+    concurrent_flow,
+    min_utilization,
+    solve,
+    solve_many,
+)
 from .._multicommodity_flow import MulticommodityFlow
 from .._show.progress import bar
 
@@ -93,16 +104,48 @@ class SolvedCases(Cases):
         return solve_many(problems, self._method, warm_start=self.before, **more, **self._settings)
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
-        """Utility of some flows less their costs; for max-min problems the smallest fair share, nan for no flows."""
-        values = self._problem.values(found.flow_rates)[flows]
-        if found.method == "max-min":
-            return float(values.min()) if len(values) else float("nan")
-        over = self._problem
+        """The worth of some flows, as `Solution.objective` has that of all: utilities less costs.
+
+        Of the flows of max-min in a class it is the smallest fair share; nan for no flows where all are of max-min.
+        """
+        problem = self._problem
+        values, is_max_min = problem.values(found.flow_rates), self._is_max_min
+        if is_max_min.all():
+            return float(values[flows].min()) if flows.any() else float("nan")
+        over = problem
         if over.paths is None and found.problem is not None:
             # Of a problem of pairs, the paths that were found.
             over = found.problem
         paid = 0.0 if over.path_cost is None else (over.path_cost * found.rates)[flows[over.group]].sum()
-        return float(values.sum() - paid)
+        shared = flows & is_max_min
+        least = [values[shared & own].min() for own in self._classes if (shared & own).any()]
+        return float(values[flows & ~is_max_min].sum() + sum(least) - paid)
+
+    def class_values(self, found: Solution, flows: NDArray[np.bool_]) -> list[float]:
+        """The worth of some flows class by class, nan for no flows where those of the class are of max-min."""
+        of_none = [float("nan") if self._is_max_min[own].all() else 0.0 for own in self._classes]
+        classes = zip(self._classes, of_none, strict=True)
+        return [self.value(found, flows & own) if (flows & own).any() else none for own, none in classes]
+
+    @functools.cached_property
+    def _classes(self) -> list[NDArray[np.bool_]]:
+        """The flows of each class, the first that is served first."""
+        priority = self._problem.priority
+        if priority is None:
+            return [np.ones(self._problem.flows, dtype=bool)]
+        return [priority == each for each in np.unique(priority)]
+
+    @functools.cached_property
+    def _is_max_min(self) -> NDArray[np.bool_]:
+        """Which flows have no utility to add up: their fair shares are compared."""
+        utility = self._problem.utility
+        is_one = [_is_max_min(each) for each in (utility if isinstance(utility, tuple) else (utility,))]
+        return np.broadcast_to(is_one, self._problem.flows)
+
+
+def _is_max_min(utility: Any) -> bool:
+    """Whether the flows of a utility are of max-min, which either all of them are or none."""
+    return isinstance(utility, (AlphaFair, BandwidthFunction)) and bool(np.isinf(utility.alpha).any())
 
 
 class CarriedCases(Cases):
