@@ -404,6 +404,23 @@ def test_a_few_flows_have_a_bar_each_with_their_demand():
         netnum.solve(problem).plot(most=0)
 
 
+def test_floors_are_marked_and_serve_no_flow_where_they_do_not_fit():
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    problem = netnum.Problem(net, [["A", "B"], ["B", "C"], ["A", "B", "C"]], flow_floor=[2.0, 3.0, 0.0])
+    fits, too_large = (netnum.solve(problem.with_flow_floors(floors)) for floors in ([2, 3, 0], [2, 12, 0]))
+    for solution, floors, served in ((fits, [2.0, 3.0], 3), (too_large, [2.0, 12.0], 0)):
+        links, rates = solution.plot()
+        (floor,) = [line for line in rates.get_lines() if line.get_label() == "floor"]
+        assert (floor.get_xdata().tolist(), floor.get_ydata().tolist()) == (floors, [0, 1])
+        assert rates.get_title().split("\n")[0] == f"Rates: {served} of 3 flows served"
+        assert legend_of(rates) == ["floor", "rate"]
+        for ax in (links, rates):
+            assert ax.get_title().endswith("infeasible: 0.5 of the floors fit") == (served == 0)
+    many = netnum.Problem([6.0] * 20, [[link] for link in range(20)], flow_floor=np.arange(20.0) / 4)
+    (floor,) = [line for line in netnum.solve(many).plot()[1].get_lines() if line.get_label() == "floor"]
+    assert np.nan_to_num(np.sort(floor.get_ydata())).tolist() == [*np.arange(1, 20.0) / 4, 0.0]
+
+
 def test_a_solution_that_is_not_optimal_says_so_in_both_titles(problem):
     solution = netnum.solve(problem, "gradient", max_iterations=2)
     for ax in solution.plot():

@@ -82,6 +82,8 @@ def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
 
 def _unproven(solution: Solution) -> str:
     """A line of a title; none for a solution that is optimal."""
+    if solution.infeasibility is not None:
+        return f"\ninfeasible: {solution.infeasibility.fraction:.4g} of the floors fit"
     return "" if solution.is_optimal else f"\nnot optimal: {solution.status}, gap {solution.gap:.2g}"
 
 
@@ -114,27 +116,28 @@ def _payments(solution: Solution, problem: Problem, ax: Axes, most: int) -> None
 
 def _rates(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
     """A bar per flow or, for many, the rates in their order."""
-    rates, demands = solution.flow_rates, problem.flow_cap
-    served = problem.flows - len(solution.failed_flows)
+    rates, marks = solution.flow_rates, _marks(problem)
+    # Where floors do not fit, rates carry a part of them.
+    served = 0 if solution.status == "infeasible" else problem.flows - len(solution.failed_flows)
     title = f"Rates: {served} of {counted(problem.flows, 'flow')} served"
     if problem.flows <= most:
+        rows = np.arange(len(rates))
         _rows(ax, frames.flow_names(problem))
-        ax.barh(np.arange(len(rates)), rates, color=style.BLUE, label="rate")
+        ax.barh(rows, rates, color=style.BLUE, label="rate")
         for flow in solution.failed_flows:
             _after(ax, 0.0, flow, "not served")
-        if demands is not None:
-            known = np.flatnonzero(np.isfinite(demands))
-            ax.plot(demands[known], known, "|", color=style.VERMILLION, markersize=12, mew=2, label="demand")
+        for label, values, color, size in marks:
+            known = np.isfinite(values)
+            ax.plot(values[known], rows[known], "|", color=color, markersize=size, mew=2, label=label)
         ax.set_xlim(left=0)
         ax.set_xlabel(f"rate {UNIT}")
-        style.heading(ax, title + _unproven(solution), with_legend=demands is not None)
+        style.heading(ax, title + _unproven(solution), with_legend=bool(marks))
         return
     order = np.argsort(rates, kind="stable")
     places = np.arange(1, len(rates) + 1)
-    if demands is not None:
-        shown = np.where(np.isfinite(demands), demands, np.nan)[order]
-        size = np.clip(600 / len(rates), 2, 6)
-        ax.plot(places, shown, ".", color=style.VERMILLION, markersize=size, label="demand", rasterized=True)
+    for label, values, color, length in marks:
+        size = length / 12 * np.clip(600 / len(rates), 2, 6)
+        ax.plot(places, values[order], ".", color=color, markersize=size, label=label, rasterized=True)
     ax.plot(places, rates[order], color=style.BLUE, label="rate")
     positive = rates[rates > 0]
     if len(positive) and positive.max() > 100 * positive.min():
@@ -146,7 +149,20 @@ def _rates(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
     ax.set_xlabel("flows, in the order of their rates")
     ax.set_ylabel(f"rate {UNIT}")
     style.grid(ax)
-    style.heading(ax, title + _unproven(solution), with_legend=demands is not None)
+    style.heading(ax, title + _unproven(solution), with_legend=bool(marks))
+
+
+def _marks(problem: Problem) -> list[tuple[str, NDArray[np.float64], str, int]]:
+    """What marks floors and demands: a label, the values, nan for flows without one, a colour, and a size.
+
+    A floor stands out behind a demand that is equal.
+    """
+    marks = []
+    if (floors := problem.flow_floor) is not None:
+        marks.append(("floor", np.where(floors > 0, floors, np.nan), style.PURPLE, 18))
+    if (demands := problem.flow_cap) is not None:
+        marks.append(("demand", np.where(np.isfinite(demands), demands, np.nan), style.VERMILLION, 12))
+    return marks
 
 
 #: netnum takes any unit of capacities.
