@@ -330,10 +330,10 @@ impl Problem {
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
     ///     ``alpha``, …) and optionally ``coefficient`` (lists like those of ``paths``), ``group``, ``cap``,
-    ///     ``flow_cap`` (null for no limit or cap), ``flow_floor`` and ``path_cost``, and
+    ///     ``flow_cap`` (null for no limit or cap), ``flow_floor``, ``path_cost`` and ``priority``, and
     ///     ``network``, the nodes and links of its `Topology`. A problem of pairs has ``pairs`` in place of ``paths``:
     ///     ``sources`` and ``destinations``, and optionally ``max_hops``, ``avoid_links``, ``avoid_nodes`` and
-    ///     ``link_cost``. Other fields are ignored.
+    ///     ``link_cost``. Other fields are ignored, and so is a field whose name is misspelt.
     ///
     /// Returns
     /// -------

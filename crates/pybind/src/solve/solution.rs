@@ -282,8 +282,9 @@ impl Solution {
     ///
     /// A link is paid its price times its load, and a flow pays the price of its path times its rate, so that both sums
     /// are the same. The first bars are the links that are paid most, with their prices, or the fullest links where
-    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order. Titles
-    /// have the number of links that are not drawn, and say so where the solution is not optimal.
+    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order, with
+    /// marks at floors and demands. Titles have the number of links that are not drawn, and say so where the solution
+    /// is not optimal, or the part of the floors that fits.
     ///
     /// Parameters
     /// ----------
