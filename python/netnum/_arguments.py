@@ -130,7 +130,7 @@ def absent(label: str, name: str, function: Any = None) -> TypeError:
     """The error for an argument that is missing, by the label of the function and the argument's name."""
     function = _called(label) if function is None else function
     about = described(_called(label) if function.__name__ == "__init__" else function, name)
-    return TypeError(f"{label} needs `{name}`{f', {about}' if about else ''}: {_call(label, function)}")
+    return TypeError(f"{label} needs `{name}`{f', {about}' if about else ''}: {_call(label, function, also=name)}")
 
 
 def no_network(given: Any) -> TypeError | None:
@@ -163,14 +163,14 @@ def expect_problem(given: Any, label: str) -> None:
         raise TypeError(f"{must}: {_call(label, _called(label))}")
 
 
-def _call(label: str, function: Any, whole: bool = False) -> str:
-    """How a function is called: what it needs, or by position and by name all that it takes."""
+def _call(label: str, function: Any, whole: bool = False, also: str | None = None) -> str:
+    """How a function is called: what it needs, also an argument that has a default, or all that it takes."""
     shown = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name == "self" or parameter.kind is parameter.VAR_KEYWORD:
             continue
         needed = parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
-        if needed or whole:
+        if needed or whole or name == also:
             shown.append(f"{name}=" if parameter.kind is parameter.KEYWORD_ONLY else name)
     made = f" ({_hints.CALLS[label]})" if label in _hints.CALLS else ""
     return f"the call is {label}({', '.join(shown)}){made}"

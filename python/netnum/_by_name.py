@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from ._core import AlphaFair, Linear, Paths, Problem, ProblemError, Solution, Topology, UtilityError
+from ._messages import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,10 +55,13 @@ def filled(
     """The numbers of all links, flows or paths, of which a dict changes those that it names."""
     numbers, named = np.array(present), dict[int, Any]()
     candidates = _candidates(each, net, paths)
+    names = dict[str, int]()
+    if each == "link" and net is not None and any(isinstance(key, str) for key in given):
+        names = {link: number for number, link in enumerate(net.link_names)}
     for key, value in given.items():
         place = f"{name}[{key!r}]"
         try:
-            number = _number(each, key, candidates)
+            number = _of_name(key, names) if names and isinstance(key, str) else _number(each, key, candidates)
         except (ProblemError, TypeError) as error:
             raise type(error)(f"{place}: {error}") from None
         if not 0 <= number < len(numbers):
@@ -266,6 +270,14 @@ def _of_link(net: Topology, values: NDArray[np.float64], array: str, source: Any
         each = listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
         raise ProblemError(f"{len(links)} links run from {source} to {destination}: {each}")
     return float(values[links[0]])
+
+
+def _of_name(name: str, names: Mapping[str, int]) -> int:
+    """The number of a link that is named as in `Topology.link_names`."""
+    if name in names:
+        return names[name]
+    near = did_you_mean(name, list(names))
+    raise ProblemError(f"there is no link of that name{f', {near}' if near else ''}")
 
 
 def _number(each: Each, key: Any, candidates: Callable[[Sequence[Any]], tuple[str, NDArray[np.int64]]] | None) -> int:

@@ -54,6 +54,7 @@ _After: TypeAlias = (
 )
 _Node: TypeAlias = int | str
 _ByName: TypeAlias = Mapping[int | tuple[_Node, ...], float | None]
+_LinksByName: TypeAlias = Mapping[int | str | tuple[_Node, _Node], float | None]
 _Pair: TypeAlias = tuple[int | str, int | str]
 _Pairs: TypeAlias = _Pair | ArrayLike | Iterable[_Pair] | pandas.DataFrame
 # Volumes of pairs as well: a matrix, dense or sparse, is an array or a frame.
@@ -166,7 +167,7 @@ class Problem:
         flow_cap: ArrayLike | _ByName | None = None,
         flow_floor: ArrayLike | _ByName | None = None,
         path_cost: ArrayLike | _ByName | None = None,
-        link_cost: str | ArrayLike | _ByName | None = None,
+        link_cost: str | ArrayLike | _LinksByName | None = None,
         priority: ArrayLike | _ByName | None = None,
         max_hops: int | None = None,
         avoid_links: ArrayLike | Sequence[_Pair] | None = None,
@@ -218,12 +219,12 @@ class Problem:
     def flow_rates(self, rates: ArrayLike) -> _Floats: ...
     def loads(self, rates: ArrayLike) -> _Floats: ...
     def values(self, flow_rates: ArrayLike) -> _Floats: ...
-    def with_capacities(self, capacities: ArrayLike | _ByName) -> Problem: ...
+    def with_capacities(self, capacities: ArrayLike | _LinksByName) -> Problem: ...
     def with_flow_caps(self, flow_cap: ArrayLike | _ByName | None) -> Problem: ...
     def with_rate_caps(self, rate_cap: ArrayLike | _ByName) -> Problem: ...
     def with_flow_floors(self, flow_floor: ArrayLike | _ByName | None) -> Problem: ...
     def with_path_costs(self, path_cost: ArrayLike | _ByName | None) -> Problem: ...
-    def with_link_costs(self, link_cost: str | ArrayLike | _ByName | None) -> Problem: ...
+    def with_link_costs(self, link_cost: str | ArrayLike | _LinksByName | None) -> Problem: ...
     def with_priorities(self, priority: ArrayLike | _ByName | None) -> Problem: ...
     def with_weights(self, weight: ArrayLike | _ByName) -> Problem: ...
     def with_utility(self, utility: _UtilityLike) -> Problem: ...
@@ -330,7 +331,7 @@ def solve(
     progress: bool = False,
     trace: bool = False,
     threads: int = 1,
-    tie_cost: str | ArrayLike | _ByName | None = None,
+    tie_cost: str | ArrayLike | _LinksByName | None = None,
     few_paths: bool = False,
     max_paths: int | None = None,
     **options: float,
@@ -600,7 +601,7 @@ class Sensitivity:
     def jvp(
         self,
         *,
-        capacities: ArrayLike | _ByName | None = None,
+        capacities: ArrayLike | _LinksByName | None = None,
         rate_cap: ArrayLike | _ByName | None = None,
         flow_cap: ArrayLike | _ByName | None = None,
         flow_floor: ArrayLike | _ByName | None = None,
@@ -901,7 +902,7 @@ class Topology:
         weight: str | ArrayLike | None = None,
         *,
         via: Iterable[_Ends] | None = None,
-        shares: str | ArrayLike | _ByName | None = None,
+        shares: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def ecmp_split(
@@ -911,7 +912,7 @@ class Topology:
         weight: str | ArrayLike | None = None,
         *,
         via: Iterable[_Ends] | None = None,
-        shares: str | ArrayLike | _ByName | None = None,
+        shares: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def paths(
@@ -982,7 +983,7 @@ class Topology:
     def __mul__(self, _: Never) -> Never: ...
     def __rmul__(self, _: Never) -> Never: ...
     def __truediv__(self, _: Never) -> Never: ...
-    def with_capacities(self, capacities: ArrayLike | _ByName) -> Topology: ...
+    def with_capacities(self, capacities: ArrayLike | _LinksByName) -> Topology: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def to_pandas(self) -> pandas.DataFrame: ...
     def to_networkx(self) -> Any: ...  # a networkx.DiGraph or MultiDiGraph

@@ -221,6 +221,10 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "dual": "the prices of links are `prices`",
         "dual_value": "the prices of links are `prices`",
         "shadow_prices": "the prices of links are `prices`",
+        **dict.fromkeys(
+            ("floor_prices", "floor_costs", "floor_duals", "guarantee_costs"),
+            '`sensitivity().vjp(objective=1.0)["flow_floor"]` has what one more unit of every floor changes',
+        ),
         "infeasible": '`status == "infeasible"` says so, and `infeasibility` why',
         "is_infeasible": '`status == "infeasible"` says so, and `infeasibility` why',
         "is_feasible": '`status != "infeasible"` says so, and `infeasibility` why not',
@@ -646,6 +650,10 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and a problem of paths keeps them",
             ),
         )
+    },
+    "Sensitivity.jvp": {
+        "link_cost": "costs are those of paths: `path_cost=problem.with_link_costs(link_cost).path_cost`",
+        "priority": "each class is a problem by itself, with the rates of the others as floors and caps",
     },
     "Solution.sensitivity": dict.fromkeys(
         ("wrt", "of", "parameters", "with_respect_to", "capacities", "link"),

@@ -120,6 +120,18 @@ def test_caps_and_weights_change_by_name():
     assert caps[over_b] == 1.5 and np.isinf(np.delete(caps, over_b)).all()
 
 
+def test_links_are_named_as_in_their_names():
+    net = netnum.topology.from_edges([("a", "b", 1.0), ("a", "b", 2.0), ("b", "c", 3.0)], directed=True)
+    assert net.with_capacities({"a -> b #2": 7.0, "b -> c": None, 0: 5.0}).capacities.tolist() == [5.0, 7.0, np.inf]
+    problem = netnum.Problem(net, [["b", "c"]], link_cost={"b -> c": 2.0})
+    assert problem.path_cost.tolist() == [2.0]
+    without_names = netnum.Problem([1.0], [[0]])
+    with pytest.raises(TypeError, match="a link is named by a tuple of the two nodes that it joins, or by its number"):
+        without_names.with_capacities({"a -> b": 1.0})
+    with pytest.raises(TypeError, match="a flow is named by a tuple of its two ends, or by its number, not by a str"):
+        problem.with_flow_caps({"b -> c": 1.0})
+
+
 def test_weights_change_in_utilities_that_have_one():
     net = netnum.topology.from_edges(TRIANGLE)
     each = [netnum.AlphaFair(2.0, 3.0), netnum.Linear(2.0), netnum.MinFct(1.0)]
@@ -139,9 +151,15 @@ def test_weights_change_in_utilities_that_have_one():
         ({("A", "Z"): 1.0}, netnum.ProblemError, "capacities[('A', 'Z')]: node is \"Z\", expected"),
         ({("A", "B", "C"): 1.0}, netnum.ProblemError, "it has 3 nodes: a link is named by a tuple of the two nodes"),
         (
-            {"A -> B": 1.0},
-            TypeError,
-            "a link is named by a tuple of the two nodes that it joins, or by its number, not",
+            {"A - B": 1.0},
+            netnum.ProblemError,
+            "capacities['A - B']: there is no link of that name, did you mean 'A -> B'?",
+        ),
+        ({"x": 1.0}, netnum.ProblemError, "capacities['x']: there is no link of that name"),
+        (
+            {"A -> B": 1.0, ("A", "B"): 2.0},
+            netnum.ProblemError,
+            "capacities names link 0 twice, as 'A -> B' and ('A', 'B')",
         ),
         ({9: 1.0}, netnum.ProblemError, "capacities[9]: link 9 does not exist, there are 6 links"),
         ({0: 1.0, ("A", "B"): 2.0}, netnum.ProblemError, "capacities names link 0 twice, as 0 and ('A', 'B')"),
@@ -213,8 +231,7 @@ def test_a_series_is_read_by_its_index_or_refused():
     assert problem.with_capacities(series) == problem.with_capacities(given)
     assert problem.with_flow_caps(series) == problem.with_flow_caps(given)
     assert problem.with_weights(series) == problem.with_weights(given)
-    with pytest.raises(TypeError, match="a link is named by a tuple of the two nodes that it joins, or by its number"):
-        net.with_capacities(pandas.Series([5.0, 7.0], index=["b -> c", "a -> b"]))
+    assert net.with_capacities(pandas.Series([5.0, 7.0], index=["b -> c", "a -> b"])).capacities.tolist() == [7.0, 5.0]
     assert net.with_capacities(pandas.Series([7.0, 5.0])).capacities.tolist() == [7.0, 5.0]
     apart = pandas.Series([1.0, 2.0, 3.0], index=[2, 0, 1])
     assert netnum.Problem(net, problem.paths, flow_cap=apart) == problem.with_flow_caps([2.0, 3.0, 1.0])
@@ -268,8 +285,11 @@ def test_a_pair_is_one_argument_or_two():
     solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]))
     for by_name in (solution.rate, solution.price, solution.load, net.link):
         assert by_name(("A", "C")) == by_name("A", "C")
-        with pytest.raises(TypeError, match=rf"{by_name.__name__} needs `destination`, str or int: the call is"):
-            by_name("A")
+        with pytest.raises(TypeError) as caught:
+            by_name("A -> C")
+        label = by_name.__qualname__
+        expected = f"{label} needs `destination`, str or int: the call is {label}(source, destination)"
+        assert str(caught.value) == expected
 
 
 def test_the_ends_of_flows_are_found_once(monkeypatch):

@@ -781,7 +781,8 @@ impl Topology {
     /// ----------
     /// capacities : array of float, shape (links,), or float, or dict
     ///     One per link, or the same for all: >= 0, inf for no limit. A dict changes the links that it names by the
-    ///     nodes that they run from and to or by number, one direction each: ``{("Seattle", "Denver"): 20.0}``.
+    ///     nodes that they run from and to, as in `link_names` or by number, one direction each: ``{("Seattle",
+    ///     "Denver"): 20.0}``, ``{"Seattle -> Denver": 20.0}``.
     ///
     /// Returns
     /// -------
