@@ -162,6 +162,30 @@ def test_max_min_has_no_prices_and_every_full_link_is_tried():
     assert repr(netnum.upgrade_study(slow, [1])) == "UpgradeStudy(1 upgrade, 1 checked, none gains)"
 
 
+def test_prices_of_classes_are_no_bound_and_every_full_link_is_tried():
+    """The second class does not use link 0, so that its price there is 0."""
+    problem = netnum.Problem([1.0, 2.0, 9.0], [[0, 2], [1, 2]], netnum.AlphaFair(1.0), priority=[0, 1])
+    study = netnum.upgrade_study(problem, added=1.0, check=1, tol=1e-9)
+    assert study.predicted.tolist() == [np.inf, np.inf, 0.0]
+    assert study.gained == pytest.approx([np.log(2.0), np.log(1.5), np.nan], abs=1e-6, nan_ok=True)
+    assert study.ranking[0] == 0 and study.is_proven
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_class_gains_by_more_of_a_link_that_is_not_full(seed):
+    rng = np.random.default_rng(seed)
+    paths = [sorted(rng.choice(4, rng.integers(1, 4), replace=False).tolist()) for _ in range(5)]
+    classes = {"priority": rng.integers(0, 2, 5), "flow_cap": rng.uniform(0.2, 1.5, 5)}
+    problem = netnum.Problem(rng.uniform(1.0, 5.0, 4), paths, netnum.AlphaFair(1.0), **classes)
+    study = netnum.upgrade_study(problem, added=0.5, tol=1e-8)
+    assert study.is_proven
+    for link in np.flatnonzero(study.predicted == 0.0):
+        more = problem.capacities.copy()
+        more[link] += 0.5
+        gained = netnum.solve(problem.with_capacities(more), tol=1e-8).objective - study.before_upgrades.objective
+        assert gained == pytest.approx(0.0, abs=1e-5)
+
+
 def test_fibers_and_nodes_are_upgraded_together():
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=80_000)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-#: A link that is idle by no more than this part of its capacity is full.
-FULL = 1e-6
+#: A link that is idle by no more than this part of its capacity is full, where rates are exact and where they are not.
+FULL, NEARLY_FULL = 1e-6, 1e-2
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -48,8 +48,8 @@ class UpgradeStudy(Study):
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
-    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, whose
-    prices are no bound of it, inf where one of the links is full and 0 elsewhere."""
+    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems and those
+    with priorities, whose prices are no bound of it, inf where one of the links is full and 0 elsewhere."""
     gained: NDArray[np.float64]
     """The gain of utility, nan for an upgrade that was not solved again, and where its solve or that of the network as
     it is was cut short. For max-min problems the gain of the smallest fair share."""
@@ -183,7 +183,7 @@ def upgrade_study(
         The capacity that is added to a link when it is upgraded, > 0. By default its capacity is doubled.
     check : int
         The number of candidates that are solved again, those with the largest predictions, above `tol` of the largest
-        of all. Of max-min problems, whose prices are no bound, all that have a full link are.
+        of all. Of max-min problems and those with priorities, whose prices are no bound, all that have a full link are.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -211,6 +211,8 @@ def upgrade_study(
 
     A problem of pairs is solved over all paths again, the network as it is and every candidate that is checked.
 
+    With priorities V is no concave function, as a class that gains takes from later ones: a gain may be negative.
+
     Links that have failed are refused, since flows that are served again change the sum of utilities.
 
     Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
@@ -237,9 +239,12 @@ def upgrade_study(
     settings |= options
     cases = SolvedCases(problem, method, warm_start, settings)
     whole = cases.before
-    if whole.method == "max-min":
+    if whole.method == "max-min" or problem.priority is not None:
+        # Prices of a class do not count what others gain or lose. A link that is not full holds no class back: the
+        # splits in the end are optimal for each.
+        idle = FULL if whole.method == "max-min" else NEARLY_FULL
         # Of rates that were cut short any link may still become full.
-        full = (whole.loads >= problem.capacities * (1 - FULL)) | (not is_finished(whole))
+        full = (whole.loads >= problem.capacities * (1 - idle)) | (not is_finished(whole))
         predicted = np.array([np.inf if full[links].any() else 0.0 for links in map(list, sets)])
         check = len(sets)
     else:
