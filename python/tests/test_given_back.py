@@ -86,7 +86,7 @@ def test_a_problem_is_made_of_what_it_has(problem):
     else:
         over, others = problem.pairs, {"max_hops": problem.max_hops}
     again = netnum.Problem(problem.network, over, problem.utility, **limits, **others)
-    assert again == problem == problem.with_link_costs(0.0)
+    assert again == problem
     assert problem.with_capacities(problem.capacities) == problem
     assert problem.with_utility(problem.utility) == problem
     assert problem.with_flow_caps(problem.flow_cap) == problem

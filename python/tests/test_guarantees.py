@@ -124,8 +124,12 @@ def test_costs_over_all_paths_need_no_caps_where_there_are_floors():
 def test_costs_of_links_are_taken_back():
     paths = netnum.Problem(NET, [["A", "B"], ["B", "C"]], path_cost=[0.1, 0.0])
     assert paths.with_link_costs(0.5).with_link_costs(None).path_cost is None
+    assert paths.with_link_costs(0.5).with_link_costs(0.2).path_cost.tolist() == [0.2, 0.2]
+    both = netnum.Problem(NET, [["A", "B"], ["B", "C"]], path_cost=[0.25, 0.0], link_cost=0.5)
+    assert both.path_cost.tolist() == [0.75, 0.5]
     pairs = netnum.Problem(NET, [("A", "C"), ("B", "C")], link_cost=0.5)
     assert pairs.with_link_costs(None) == netnum.Problem(NET, [("A", "C"), ("B", "C")]) != pairs
+    assert pairs.with_link_costs(0.2) == netnum.Problem(NET, [("A", "C"), ("B", "C")], link_cost=0.2)
 
 
 def test_what_a_problem_lacks_is_told_by_name(problem):

@@ -317,8 +317,11 @@ impl Problem {
         if path_cost.is_some() {
             this = this.with_path_costs(py, path_cost)?;
         }
-        if link_cost.is_some() {
-            this = this.with_link_costs(py, link_cost)?;
+        if let Some(link_cost) = link_cost {
+            let mut costs = this.costs_of_links(py, "link_cost", link_cost)?;
+            costs.iter_mut().enumerate().for_each(|(path, cost)| *cost += this.core.path_cost(path));
+            let core = py.enter_rust(|| this.core.clone().with_path_costs(costs).and_then(limited))?;
+            this = this.with(py, core)?;
         }
         if priority.is_some() { this.with_priorities(py, priority) } else { Ok(this) }
     }
@@ -794,7 +797,7 @@ impl Problem {
         self.with(py, py.enter_rust(|| self.core.clone().with_path_costs(costs).and_then(limited))?)
     }
 
-    /// This problem with the costs of its links added to those of its paths, and all else shared.
+    /// This problem with costs of its links in place of all costs that it has, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -822,13 +825,10 @@ impl Problem {
     #[pyo3(signature = (link_cost))]
     pub(crate) fn with_link_costs(&self, py: Python<'_>, link_cost: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let costs = link_cost.map(|link_cost| self.of_links(py, "link_cost", link_cost)).transpose()?;
-        if let Some(AllPaths { paths, own, link_costs }) = &self.all_paths {
-            let before = link_costs.iter().copied().chain(std::iter::repeat(0.0));
-            let mut sums: Vec<f64> = costs.iter().flatten().zip(before).map(|(cost, before)| cost + before).collect();
-            if sums.iter().all(|cost| *cost == 0.0) {
-                sums.clear();
-            }
-            let all = AllPaths { paths: Arc::clone(paths), own: own.clone(), link_costs: Arc::new(sums) };
+        if let Some(AllPaths { paths, own, .. }) = &self.all_paths {
+            let has_some = |costs: &Vec<f64>| costs.iter().any(|cost| *cost != 0.0);
+            let link_costs = Arc::new(costs.clone().filter(has_some).unwrap_or_default());
+            let all = AllPaths { paths: Arc::clone(paths), own: own.clone(), link_costs };
             let core = py.enter_rust(|| {
                 // As costs of the first paths, which are checked.
                 let core = self.core.clone();
@@ -1198,7 +1198,7 @@ impl Problem {
         let (costs, paths) = (self.of_links(py, what, value)?, self.core.paths().len());
         check_length(what, costs.len(), self.core.links(), "link").map_err(raise)?;
         let of_paths = || -> netnum_core::Result<Vec<f64>> {
-            let problem = self.core.clone().with_path_costs(vec![0.0; paths])?.with_link_costs(&costs)?;
+            let problem = self.core.clone().with_link_costs(&costs)?;
             Ok((0..paths).map(|path| problem.path_cost(path)).collect())
         };
         py.enter_rust(of_paths)

@@ -90,15 +90,15 @@ impl Problem {
         Ok(self)
     }
 
-    /// This problem with a cost of every link, utility lost per unit of load on it, added to the costs of the paths
-    /// through it, times their coefficients. All else is shared.
+    /// This problem with a cost of every link, utility lost per unit of load on it, in place of the costs of paths: each
+    /// costs what its links do, times its coefficients. All else is shared.
     ///
     /// # Errors
     /// [`Error::Cost`], or [`Error::Length`] unless there is one cost per link.
     pub fn with_link_costs(self, link_costs: &[f64]) -> Result<Self> {
         check_length("link_cost", link_costs.len(), self.links(), "link")?;
         check_costs("link", link_costs)?;
-        let of_path = |path: usize| self.path_cost(path) + self.paths.row(path).sum(link_costs);
+        let of_path = |path: usize| self.paths.row(path).sum(link_costs);
         let costs = (0..self.paths.len()).map(of_path).collect();
         self.with_path_costs(costs)
     }

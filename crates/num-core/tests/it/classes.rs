@@ -1,6 +1,8 @@
 //! Classes by priority, and the cheapest of the best splits.
 
-use netnum_core::{AlphaFair, Ask, Linear, Paths, Problem, Settings, Solution, Status, Utilities, solve};
+use std::sync::Arc;
+
+use netnum_core::{AlphaFair, Ask, Linear, Paths, Problem, Settings, Solution, Status, Utilities, Utility, solve};
 
 fn solved(problem: &Problem) -> Solution {
     let solution = solve(problem, &Ask::from(Settings::default().with_tol(1e-9))).unwrap();
@@ -141,6 +143,20 @@ fn flows_for_which_earlier_classes_leave_nothing_are_failed_flows() {
     assert!(are_near(&solution.flow_rates, &[10.0, 0.0, 4.0]), "{:?}", solution.flow_rates);
     assert_eq!(solution.failed_flows, [1]);
     assert!((solution.objective + 0.1 + 0.25).abs() < 1e-6);
+}
+
+#[test]
+fn flows_for_which_a_class_of_max_min_leaves_nothing_are_failed_flows_too() {
+    let of = |alpha| AlphaFair::new(alpha, 1.0).unwrap();
+    let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(of(f64::INFINITY)), Arc::new(of(1.0)), Arc::new(of(1.0))];
+    let problem = Problem::new(vec![10.0, 5.0], Paths::from_lists([[0], [0], [1]]), utilities).unwrap();
+    let solution = solved(&problem.clone().with_priorities(vec![0.0, 1.0, 1.0]).unwrap());
+    assert!(are_near(&solution.flow_rates, &[10.0, 0.0, 5.0]), "{:?}", solution.flow_rates);
+    assert_eq!(solution.failed_flows, [1]);
+    assert!((solution.objective - 10.0 - 5f64.ln()).abs() < 1e-6);
+    // Each is worth its own utility.
+    let values = problem.values(&[10.0, 2.0, 5.0]).unwrap();
+    assert!(are_near(&values, &[10.0, 2f64.ln(), 5f64.ln()]), "{values:?}");
 }
 
 #[test]

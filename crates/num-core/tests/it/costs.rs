@@ -29,6 +29,8 @@ fn demands_are_carried_at_the_least_cost() {
     let problem = Problem::grouped(vec![10.0; 6], paths, vec![0, 0], Linear::new(0.0).unwrap()).unwrap();
     let problem = problem.with_link_costs(&costs).unwrap().with_flow_floors(vec![10.0]).unwrap();
     assert!((problem.path_cost(0) - 0.04).abs() < 1e-15 && problem.path_cost(1) == 2.0);
+    // Other costs of links replace these, as other costs of paths do.
+    assert_eq!(problem.clone().with_link_costs(&costs).unwrap(), problem);
     let certificate = certify(&problem, &[10.0, 0.0], &[0.0; 6]).unwrap();
     assert!(certificate.relative_gap < 1e-12 && certificate.kkt_residual < 1e-12, "{certificate:?}");
     let dear = certify(&problem, &[9.0, 1.0], &[0.0; 6]).unwrap();

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use netnum_core::{
-    AlphaFair, Ask, BandwidthFunction, KShortest, Linear, Paths, Problem, Status, Topology, Utilities, certify, solve,
+    AlphaFair, Ask, BandwidthFunction, KShortest, Linear, Paths, Problem, Status, Topology, Utilities, certify,
+    concurrent_flow, solve,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -277,37 +278,40 @@ fn in_the_first_class_floors_of_later_ones_leave_a_flow_nothing_too() {
     assert_eq!(solution.flow_rates, [10.0, 0.0]);
 }
 
+/// Flows over three paths each of a ring with some chords, with capacities of 1 to 3.
+fn ring_with_chords(rng: &mut ChaCha8Rng, nodes: usize, chords: f64, flows: usize, alpha: f64) -> Problem {
+    let mut text = String::new();
+    for node in 0..nodes {
+        for other in node + 1..nodes {
+            if other == node + 1 || node + nodes == other + 1 || rng.random_bool(chords) {
+                writeln!(text, "n{node} n{other} {}", rng.random_range(1..4)).unwrap();
+            }
+        }
+    }
+    let net = Topology::from_edges(&text).unwrap();
+    let (sources, destinations): (Vec<usize>, Vec<usize>) = (0..flows)
+        .map(|_| {
+            let source = rng.random_range(0..nodes);
+            (source, (source + rng.random_range(1..nodes)) % nodes)
+        })
+        .unzip();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(3)).unwrap();
+    Problem::grouped(net.capacities().to_vec(), paths, group, AlphaFair::new(alpha, 1.0).unwrap()).unwrap()
+}
+
 /// Floors that are all that some flows can have at once leave no rates inside of the links that they fill, and only
 /// one split of their flows, or a few.
 #[test]
 fn what_the_max_min_rates_of_some_flows_leave_is_shared_by_the_others() {
     for seed in 0..60 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let nodes = rng.random_range(4..9);
-        // A ring with some chords, all of a few capacities.
-        let mut text = String::new();
-        for node in 0..nodes {
-            for other in node + 1..nodes {
-                if other == node + 1 || node + nodes == other + 1 || rng.random_bool(0.3) {
-                    writeln!(text, "n{node} n{other} {}", rng.random_range(1..4)).unwrap();
-                }
-            }
-        }
-        let net = Topology::from_edges(&text).unwrap();
-        let flows = rng.random_range(3..15);
-        let (sources, destinations): (Vec<usize>, Vec<usize>) = (0..flows)
-            .map(|_| {
-                let source = rng.random_range(0..nodes);
-                (source, (source + rng.random_range(1..nodes)) % nodes)
-            })
-            .unzip();
-        let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(3)).unwrap();
-        let has_floor: Vec<bool> = (0..flows).map(|flow| flow == 0 || rng.random_bool(0.6)).collect();
+        let (nodes, flows) = (rng.random_range(4..9), rng.random_range(3..15));
         let alpha = [0.5, 1.0, 2.0][rng.random_range(0..3)];
-        let capacities = net.capacities().to_vec();
-        let problem = Problem::grouped(capacities, paths, group.clone(), AlphaFair::new(alpha, 1.0).unwrap()).unwrap();
+        let problem = ring_with_chords(&mut rng, nodes, 0.3, flows, alpha);
+        let has_floor: Vec<bool> = (0..flows).map(|flow| flow == 0 || rng.random_bool(0.6)).collect();
+        let group = problem.group().iter();
         let without: Vec<u32> =
-            (0..).zip(&group).filter(|(_, flow)| !has_floor[**flow as usize]).map(|(path, _)| path).collect();
+            (0..).zip(group).filter(|(_, flow)| !has_floor[**flow as usize]).map(|(path, _)| path).collect();
         let first = problem.clone().with_utility(AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
         let first = solve(&first.with_paths_closed(&without).unwrap(), &Ask::default()).unwrap();
         assert_eq!(first.status, Status::Optimal, "{seed}: {first}");
@@ -325,5 +329,23 @@ fn what_the_max_min_rates_of_some_flows_leave_is_shared_by_the_others() {
         assert_eq!(all.status, Status::Optimal, "{seed}: {all}");
         let without = (0u32..).zip(&all.flow_rates).filter(|(_, rate)| **rate < 1e-9).map(|(flow, _)| flow);
         assert_eq!(solution.failed_flows, without.collect::<Vec<_>>(), "{seed}");
+    }
+}
+
+/// Where floors nearly fill links, what keeps them moves from one full link to the next.
+#[test]
+fn floors_that_leave_little_of_links_are_kept_at_the_optimum() {
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let nodes = rng.random_range(12..20);
+        let problem = ring_with_chords(&mut rng, nodes, 0.15, 60, 1.0);
+        let demands = problem.clone().with_flow_caps(vec![1.0; 60]).unwrap();
+        let most = concurrent_flow(&demands).unwrap().fraction;
+        for part in [0.99, 0.999] {
+            let (rates, failed, iterations) =
+                beside_floors(&problem.clone().with_flow_floors(vec![part * most; 60]).unwrap());
+            assert!(failed.is_empty() && iterations < 100, "{seed}, {part}: {iterations} iterations");
+            assert!(rates.iter().all(|rate| *rate >= part * most * (1.0 - 1e-9)), "{seed}, {part}: {rates:?}");
+        }
     }
 }
