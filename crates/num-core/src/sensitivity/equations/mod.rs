@@ -289,7 +289,9 @@ impl Equations {
         let allowed = Allowed { rounding: ROUNDING, most, drifting: [None; 2] };
         if !self.is_solved(problem, scales, given, &solved, allowed) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
-            return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
+            let instead = "bring capacities and weights nearer to each other; where splits are not unique, \
+                           coefficients and costs of paths have no derivative";
+            return Err(Error::NoSensitivity { what, instead });
         }
         Ok(solved)
     }
