@@ -98,7 +98,26 @@ class Draw:
         if takes and rng.random() < 0.12:
             fields["priority"] = rng.choice(int(rng.integers(2, 5)), flows).astype(float).tolist()
             name += ", classes with costs" if "path_cost" in fields else ", classes"
-        return Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
+        case = Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
+        if "flow_floor" in fields and rng.random() < 0.4:
+            self.fill(case)
+        return case
+
+    def fill(self, case: "Case"):
+        """Floors that are nearly the largest ones that fit: they leave links a tenth to a millionth."""
+        floors = np.array(case.fields["flow_floor"])
+        if floors.any():
+            demands = case.problem.with_priorities(None).with_flow_floors(None).with_flow_caps(floors)
+            most = netnum.concurrent_flow(demands).fraction
+            # Without a path that is open none fit, and caps limit them too.
+            most = min(most, min((cap / floor for cap, floor in self.capped(case.fields, floors)), default=np.inf))
+            if 0 < most < np.inf:
+                case.fields["flow_floor"] = (floors * most * (1 - 10 ** -self.rng.uniform(1, 6))).tolist()
+
+    def capped(self, fields: Fields, floors):
+        """The cap and the floor of every flow that has both."""
+        caps = fields.get("flow_cap") or [None] * len(floors)
+        return [(cap, floor) for cap, floor in zip(caps, floors, strict=True) if cap is not None and floor > 0]
 
     def constrain(self, fields: Fields, share, is_max_min: bool):
         """Coefficients, floors and costs."""
