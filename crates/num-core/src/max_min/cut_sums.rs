@@ -17,7 +17,7 @@
 
 use super::network::Network;
 use super::tolerances::ZERO;
-use super::witness::{Inequality, Witness};
+use super::witness::{Inequality, Witness, crossings};
 use crate::paths::Paths;
 
 /// A sparse vector.
@@ -182,6 +182,7 @@ impl CutSums {
             }
         }
         let sum: Vec<(u32, f64)> = prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect();
+        work += 2 * crossings(through, &sum);
         of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, &sum, path_prices) });
         (of_cuts.last().expect("just pushed"), work)
     }

@@ -69,10 +69,10 @@ impl FirstLevels {
     pub(crate) fn find(&self, seed: u64, last: Option<LevelBasis>) -> Result<FirstLevel> {
         let Self { network, frame, lowest, links } = self;
         let known = last.and_then(|last| Some((last.frame.renumbered(&last.basis, network)?, last.above)));
-        let (lowest, crossings) = (lowest.clone(), frame.crossings.clone());
+        let (lowest, through) = (lowest.clone(), Arc::clone(&frame.through));
         let mut run = match known {
-            Some((basis, above)) => Parametric::at_fair_share(network, lowest, above, basis, crossings),
-            None => Parametric::new(network, lowest, None, crossings, seed),
+            Some((basis, above)) => Parametric::at_fair_share(network, lowest, above, basis, through),
+            None => Parametric::new(network, lowest, None, through, seed),
         };
         // An iteration at a time.
         while run.first_cut().is_none() && run.advance(network, 1) == Run::Rising {
@@ -88,7 +88,7 @@ impl FirstLevels {
                     Some(of_link) => *of_link = price,
                     // A link that stands for a cap has one path.
                     None => {
-                        let path = frame.crossings.all.links(link as usize)[0];
+                        let path = frame.through.links(link as usize)[0];
                         cap_prices[network.open()[path as usize] as usize] = price;
                     }
                 }

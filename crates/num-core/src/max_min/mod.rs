@@ -19,7 +19,6 @@
 //! | `bottleneck.rs` | the residual of any rates: the largest violation of the equivalence above |
 //! | `solution.rs` | rates with their residual, and warm starts from them |
 //! | `network.rs`, `rising_rates.rs` | several paths: open paths, caps as links; rates as functions of the fair share |
-//! | `crossings.rs` | the paths through every link |
 //! | `basis.rs` | the basis of the simplex method and its inverse |
 //! | `parametric/` | a run: pivots and cuts while the fair share rises; pivots that route given rates |
 //! | `first_level.rs` | a run up to its first cut: the fair share that all flows can have at once |
@@ -54,7 +53,6 @@
 
 mod basis;
 mod bottleneck;
-mod crossings;
 mod curves;
 mod cut_sums;
 mod cuts;

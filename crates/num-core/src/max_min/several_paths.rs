@@ -104,7 +104,7 @@ impl SeveralPaths {
             let Self { network, frame, lowest, floors, runs, work, .. } = self;
             let run = self.run.get_or_insert_with(|| {
                 (*runs, *work) = (*runs + 1, 0);
-                Parametric::new(network, lowest.clone(), floors.clone(), frame.crossings.clone(), *runs)
+                Parametric::new(network, lowest.clone(), floors.clone(), Arc::clone(&frame.through), *runs)
             });
             let how = run.advance(network, SLICE.min(operations));
             done += run.work().max(1);
@@ -112,7 +112,7 @@ impl SeveralPaths {
             if how == Run::Rising {
                 continue;
             }
-            let rates = network.feasible(&frame.crossings.all, run.path_rates(network));
+            let rates = network.feasible(&frame.through, run.path_rates(network));
             let (basis, witness) = self.run.take().expect("there is a run").into_found();
             if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
@@ -123,7 +123,7 @@ impl SeveralPaths {
 
     /// Keeps what was found if it is the best. Returns whether it will do.
     fn judge(&mut self, found: Found) -> Result<bool> {
-        let residual = network_residual(&self.network, &self.frame.crossings.all, &found.rates, &found.witness)?;
+        let residual = network_residual(&self.network, &self.frame.through, &found.rates, &found.witness)?;
         if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
             self.best = Some((found, residual));
         }
@@ -144,7 +144,7 @@ impl SeveralPaths {
         self.refresh();
         match (&self.best, &self.run) {
             (Some((best, _)), _) => best.rates.clone(),
-            (None, Some(_)) => self.network.feasible(&self.frame.crossings.all, self.so_far.clone()),
+            (None, Some(_)) => self.network.feasible(&self.frame.through, self.so_far.clone()),
             (None, None) => vec![0.0; self.network.paths.len()],
         }
     }
@@ -169,7 +169,7 @@ impl SeveralPaths {
             Some((_, residual)) => Ok(residual),
             None => {
                 let rates = self.so_far();
-                network_residual(&self.network, &self.frame.crossings.all, &rates, &[])
+                network_residual(&self.network, &self.frame.through, &rates, &[])
             }
         }
     }

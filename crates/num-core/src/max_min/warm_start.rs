@@ -17,7 +17,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::basis::Basis;
-use super::crossings::Crossings;
 use super::cuts::CutPool;
 use super::network::Network;
 use super::parametric::{Parametric, Rerouted};
@@ -53,8 +52,8 @@ pub(super) struct Frame {
     paths: Paths,
     /// Their numbers in the problem.
     open: Vec<u32>,
-    /// The paths through every link, and those by which flows differ.
-    pub(super) crossings: Crossings,
+    /// The paths through every link.
+    pub(super) through: Arc<Paths>,
 }
 
 impl Frame {
@@ -63,7 +62,7 @@ impl Frame {
     pub(super) fn new(network: &Network) -> Result<Self> {
         let through = Arc::new(network.paths.transpose(network.capacities.len())?);
         let (paths, open) = (network.paths.clone(), network.open().to_vec());
-        Ok(Self { paths, open, crossings: Crossings::new(network, through)? })
+        Ok(Self { paths, open, through })
     }
 
     fn fits(&self, network: &Network) -> bool {
@@ -71,7 +70,7 @@ impl Frame {
     }
 
     fn has_links_of(&self, network: &Network) -> bool {
-        self.crossings.all.len() == network.capacities.len()
+        self.through.len() == network.capacities.len()
     }
 
     /// Where its paths stand in a network that has them all, and perhaps others.
@@ -117,7 +116,7 @@ impl WarmStart {
         let mut path_prices = vec![0.0; network.paths.len()];
         let over_more = |cut: &Inequality| {
             interrupt::check()?;
-            Ok(Inequality::of_prices(network, &frame.crossings.all, &cut.prices, &mut path_prices))
+            Ok(Inequality::of_prices(network, &frame.through, &cut.prices, &mut path_prices))
         };
         let cuts = self.cuts.iter().map(over_more).collect::<Result<_>>()?;
         Ok(Some(Arc::new(Self { frame: Arc::new(frame), basis, cuts, work: self.work })))
@@ -133,16 +132,16 @@ impl WarmStart {
         let pass = 8 * self.cuts.iter().map(|cut| cut.factors.len()).sum::<usize>();
         let mut operations = self.work / TRIED + network.paths.len();
         let mut pool = CutPool::new(network, lowest, self.cuts.clone());
-        let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
+        let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), Arc::clone(&self.frame.through));
         loop {
             interrupt::check()?;
             let mut flow_rates = lowest.clone();
             let witness = pool.max_min_rates(&mut flow_rates)?;
             run.flow_rates = flow_rates;
             let known = pool.len();
-            match run.reroute(network, &mut pool, lowest, &self.frame.crossings.all, &mut operations)? {
+            match run.reroute(network, &mut pool, lowest, &self.frame.through, &mut operations)? {
                 Rerouted::Fits if pool.len() == known => {
-                    let rates = network.feasible(&self.frame.crossings.all, run.path_rates(network));
+                    let rates = network.feasible(&self.frame.through, run.path_rates(network));
                     return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
                 // The operations bound the rounds.
@@ -201,7 +200,7 @@ pub(super) mod tests {
             let network = Network::new(&more, &shares).unwrap();
             let start = start.on(&network).unwrap().expect("all of its paths are there");
             let Some(found) = start.resume(&network, &RisingRates::new(&shares, &network)).unwrap() else { continue };
-            let through = &start.frame().crossings.all;
+            let through = &start.frame().through;
             assert!(network_residual(&network, through, &found.rates, &found.witness).unwrap() <= PROVEN);
             proven += 1;
 

@@ -42,7 +42,7 @@ pub struct Inequality {
     pub(super) fair_share: f64,
     /// p_l ≥ 0 of some links, each once; those that stand for caps among them.
     pub(super) prices: Vec<(u32, f64)>,
-    /// λ_f ≥ 0 of some flows, each once.
+    /// λ_f ≥ 0 of some flows, each once; in order where prices have given them.
     pub(super) factors: Vec<(u32, f64)>,
 }
 
@@ -81,25 +81,25 @@ impl Inequality {
         let mut prices: Vec<(u32, f64)> =
             prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
         prices.sort_unstable_by_key(|&(link, _)| link);
-        let mut flows = Vec::new();
-        for &(link, price) in &prices {
-            for (path, a) in through.row(link as usize).entries() {
-                path_prices[path as usize] += a * price;
-                flows.push(network.owners[path as usize]);
-            }
-        }
+        prices.iter().for_each(|&(link, price)| through.row(link as usize).add(price, path_prices));
         let mut factors = Vec::new();
-        for flow in flows {
-            let factor = network.paths_of(flow as usize).map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
-            if factor > 0.0 {
+        let mut find_factor = |flow: u32| {
+            let of_flow = &mut path_prices[network.paths_of(flow as usize)];
+            let factor = of_flow.iter().copied().fold(f64::INFINITY, f64::min);
+            if factor > 0.0 && factor.is_finite() {
                 factors.push((flow, factor));
                 // Once.
-                path_prices[network.paths_of(flow as usize).start] = 0.0;
+                of_flow[0] = 0.0;
             }
+        };
+        if crossings(through, &prices) < network.paths.len() {
+            let crossed = prices.iter().flat_map(|&(link, _)| through.links(link as usize));
+            crossed.for_each(|&path| find_factor(network.owners[path as usize]));
+            factors.sort_unstable_by_key(|&(flow, _)| flow);
+        } else {
+            (0..network.flows() as u32).for_each(find_factor);
         }
-        for &(link, _) in &prices {
-            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
-        }
+        clear(through, &prices, path_prices);
         Self { fair_share: 0.0, prices, factors }
     }
 
@@ -182,9 +182,7 @@ pub(super) fn nearest_inequalities(
             }
         }
         pacer.did(factors.len())?;
-        for &(link, _) in priced {
-            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
-        }
+        clear(through, priced, &mut path_prices);
         let bound = bound + rents;
         let slack = slack.value() + rents - FULL * bound;
         for (&(flow, factor), &kept) in factors.iter().zip(&kept).filter(|((_, factor), _)| *factor > 0.0) {
@@ -201,6 +199,21 @@ pub(super) fn nearest_inequalities(
         }
     }
     Ok(nearest)
+}
+
+/// How many paths cross the links of some prices.
+pub(super) fn crossings(through: &Paths, prices: &[(u32, f64)]) -> usize {
+    prices.iter().map(|&(link, _)| through.links(link as usize).len()).sum()
+}
+
+/// Takes the prices of the paths away that cross links with a price.
+fn clear(through: &Paths, prices: &[(u32, f64)], path_prices: &mut [f64]) {
+    if crossings(through, prices) < path_prices.len() {
+        let crossed = prices.iter().flat_map(|&(link, _)| through.links(link as usize));
+        crossed.for_each(|&path| path_prices[path as usize] = 0.0);
+    } else {
+        path_prices.fill(0.0);
+    }
 }
 
 /// The rate of every flow, from those of its open paths.

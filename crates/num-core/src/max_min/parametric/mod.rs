@@ -25,14 +25,15 @@
 //! the same pivots, and then goes on from there.
 //!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
-//! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price
-//! in the row; some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`), and a
+//! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the links of the paths that may enter first
+//! (`candidates.rs`); some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`), and a
 //! run that breaks off or fails the check is repeated with other costs (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
 //! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
 //! Slyke, 1967. Their use for max-min is new here.
 
+mod candidates;
 mod direction;
 mod proof;
 mod reroute;
@@ -46,7 +47,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
-use super::crossings::{Crossings, Differences};
 use super::cut_sums::CutSums;
 use super::network::Network;
 use super::rising_rates::RisingRates;
@@ -90,11 +90,6 @@ pub(super) struct Parametric {
     pub(super) basis: Basis,
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
-    /// Those by which flows differ, see [`Crossings`]; without those that never carry anything again and those of flows
-    /// whose rates are fixed.
-    pub(super) differences: Arc<Differences>,
-    /// Those of all paths.
-    all_differences: Arc<Differences>,
     /// The capacity of every link that flows whose rates are not fixed may use.
     left: Vec<DoubleDouble>,
     /// By how much the load of key paths on every link rises with the fair share.
@@ -102,9 +97,8 @@ pub(super) struct Parametric {
     /// x of extra paths, s of links that are not in T.
     pub(super) rates: Vec<f64>,
     pub(super) slacks: Vec<f64>,
-    /// Prices of links, and of every path its cost and the prices of its links.
+    /// Prices of links.
     pub(super) prices: Vec<f64>,
-    pub(super) path_costs: Vec<f64>,
     /// The cut from which on a path or a link's slack is 0 for good.
     pub(super) path_ban: Vec<u32>,
     pub(super) link_ban: Vec<u32>,
@@ -141,7 +135,7 @@ impl Parametric {
         network: &Network,
         flow_rates: RisingRates,
         floors: Option<RisingRates>,
-        crossings: Crossings,
+        crossing: Arc<Paths>,
         seed: u64,
     ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -158,7 +152,7 @@ impl Parametric {
             None => (flow_rates, None),
             Some(floors) => (floors, Some(flow_rates)),
         };
-        let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, prices);
+        let mut this = Self::with_basis(network, flow_rates, basis, crossing, costs, prices);
         this.above_floors = above_floors;
         this.add_slopes(network);
         this
@@ -170,10 +164,10 @@ impl Parametric {
         mut flow_rates: RisingRates,
         above: f64,
         basis: Basis,
-        crossings: Crossings,
+        crossing: Arc<Paths>,
     ) -> Self {
         flow_rates.set_above(above);
-        let mut this = Self::at(network, flow_rates, basis, crossings);
+        let mut this = Self::at(network, flow_rates, basis, crossing);
         this.add_slopes(network);
         this.refresh_values(network);
         this
@@ -200,22 +194,19 @@ impl Parametric {
         network: &Network,
         flow_rates: RisingRates,
         basis: Basis,
-        Crossings { all, differences }: Crossings,
-        path_costs: Vec<f64>,
+        crossing: Arc<Paths>,
+        costs: Vec<f64>,
         prices: Vec<f64>,
     ) -> Self {
         let (links, paths) = (network.capacities.len(), network.paths.len());
         Self {
             basis,
-            crossing: all,
-            all_differences: Arc::clone(&differences),
-            differences,
+            crossing,
             left: network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect(),
             rise: vec![DoubleDouble::default(); links],
             rates: vec![0.0; paths],
             slacks: network.capacities.clone(),
             prices,
-            path_costs,
             path_ban: vec![NONE; paths],
             link_ban: vec![NONE; links],
             fixed_rows: FixedRows { links: vec![false; links], paths: vec![false; paths] },
@@ -224,7 +215,7 @@ impl Parametric {
             cuts: CutSums::new(network),
             stands: false,
             direction: Direction::new(links, network.flows()),
-            row: Row::new(links, paths, network.flows()),
+            row: Row::new(links, network.flows(), costs),
             iterations: 0,
             basis_changes: 0,
             most_iterations: ITERATIONS * (paths + links + network.flows() + flow_rates.breakpoints()) + 1000,
@@ -312,7 +303,8 @@ impl Parametric {
                     continue;
                 }
             }
-            let entering = row.entering(self, network, leaving);
+            let (entering, work) = row.entering(self, network, leaving);
+            self.work += work;
             if entering.is_none() && self.above_floors.is_none() {
                 self.work += row.refine(self, network, leaving) + row.find_factors(self, network);
                 if !row.holds(self) && !self.is_broken(network, leaving) {
@@ -324,7 +316,7 @@ impl Parametric {
             self.rise_by(&direction, step);
             self.basis_changes += 1;
             match entering {
-                Some(entering) => self.pivot(network, &row, leaving, entering),
+                Some(entering) => self.pivot(network, &mut row, leaving, entering),
                 // Floors that fill a link, to rounding.
                 None if self.leave_floors(network) => {}
                 None if row.holds(self) => break Event::Full(leaving),
@@ -385,11 +377,11 @@ impl Parametric {
     }
 
     /// The leaving row goes out, and the entering column comes in; prices follow.
-    fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
+    fn pivot(&mut self, network: &Network, row: &mut Row, leaving: Leaving, entering: Entering) {
         self.work += 4 * self.basis.nonzeros();
         let Entering { column, length } = entering;
         row.priced().for_each(|(link, price)| self.prices[link as usize] += length * price);
-        row.add_to(&mut self.path_costs, length);
+        row.rise(length);
         match (leaving, column) {
             (Leaving::Slack(link), Column::Path(path)) => {
                 let prices = row.prices_of(&self.basis.links);
@@ -406,12 +398,14 @@ impl Parametric {
             (Leaving::Extra(column), Column::Path(path)) => {
                 let gone = self.basis.paths[column];
                 self.basis.replace_path(network, path, gone);
+                row.push(gone);
                 self.rates[gone as usize] = 0.0;
                 self.rates[path as usize] = 0.0;
             }
             (Leaving::Extra(column), Column::Slack(other)) => {
                 let gone = self.basis.paths[column];
                 self.basis.remove(network, other, gone);
+                row.push(gone);
                 self.rates[gone as usize] = 0.0;
                 self.free(other);
             }
@@ -422,11 +416,7 @@ impl Parametric {
     /// The slack of a link comes in: its price goes.
     fn free(&mut self, link: u32) {
         self.slacks[link as usize] = 0.0;
-        let price = mem::take(&mut self.prices[link as usize]);
-        if price != 0.0 {
-            let Self { differences, path_costs, .. } = self;
-            differences.each(link, |path, difference| path_costs[path as usize] -= difference * price);
-        }
+        self.prices[link as usize] = 0.0;
     }
 
     /// No column can enter: the flows that pay in this row are fixed, and columns with a positive coefficient excluded.
@@ -456,7 +446,7 @@ impl Parametric {
             }
         }
         for path in row.shut_out(self, network) {
-            self.path_ban[path as usize] = number;
+            self.path_ban[path] = number;
         }
         self.fix_row(leaving);
         self.row = row;

@@ -12,7 +12,6 @@
 use std::sync::Arc;
 
 use super::{Event, Parametric};
-use crate::max_min::crossings::Crossings;
 use crate::max_min::network::Network;
 use crate::max_min::rising_rates::RisingRates;
 use crate::max_min::tolerances::{NEGLIGIBLE, OFTEN, PROOF_PIVOTS, SMALL};
@@ -48,13 +47,12 @@ impl Parametric {
 
     /// At the present basis and rates, from which some flows try to rise and no others.
     fn prover(&self, network: &Network, flows: &[u32]) -> Self {
-        let crossings = Crossings { all: Arc::clone(&self.crossing), differences: Arc::clone(&self.all_differences) };
         let mut flow_rates = self.flow_rates.clone();
         let mut rises = vec![false; network.flows()];
         flows.iter().for_each(|&flow| rises[flow as usize] = true);
         let above = flow_rates.above();
         (0..rises.len()).filter(|&flow| !rises[flow]).for_each(|flow| flow_rates.hold(flow, above));
-        let mut prover = Self::at(network, flow_rates, self.basis.clone(), crossings);
+        let mut prover = Self::at(network, flow_rates, self.basis.clone(), Arc::clone(&self.crossing));
         prover.stands = true;
         prover.rates.clone_from(&self.rates);
         prover.slacks.clone_from(&self.slacks);

@@ -15,6 +15,8 @@
 //! is at 0, and the search goes on: one call finds several cuts. Costs are random, as they only choose what enters: any
 //! basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super), but for the direction.
 
+use std::sync::Arc;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -24,7 +26,6 @@ use super::row::Column;
 use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::basis::{Basis, NONE};
-use crate::max_min::crossings::Crossings;
 use crate::max_min::cuts::CutPool;
 use crate::max_min::network::Network;
 use crate::max_min::rising_rates::RisingRates;
@@ -46,7 +47,7 @@ impl Parametric {
         network: &Network,
         flow_rates: RisingRates,
         basis: Basis,
-        crossings: Crossings,
+        crossing: Arc<Paths>,
     ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut prices = vec![0.0; network.capacities.len()];
@@ -55,8 +56,9 @@ impl Parametric {
             let is_key = basis.keys[network.owners[path] as usize] == path as u32;
             if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
         };
-        let path_costs = (0..network.paths.len()).map(reduced).collect();
-        Self::with_basis(network, flow_rates, basis, crossings, path_costs, prices)
+        let besides = |(path, reduced): (usize, f64)| reduced - network.paths.row(path).sum(&prices);
+        let costs = (0..network.paths.len()).map(reduced).enumerate().map(besides).collect();
+        Self::with_basis(network, flow_rates, basis, crossing, costs, prices)
     }
 
     /// Routes the rates at which all flows are fixed, within so many elementary operations. Cuts that they exceed are
@@ -94,7 +96,9 @@ impl Parametric {
             };
             let leaving = self.key_to_extra(network, leaving);
             self.work += row.price(self, network, leaving);
-            match row.entering(self, network, leaving) {
+            let (entering, work) = row.entering(self, network, leaving);
+            self.work += work;
+            match entering {
                 Some(entering) => {
                     let value = match leaving {
                         Leaving::Slack(link) => self.slacks[link as usize],
@@ -104,7 +108,7 @@ impl Parametric {
                     let coefficient = row.coefficient(&self.basis, network, entering.column);
                     let step = value / coefficient;
                     self.move_along(network, entering.column, step);
-                    self.pivot(network, &row, leaving, entering);
+                    self.pivot(network, &mut row, leaving, entering);
                     match entering.column {
                         Column::Path(path) => self.rates[path as usize] = step,
                         Column::Slack(link) => self.slacks[link as usize] = step,

@@ -10,13 +10,13 @@
 //! and of the ratios that are equal to a tolerance the largest coefficient. Prices are sums of small fractions, so
 //! those below 1e−11 of the largest are rounding.
 //!
-//! Coefficients need no more than the differences between the paths of a flow (`crossings.rs`). What a flow pays for
-//! all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(crossings by which flows differ, of the links with
-//! a price, and the other paths of their flows).
+//! What a flow pays for all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(entries of W⁻¹ of the extra
+//! paths that differ on the link that leaves), and what the paths cost that may enter (`candidates.rs`).
 
-use std::{iter, mem};
+use std::mem;
 
 use super::Parametric;
+use super::candidates::Candidates;
 use super::direction::Leaving;
 use crate::max_min::basis::{Basis, NONE};
 use crate::max_min::network::Network;
@@ -44,24 +44,16 @@ pub(super) struct Row {
     prices: Vec<f64>,
     priced: Vec<u32>,
     largest: f64,
-    /// π(p) of every path, but for a part that all paths of its flow have in common; the paths by which flows differ on
-    /// priced links, one bit each, as they are met in no order and read in theirs.
-    path_prices: Vec<f64>,
-    met: Vec<u64>,
+    candidates: Candidates,
     /// λ_f = π(k_f) where that is not 0, once it has been needed; sums on the way there.
     factors: Vec<(u32, f64)>,
     sums: Vec<f64>,
 }
 
 impl Row {
-    pub(super) fn new(links: usize, paths: usize, flows: usize) -> Self {
-        Self {
-            prices: vec![0.0; links],
-            path_prices: vec![0.0; paths],
-            met: vec![0; paths.div_ceil(64)],
-            sums: vec![0.0; flows],
-            ..Self::default()
-        }
+    pub(super) fn new(links: usize, flows: usize, costs: Vec<f64>) -> Self {
+        let candidates = Candidates::new(costs);
+        Self { prices: vec![0.0; links], candidates, sums: vec![0.0; flows], ..Self::default() }
     }
 
     /// Finds the prices of the row that leaves. Returns the operations done.
@@ -82,51 +74,14 @@ impl Row {
             }
             Leaving::Key(_) => unreachable!("brought to an extra path before"),
         }
-        let Self { prices, priced, path_prices, met, .. } = self;
-        for &link in &*priced {
-            let price = prices[link as usize];
-            work += 4 * state.differences.count(link);
-            state.differences.each(link, |path, difference| {
-                met[path as usize / 64] |= 1 << (path % 64);
-                path_prices[path as usize] += difference * price;
-            });
-        }
-        work + met.len()
-    }
-
-    /// The paths by which flows differ on priced links, in order.
-    fn met(&self) -> impl Iterator<Item = usize> {
-        let of_word = |(word, &bits): (usize, &u64)| {
-            let others = |bits: &u64| Some(bits & (bits - 1)).filter(|bits| *bits != 0);
-            iter::successors(Some(bits), others).map(move |bits| 64 * word + bits.trailing_zeros() as usize)
-        };
-        self.met.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(of_word)
-    }
-
-    /// Calls with every path of a flow that differs from the key path, and its price above that.
-    fn each_above_key(&self, state: &Parametric, network: &Network, mut visit: impl FnMut(usize, usize, f64)) {
-        let mut next = 0;
-        for met in self.met() {
-            if met < next {
-                continue;
-            }
-            let flow = network.owners[met] as usize;
-            let (of_flow, key) = (network.paths_of(flow), state.basis.keys[flow] as usize);
-            next = of_flow.end;
-            for path in of_flow {
-                let above = self.path_prices[path] - self.path_prices[key];
-                if above != 0.0 && state.may_enter(path) {
-                    visit(path, key, above);
-                }
-            }
-        }
+        work
     }
 
     /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
     /// lost in many changes would be lost in a cut. Returns the operations done.
     pub(super) fn refine(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
         let basis = &state.basis;
-        let price = |path: u32| network.paths.row(path as usize).sum(&self.prices);
+        let price = |path: u32| self.price_of(network, path as usize);
         let missing = basis.paths.iter().enumerate().map(|(column, &path)| {
             let wanted = if leaving == Leaving::Extra(column) { 1.0 } else { 0.0 };
             let key = basis.keys[network.owners[path as usize] as usize];
@@ -168,11 +123,6 @@ impl Row {
 
     fn clear(&mut self) {
         self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
-        for (bits, prices) in self.met.iter_mut().zip(self.path_prices.chunks_mut(64)) {
-            if mem::take(bits) != 0 {
-                prices.fill(0.0);
-            }
-        }
         self.factors.clear();
     }
 
@@ -201,9 +151,14 @@ impl Row {
         self.priced.iter().map(|&link| (link, self.prices[link as usize]))
     }
 
-    /// Adds so many times the prices of paths to their costs, but for a part that all paths of a flow have in common.
-    pub(super) fn add_to(&self, costs: &mut [f64], times: f64) {
-        self.met().for_each(|path| costs[path] += times * self.path_prices[path]);
+    /// Prices have risen by so many times the row.
+    pub(super) fn rise(&mut self, times: f64) {
+        self.candidates.rise(times);
+    }
+
+    /// A path has left the basis, after that.
+    pub(super) fn push(&mut self, path: u32) {
+        self.candidates.push(path);
     }
 
     /// Flows whose key path has a price, and that, after [`find_factors`](Self::find_factors).
@@ -224,7 +179,12 @@ impl Row {
     /// π(p) − π(k_f).
     pub(super) fn above_key(&self, basis: &Basis, network: &Network, path: u32) -> f64 {
         let key = basis.keys[network.owners[path as usize] as usize];
-        self.path_prices[path as usize] - self.path_prices[key as usize]
+        self.price_of(network, path as usize) - self.price_of(network, key as usize)
+    }
+
+    /// π(p).
+    fn price_of(&self, network: &Network, path: usize) -> f64 {
+        network.paths.row(path).sum(&self.prices)
     }
 
     /// The row's coefficient of a column.
@@ -245,65 +205,72 @@ impl Row {
         self.paying().any(|(flow, _)| !state.flow_rates.is_fixed(flow as usize))
     }
 
-    /// The column that enters, if any can.
-    pub(super) fn entering(&self, state: &Parametric, network: &Network, leaving: Leaving) -> Option<Entering> {
+    /// The column that enters, if any can. Returns the operations done, too.
+    pub(super) fn entering(
+        &mut self,
+        state: &Parametric,
+        network: &Network,
+        leaving: Leaving,
+    ) -> (Option<Entering>, usize) {
         // Columns that were near so far, with their reduced cost and the size of their coefficient.
         let mut near: Vec<(Column, f64, f64)> = Vec::new();
-        let mut nearest = f64::INFINITY;
-        let mut compare = |column: Column, reduced: f64, size: f64| {
-            if reduced <= nearest * size {
-                nearest = nearest.min((reduced + REDUCED_COST) / size);
+        let mut compare = |nearest: &mut f64, column: Column, reduced: f64, size: f64| {
+            if reduced <= *nearest * size {
+                *nearest = nearest.min((reduced + REDUCED_COST) / size);
                 near.push((column, reduced, size));
             }
         };
-        let tolerance = self.tolerance();
-        self.each_above_key(state, network, |path, key, above| {
-            if -above > tolerance {
-                let reduced = state.path_costs[path] - state.path_costs[key];
-                compare(Column::Path(path as u32), reduced.max(0.0), -above);
-            }
-        });
+        let (mut nearest, tolerance) = (f64::INFINITY, self.tolerance());
         for (link, price) in self.priced() {
             let leaves = leaving == Leaving::Slack(link);
             if price < -tolerance && !leaves && state.link_ban[link as usize] == NONE {
-                compare(Column::Slack(link), state.prices[link as usize].max(0.0), -price);
+                compare(&mut nearest, Column::Slack(link), state.prices[link as usize].max(0.0), -price);
             }
         }
+        let mut candidates = mem::take(&mut self.candidates);
+        let mut work = 0;
+        candidates.begin(state, network);
+        while let Some((path, key)) = candidates.next(state, network, nearest) {
+            let size = self.price_of(network, key) - self.price_of(network, path);
+            let reduced = candidates.look(state, network, path, key);
+            work += 8 * network.paths.links(path).len();
+            if size > tolerance {
+                compare(&mut nearest, Column::Path(path as u32), reduced, size);
+            }
+        }
+        work += candidates.end();
+        self.candidates = candidates;
         let near = near.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
         let best = near.max_by(|one, other| one.2.total_cmp(&other.2));
-        best.map(|(column, reduced, size)| Entering { column, length: reduced / size })
+        (best.map(|(column, reduced, size)| Entering { column, length: reduced / size }), work)
     }
 
-    /// The paths that would have to fall below 0 for the row's variable not to.
-    pub(super) fn shut_out(&self, state: &Parametric, network: &Network) -> Vec<u32> {
-        let (mut paths, tolerance) = (Vec::new(), self.tolerance());
-        self.each_above_key(state, network, |path, _, above| {
-            if above > tolerance {
-                paths.push(path as u32);
-            }
-        });
-        paths
+    /// The paths that would have to fall below 0 for the row's variable not to, after [`entering`](Self::entering).
+    pub(super) fn shut_out(&self, state: &Parametric, network: &Network) -> Vec<usize> {
+        let is_shut_out = |&path: &usize| {
+            state.may_enter(network, path) && self.above_key(&state.basis, network, path as u32) > self.tolerance()
+        };
+        self.candidates.all().filter(is_shut_out).collect()
     }
 }
 
 impl Parametric {
-    fn may_enter(&self, path: usize) -> bool {
-        self.basis.column_of[path] == NONE && self.path_ban[path] == NONE
+    pub(super) fn may_enter(&self, network: &Network, path: usize) -> bool {
+        let (column, ban) = (self.basis.column_of[path], self.path_ban[path]);
+        column == NONE && ban == NONE && self.key_of(network, path) != path
+    }
+
+    /// The key path of a path's flow.
+    pub(super) fn key_of(&self, network: &Network, path: usize) -> usize {
+        self.basis.keys[network.owners[path] as usize] as usize
     }
 }
 
 /// g_e for the slack of a link.
 fn slack_entries(state: &Parametric, network: &Network, link: u32) -> Vec<(u32, f64)> {
     let basis = &state.basis;
-    let mut entries = Vec::new();
-    state.differences.each(link, |path, difference| {
-        if basis.column_of[path as usize] != NONE {
-            entries.push((basis.column_of[path as usize], difference));
-        }
-        let flow = network.owners[path as usize] as usize;
-        if basis.keys[flow] == path {
-            entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -difference)));
-        }
-    });
-    entries
+    let uses = |path: u32| network.paths.row(path as usize).coefficient(link);
+    let above_key = |path: u32| uses(path) - uses(basis.keys[network.owners[path as usize] as usize]);
+    let entries = (0u32..).zip(&basis.paths).map(|(column, &path)| (column, above_key(path)));
+    entries.filter(|(_, above_key)| *above_key != 0.0).collect()
 }

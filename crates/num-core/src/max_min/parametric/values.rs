@@ -1,8 +1,6 @@
 //! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed
 //! afresh.
 
-use std::sync::Arc;
-
 use super::Parametric;
 use crate::double_double::DoubleDouble;
 use crate::max_min::basis::NONE;
@@ -54,7 +52,7 @@ impl Parametric {
         self.flow_rates.rate(flow) - extra
     }
 
-    /// Shortens lists, and computes values and a small inverse afresh. Returns whether the basis has an inverse.
+    /// Finds flows that have one path left, and computes values and a small inverse afresh. Returns whether the basis has an inverse.
     pub(super) fn refresh(&mut self, network: &Network) -> bool {
         // Flows that have risen to their floors rise further.
         for flow in (0..network.flows()).filter(|_| self.above_floors.is_none()) {
@@ -70,9 +68,6 @@ impl Parametric {
                 }
             }
         }
-        let Self { differences, path_ban, fixed_flows, .. } = self;
-        Arc::make_mut(differences)
-            .retain(|path| path_ban[path as usize] == NONE && !fixed_flows[network.owners[path as usize] as usize]);
         self.work += 2 * network.paths.len();
         let n = self.basis.len();
         self.work += 200 * n;
