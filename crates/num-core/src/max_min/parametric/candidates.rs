@@ -3,13 +3,13 @@
 //! ```text
 //! d_p = cost(p) − cost(k_f)                  cost: the path's own, and the prices of its links
 //! d_p ≥ d_p when it was last found − (fallen − fallen then)
-//! fallen = Σ θ over the pivots               θ: by how many rows prices rise, which is a reduced cost by its coefficient
+//! fallen = Σ θ over the pivots               θ: by how many rows prices rise, a reduced cost by its coefficient
 //! ```
 //!
 //! A path whose bound is above some ratio of reduced cost to coefficient does not enter before that. So a row looks at
-//! some hundred of ten thousand paths, and finds their reduced costs then. All that holds for coefficients up to 1, that
-//! of the variable which leaves. A path with a larger one may have a reduced cost below 0 when it is looked at. As costs
-//! are any that keep pivots from going round in circles, its own cost is raised to what makes that 0.
+//! some hundred of ten thousand paths, and finds their reduced costs then. All that holds for coefficients up to 1,
+//! that of the variable which leaves. A path with a larger one may have a reduced cost below 0 when it is looked at.
+//! As costs are any that keep pivots from going round in circles, its own cost is raised to what makes that 0.
 //!
 //! Cost: O(links + log paths) for every path that is looked at.
 

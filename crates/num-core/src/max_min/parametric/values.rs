@@ -52,7 +52,8 @@ impl Parametric {
         self.flow_rates.rate(flow) - extra
     }
 
-    /// Finds flows that have one path left, and computes values and a small inverse afresh. Returns whether the basis has an inverse.
+    /// Finds flows that have one path left, and computes values and a small inverse afresh. Returns whether the basis
+    /// has an inverse.
     pub(super) fn refresh(&mut self, network: &Network) -> bool {
         // Flows that have risen to their floors rise further.
         for flow in (0..network.flows()).filter(|_| self.above_floors.is_none()) {
