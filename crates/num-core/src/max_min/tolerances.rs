@@ -19,8 +19,11 @@ pub(super) const GIVES_WAY: f64 = 1e-9;
 pub(super) const REDUCED_COST: f64 = 1e-9;
 /// Part of a cut's terms by which its slack at the present fair share may be off.
 pub(super) const FULL_CUT: f64 = 1e-9;
-/// Part of the largest price of a row that a coefficient must exceed to be a pivot.
+/// Part of the largest price of a row that a coefficient must exceed to be a pivot, and the largest price that counts
+/// there: the leaving variable has the coefficient 1. Where paths use links differently, prices are products of many
+/// ratios, and of larger ones only the rounding counts.
 pub(super) const PIVOT: f64 = 1e-7;
+pub(super) const LARGE: f64 = 100.0;
 /// Part of its range by which a variable below 0 must leave, whether it falls or not.
 pub(super) const BROKEN: f64 = 1e-7;
 /// Part of its terms that a derivative must exceed to be reliable, and part by which it may differ from the row's.

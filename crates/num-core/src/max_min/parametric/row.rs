@@ -20,7 +20,7 @@ use super::candidates::Candidates;
 use super::direction::Leaving;
 use crate::max_min::basis::{Basis, NONE};
 use crate::max_min::network::Network;
-use crate::max_min::tolerances::{PIVOT, REDUCED_COST, ZERO};
+use crate::max_min::tolerances::{LARGE, PIVOT, REDUCED_COST, ROUNDING, ZERO};
 
 /// A column that enters the basis.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +143,7 @@ impl Row {
 
     /// A coefficient that is no larger is none.
     pub(super) fn tolerance(&self) -> f64 {
-        PIVOT * self.largest
+        (PIVOT * self.largest.min(LARGE)).max(ROUNDING * self.largest)
     }
 
     /// Links with a price, and that.
