@@ -95,6 +95,12 @@ impl LinkTotals {
         }
     }
 
+    /// The load of a link is another one from now on.
+    pub(crate) fn set_load(&mut self, link: u32, load: f64, now: f64) {
+        self.hold(link as usize, now);
+        self.loads[link as usize] = load;
+    }
+
     /// The load of a link until now was what it is.
     #[inline]
     fn hold(&mut self, link: usize, now: f64) {

@@ -167,6 +167,20 @@ pub struct Rates {
     changes: Vec<(u32, f64)>,
     /// Slots of pooled flows with the rates of their paths.
     splits: Vec<(u32, Vec<f64>)>,
+    /// Whether flows may share paces: nothing reads the rates of single flows.
+    pub(crate) may_share: bool,
+    shared: Shared,
+}
+
+/// The paces that change at an instant, each the rate of the flows that follow it per weight.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Paces, which go by the number of a link, with their rates.
+    pub(crate) paces: Vec<(u32, f64)>,
+    /// Slots of flows that take a pace, with the pace and their weight.
+    pub(crate) joins: Vec<(u32, u32, f64)>,
+    /// Links with their loads, which are not added up from rates of flows.
+    pub(crate) loads: Vec<(u32, f64)>,
 }
 
 impl Rates {
@@ -179,6 +193,11 @@ impl Rates {
     /// From now on the flow in this slot, whose route is [pooled](crate::Route::pooled), has these rates on its paths.
     pub fn split(&mut self, slot: u32, path_rates: Vec<f64>) {
         self.splits.push((slot, path_rates));
+    }
+
+    /// What flows share from now on.
+    pub(crate) fn shared(&mut self) -> &mut Shared {
+        &mut self.shared
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {

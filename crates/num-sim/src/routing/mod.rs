@@ -121,7 +121,8 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing; an error ends the run.
-    fn balance(&mut self, _network: &NetworkState<'_>, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _network: &NetworkState<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
+        moves.never = true;
         Ok(())
     }
 }
@@ -130,6 +131,8 @@ pub trait Routing {
 #[derive(Debug, Default)]
 pub struct Moves {
     moves: Vec<(u32, Route)>,
+    /// Whether the routing has no [`balance`](Routing::balance) of its own, which could read rates of flows.
+    pub(crate) never: bool,
 }
 
 impl Moves {

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::network::{CongestionMarks, Route, Source};
 use crate::numbers::{BITS, EVENT, FLOW, LAST_DIGITS, PACKET};
 use crate::packets::Packets;
-use crate::policy::{Event, Policy, Rates};
+use crate::policy::{Event, Policy, Rates, Shared};
 use crate::report::{Report, RunStatus};
 use crate::routing::{Moves, Routing};
 use crate::workload::Workload;
@@ -58,6 +58,8 @@ pub(super) struct Simulation<'a> {
     pub(super) has_event: bool,
     pub(super) rates: Rates,
     pub(super) moves: Moves,
+    /// Whether only the policy asks for the rates of single flows: there are no sources, no marks and no timeline.
+    shows_no_flow: bool,
     pub(super) spare_route: Route,
     /// A zero for every node, to check routes with.
     pub(super) balance: Vec<f64>,
@@ -102,6 +104,7 @@ impl<'a> Simulation<'a> {
             alone: vec![0.0; workload.len()],
             fluid_times: unknown.clone(),
         });
+        let shows_no_flow = workload.production().is_none() && reviews.is_none() && !run.timeline;
         Self {
             net: planned,
             workload: workload.clone(),
@@ -134,6 +137,7 @@ impl<'a> Simulation<'a> {
             has_event: false,
             rates: Rates::default(),
             moves: Moves::default(),
+            shows_no_flow,
             spare_route: Route::default(),
             balance: vec![0.0; planned.node_names().len()],
         }
@@ -153,7 +157,7 @@ impl<'a> Simulation<'a> {
             let (planned, call) =
                 self.pending.as_ref().map_or((f64::INFINITY, f64::INFINITY), |it| (it.first(), it.next_call()));
             let arrival = self.starts.first().min(planned);
-            let end = self.transfers.ends.first();
+            let end = self.transfers.first();
             let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
             let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
             let next = arrival.min(end).min(review).min(change).min(self.wake).min(call);
@@ -183,7 +187,7 @@ impl<'a> Simulation<'a> {
             let before = (self.arrived, self.ended);
             let mut last = Last::Wake;
             if end <= next {
-                self.transfers.ends.due((next * (1.0 + LAST_DIGITS)).min(f64::MAX), &mut due);
+                self.transfers.due((next * (1.0 + LAST_DIGITS)).min(f64::MAX), &mut due);
                 last = Last::StageChange(self.transfers.flows.flow(due[0]).number);
                 for &slot in &due {
                     match self.transfers.flows.source(slot).is_some_and(|source| source.stage_changes_first) {
@@ -259,6 +263,7 @@ impl<'a> Simulation<'a> {
     /// The clock goes to some time: what counts from a time before it on does so. Rates are constant until then.
     fn warm_up(&mut self, time: f64) {
         if self.warmup <= time {
+            self.transfers.settle();
             self.transfers.restart_totals(self.warmup);
             let flows = &self.transfers.flows;
             let sent = |&slot: &u32| (flows.flow(slot).number, flows.flow(slot).sent(self.warmup));
@@ -371,6 +376,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn end(&mut self, slot: u32) -> Result<()> {
+        self.transfers.leave(slot);
         let flows = &self.transfers.flows;
         let copy_rate = flows.source(slot).map(|_| flows.copy_rate(slot, self.now));
         let (flow, report) = (flows.flow(slot), &mut self.report);
@@ -426,12 +432,14 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         self.has_event = false;
+        self.rates.may_share = self.moves.never && self.shows_no_flow;
         self.wake = self.policy.allocate(now, &self.transfers.flows, &mut self.rates)?;
         if self.wake.is_nan() || self.wake <= now {
             let what = format!("set its next call to {}, which is not after {now}", self.wake);
             return Err(self.policy_error(what));
         }
         let mut rates = std::mem::take(&mut self.rates);
+        self.share(rates.shared())?;
         for (slot, path_rates) in rates.drain_splits() {
             self.work(FLOW * path_rates.len())?;
             self.split(slot, &path_rates)?;
@@ -459,6 +467,23 @@ impl<'a> Simulation<'a> {
         }
         self.transfers.sourced = sourced;
         self.transfers.mark(now);
+        Ok(())
+    }
+
+    /// Sets the paces that change. First their rates, so that flows that leave one do so at the rate that it has.
+    fn share(&mut self, Shared { paces, joins, loads }: &mut Shared) -> Result<()> {
+        for (pace, rate) in paces.drain(..) {
+            self.work(FLOW)?;
+            self.transfers.set_pace(pace, rate, self.now);
+        }
+        for (slot, pace, weight) in joins.drain(..) {
+            self.work(FLOW)?;
+            self.transfers.join(slot, pace, weight, self.now);
+        }
+        for (link, load) in loads.drain(..) {
+            self.work(1)?;
+            self.transfers.links.set_load(link, load, self.now);
+        }
         Ok(())
     }
 
@@ -490,6 +515,7 @@ impl<'a> Simulation<'a> {
 
     /// The report of what has happened so far.
     pub(super) fn report(mut self, status: RunStatus) -> Report {
+        self.transfers.settle();
         if self.warmup < f64::INFINITY {
             // The run was over before.
             self.transfers.restart_totals(self.now);

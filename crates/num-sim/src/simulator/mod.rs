@@ -8,6 +8,7 @@
 //! | `starts.rs` | when flows start: at their arrivals, or after those that they wait for |
 //! | `rerouting.rs` | active flows that take other routes |
 //! | `transfers.rs` | the active flows: their rates, routes and sources, and the links that they load |
+//! | `paces.rs` | flows that share a rate, and the clock of it |
 //! | `reviews.rs` | when the route of each flow is reviewed |
 //! | `stops.rs` | when a run is observed, stopped, or refused since its clock stands still |
 //! | `settings.rs`, `progress.rs` | what a run is given, and what an observer of it is |
@@ -15,6 +16,7 @@
 mod closed_loop;
 mod event_loop;
 mod limits;
+mod paces;
 mod progress;
 mod rerouting;
 mod reviews;

@@ -3,6 +3,7 @@
 //! Between two events every rate is constant, so that the next end of every flow and the next stage change of every
 //! source are exact, and only flows whose rate, route or source changes are computed.
 
+use super::paces::Paces;
 use crate::calendar::Calendar;
 use crate::network::{CongestionMarks, Flow, Flows, LinkTotals, Route, Source};
 use crate::numbers::ALIKE;
@@ -15,7 +16,9 @@ pub(super) struct Transfers {
     /// Where routes are reviewed.
     pub(super) marks: Option<CongestionMarks>,
     /// By slot, when its flow ends, or its source changes stage if that is earlier.
-    pub(super) ends: Calendar,
+    ends: Calendar,
+    /// Flows that share their rates with others: these have no end of their own.
+    paces: Paces,
     /// By slot, the bits that its flow had sent when it took its route.
     sent_at_route: Vec<f64>,
     /// Slots of flows with a source that something has happened to at this instant, for [`foresee`](Self::foresee).
@@ -33,6 +36,7 @@ impl Transfers {
             links: LinkTotals::new(capacities, no_limit, keeps),
             marks,
             ends: Calendar::default(),
+            paces: Paces::default(),
             sent_at_route: Vec::new(),
             sourced: Vec::new(),
             rate_changes: 0,
@@ -67,6 +71,44 @@ impl Transfers {
         }
     }
 
+    /// The time of the first end or stage change; ∞ for none.
+    pub(super) fn first(&mut self) -> f64 {
+        f64::min(self.ends.first(), self.paces.first())
+    }
+
+    /// The slots whose flows end by some time, or whose sources change stage, in increasing order.
+    pub(super) fn due(&mut self, now: f64, due: &mut Vec<u32>) {
+        self.ends.due(now, due);
+        self.paces.due(now, due);
+        due.sort_unstable();
+    }
+
+    /// A pace, which the flows that follow it share, has another rate from now on.
+    pub(super) fn set_pace(&mut self, pace: u32, rate: f64, now: f64) {
+        self.rate_changes += u64::from(self.paces.set(pace, rate, now));
+    }
+
+    /// A flow takes a pace. The loads of its links are set apart from it.
+    pub(super) fn join(&mut self, slot: u32, pace: u32, weight: f64, now: f64) {
+        self.leave(slot);
+        self.paces.join(slot, self.flows.flow_mut(slot), pace, weight, now);
+        self.ends.set(slot, f64::INFINITY);
+        self.rate_changes += 1;
+    }
+
+    /// A flow has its rate to itself. Whether it shared one.
+    pub(super) fn leave(&mut self, slot: u32) -> bool {
+        self.paces.leave(slot, self.flows.flow_mut(slot))
+    }
+
+    /// Computes the rates of flows that share one, and what they have sent.
+    pub(super) fn settle(&mut self) {
+        for place in 0..self.flows.active().len() {
+            let slot = self.flows.active()[place];
+            self.paces.settle(slot, self.flows.flow_mut(slot));
+        }
+    }
+
     /// The flow in a slot has sent all of its bits. It stays there until it is removed.
     pub(super) fn end(&mut self, slot: u32, now: f64) {
         let (flow, route) = (self.flows.flow(slot), self.flows.route(slot));
@@ -88,6 +130,7 @@ impl Transfers {
     }
 
     fn change_route(&mut self, slot: u32, route: &mut Route, now: f64) {
+        self.have_alone(slot, now);
         let flow = self.flows.flow(slot);
         let (rate, sent) = (flow.rate, flow.sent(now));
         let before = std::mem::replace(&mut self.sent_at_route[slot as usize], sent);
@@ -175,7 +218,8 @@ impl Transfers {
     }
 
     /// Whether a flow that never ends sends.
-    pub(super) fn sends_on(&self) -> bool {
+    pub(super) fn sends_on(&mut self) -> bool {
+        self.settle();
         let endless = |flow: &Flow| flow.size == f64::INFINITY && flow.rate > 0.0;
         self.flows.active().iter().any(|&slot| endless(self.flows.flow(slot)))
     }
@@ -189,6 +233,7 @@ impl Transfers {
 
     /// A flow sends at another rate from now on.
     fn set_rate(&mut self, slot: u32, rate: f64, now: f64) {
+        self.have_alone(slot, now);
         let before = self.flows.flow(slot).rate;
         if rate == before {
             return;
@@ -206,6 +251,16 @@ impl Transfers {
             marks.change(slot, self.flows.route(slot), rate - before);
         }
         self.rate_changes += 1;
+    }
+
+    /// A flow has its rate to itself from now on, and so an end.
+    fn have_alone(&mut self, slot: u32, now: f64) {
+        if self.leave(slot) {
+            let flow = self.flows.flow_mut(slot);
+            flow.advance(now);
+            let end = now + flow.time_left();
+            self.ends.set(slot, end);
+        }
     }
 
     /// Computes what a flow has sent and its source has produced until now.

@@ -141,3 +141,62 @@ fn flows_over_a_failed_link_wait_for_ever() {
     assert_eq!(report.ended(), 1);
     assert!(report.to_string().starts_with("Report(starved, 1 of 2 flows"), "{report}");
 }
+
+/// Flows that arrive one after the other faster than they end, the last of them from 0.2 s on late in a long run.
+fn crowd(net: &Topology, seed: u64) -> Workload {
+    let drawn = poisson(net, 400, 3.0, seed);
+    let late = |time: &f64| 1e5 * f64::from(u8::from(seed % 2 == 1)) + time;
+    let arrivals = drawn.arrivals().iter().map(late).collect();
+    let (sources, destinations) = (drawn.sources().to_vec(), drawn.destinations().to_vec());
+    Workload::new(arrivals, sources, destinations, drawn.sizes().to_vec()).unwrap()
+}
+
+#[test]
+fn flows_that_share_the_pace_of_their_link_agree_with_a_full_solve_at_every_event() {
+    for seed in 0..60 {
+        let net = match seed % 3 {
+            0 => random_network(6, seed),
+            1 => Topology::leaf_spine(3, 4, 2, 10e9, 10e9).unwrap(),
+            _ => Topology::leaf_spine(3, 4, 2, 10e9, 40e9).unwrap(),
+        };
+        let mut workload = crowd(&net, seed);
+        if seed % 4 > 1 {
+            let weights = (0..workload.len()).map(|flow| [0.25, 1.0, 1.5, 1e3][flow % 4]).collect();
+            workload = workload.with_weights(weights).unwrap();
+        }
+        let (first, last) = (workload.arrivals()[0], *workload.arrivals().last().unwrap());
+        let at = |part: f64| first + part * (last - first);
+        let links = (0..net.capacities().len()).step_by(3);
+        let change = |time: f64, part: f64| {
+            let of = |link: usize| CapacityChange { time, link: link as u32, capacity: part * net.capacities()[link] };
+            links.clone().map(of).collect::<Vec<_>>()
+        };
+        let changes = [change(at(0.3), 0.5), change(at(0.6), 0.0), change(at(0.7), 1.0)].concat();
+        let settings = RunSettings::default().with_warmup(at(0.4)).with_changes(changes);
+        for settings in [settings.clone().with_until(at(0.9)), settings] {
+            for by_spray in [false, true] {
+                let run = |mut policy| {
+                    let (mut ecmp, mut spray) = (Ecmp::new(seed), Spray::new());
+                    let routing: &mut dyn Routing = if by_spray { &mut spray } else { &mut ecmp };
+                    simulate(&net, &workload, routing, &mut policy, &settings, &mut ()).unwrap()
+                };
+                let (report, anew) = (run(MaxMinFair::crowded()), run(MaxMinFair::full()));
+                // What the clock of a run can tell apart, in bytes.
+                let clock = 4.0 * f64::EPSILON * last * 40e9 / 8.0;
+                let alike = |what: &str, found: &[f64], expected: &[f64], clock: f64| {
+                    for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
+                        let is_close = (found - expected).abs() <= 1e-9 * expected.abs() + clock;
+                        let is_same = is_close || found.is_nan() && expected.is_nan();
+                        assert!(is_same, "seed {seed}, {what} of {place}: {found:e} and {expected:e}");
+                    }
+                };
+                alike("time", &report.completion_times, &anew.completion_times, 8.0 * f64::EPSILON * last);
+                alike("bytes", &report.bytes_sent, &anew.bytes_sent, clock);
+                alike("link", &report.link_bytes, &anew.link_bytes, 100.0 * clock);
+                alike("peak", &report.peak_loads, &anew.peak_loads, 1.0);
+                alike("rate", &report.mean_rates, &anew.mean_rates, 1e3);
+                assert!(report.over_allocation <= 1e-9 * 40e9, "seed {seed}: {}", report.over_allocation);
+            }
+        }
+    }
+}

@@ -35,6 +35,18 @@ impl FlowLevels {
         }
     }
 
+    /// The link that limits it; [`NONE`] for its cap.
+    #[inline]
+    pub(super) fn bottleneck(&self) -> u32 {
+        self.lowest_at
+    }
+
+    /// Another link limits it. Its rate follows from the level there.
+    #[inline]
+    pub(super) fn stand(&mut self, link: u32) {
+        self.lowest_at = link;
+    }
+
     /// Its two lowest levels, and where the lowest is.
     #[inline]
     pub(super) fn lows(&self) -> (f64, f64, u32) {

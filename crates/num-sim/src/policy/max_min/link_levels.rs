@@ -32,6 +32,7 @@
 
 use netnum_core::internal::interrupt::Pacer;
 
+use super::bottlenecks::Bottlenecks;
 use super::filled::Filled;
 use super::flow_levels::FlowLevels;
 use super::hops::{Hop, Hops};
@@ -44,6 +45,8 @@ use crate::numbers::{LAST_DIGITS, NONE};
 const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted instead.
 const MANY_CROSSINGS: usize = 4000;
+/// A crowd is over when one in so many of those is left.
+const FEWER: usize = 2;
 /// The fraction of a fill, in links and crossings that are read, after which a fill is faster: one in this many.
 const FILL_PART: usize = 4;
 /// To compare so many links that wait costs as much as to read a crossing.
@@ -65,9 +68,15 @@ pub(super) struct LinkLevels {
     /// The last fill, from which the next one goes on.
     pub(super) filled: Filled,
     /// Whether the second lowest levels of flows are missing, as after a fill.
-    without_seconds: bool,
+    pub(super) without_seconds: bool,
+    /// With many flows per link, in place of moves and fills.
+    pub(super) bottlenecks: Bottlenecks,
+    /// Whether flows may share paces, as those that one link limits do.
+    pub(super) may_share: bool,
     /// Whether to fill at every event.
     always_fill: bool,
+    /// Whether few flows are taken for a crowd.
+    pub(super) is_crowd: bool,
     /// Flows on links.
     crossings: usize,
     /// How many events are to begin with a fill, and how many did when moves last cost too much.
@@ -78,6 +87,10 @@ pub(super) struct LinkLevels {
 impl LinkLevels {
     pub(super) fn full() -> Self {
         Self { always_fill: true, ..Self::default() }
+    }
+
+    pub(super) fn crowded() -> Self {
+        Self { is_crowd: true, ..Self::default() }
     }
 
     pub(super) fn reset(&mut self, capacities: &[f64]) {
@@ -93,6 +106,7 @@ impl LinkLevels {
             links: capacities.iter().map(link).collect(),
             levels: vec![f64::INFINITY; capacities.len()],
             always_fill: self.always_fill,
+            is_crowd: self.is_crowd,
             ..Self::default()
         };
     }
@@ -117,6 +131,9 @@ impl LinkLevels {
         (member.cap, member.reported) = (cap, rate);
         member.find_lowest(hops, levels);
         member.list(slot, listed);
+        if self.bottlenecks.known {
+            return self.stand_first(slot);
+        }
         filled.insert(slot, member.cap, hops);
         for &Hop { link, share, .. } in hops {
             let demand = share * member.without(link);
@@ -141,9 +158,12 @@ impl LinkLevels {
                 self.hops.of_mut(moved.slot)[moved.hop as usize].place = place;
             }
             let level = self.levels[link as usize];
-            if !self.links[link as usize].still_spare(level, -demand) {
+            if !self.bottlenecks.known && !self.links[link as usize].still_spare(level, -demand) {
                 self.wait(link, level);
             }
+        }
+        if self.bottlenecks.known {
+            self.stand_nowhere(slot);
         }
         self.crossings -= self.hops.of(slot).len();
         self.hops.clear(slot);
@@ -192,6 +212,10 @@ impl LinkLevels {
             return false;
         }
         changed.capacity = capacity;
+        if self.bottlenecks.known {
+            self.level_may_move(link);
+            return true;
+        }
         self.filled.set_capacity(link, -less);
         if !changed.still_spare(level, less) {
             let from = if less > 0.0 { changed.lowest_level() } else { level };
@@ -245,6 +269,9 @@ impl LinkLevels {
         if self.always_fill {
             return self.fill_all();
         }
+        if self.bottlenecks.known {
+            return self.sweep();
+        }
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -294,6 +321,11 @@ impl LinkLevels {
 
     /// A fill in place of more moves.
     fn fill_instead(&mut self) -> Result<()> {
+        if self.is_large() && self.may_share {
+            self.refill()?;
+            self.find_bottlenecks();
+            return Ok(());
+        }
         // With many flows the next events will not be cheaper.
         if self.is_large() {
             self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
@@ -302,12 +334,17 @@ impl LinkLevels {
         self.refill()
     }
 
+    /// Whether a crowd is over: between the bounds either way is as fast.
+    pub(super) fn is_small(&self) -> bool {
+        FEWER * self.crossings < MANY_CROSSINGS && !self.is_crowd
+    }
+
     fn is_large(&self) -> bool {
-        self.crossings >= MANY_CROSSINGS
+        self.crossings >= MANY_CROSSINGS || self.is_crowd
     }
 
     /// Whether a fill is faster than so many moves, which read so many crossings.
-    fn fill_is_faster(&self, moves: usize, read: usize) -> bool {
+    pub(super) fn fill_is_faster(&self, moves: usize, read: usize) -> bool {
         if self.is_large() { FILL_PART * read > self.links.len() + self.crossings } else { moves > MOST_MOVES }
     }
 
@@ -323,7 +360,7 @@ impl LinkLevels {
     }
 
     /// Finds the second lowest levels of flows, which a fill leaves open.
-    fn find_seconds(&mut self) -> Result<()> {
+    pub(super) fn find_seconds(&mut self) -> Result<()> {
         let mut pacer = Pacer::new();
         if std::mem::take(&mut self.without_seconds) {
             for (slot, member) in (0..).zip(&mut self.members) {

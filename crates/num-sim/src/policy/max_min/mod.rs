@@ -4,6 +4,7 @@
 //! by following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
 //! them are computed anew, by water-filling. Over pooled routes, linear programs find rates and splits (`pooled.rs`).
 
+mod bottlenecks;
 mod fill;
 mod filled;
 mod flow_levels;
@@ -58,6 +59,11 @@ impl MaxMinFair {
         Self { levels: LinkLevels::full(), ..Self::default() }
     }
 
+    /// Fair sharing, computed as for a crowd however few flows there are: as exact, and slower then. For tests.
+    pub fn crowded() -> Self {
+        Self { levels: LinkLevels::crowded(), ..Self::default() }
+    }
+
     /// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
     /// log(links)).
     ///
@@ -86,7 +92,7 @@ impl Policy for MaxMinFair {
 
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.levels.reset(net.capacities());
-        self.weighted = workload.weights().map(|_| Weighted::new(net.capacities()));
+        self.weighted = workload.weights().map(|_| Weighted::new(net.capacities(), self.levels.is_crowd));
         (self.pooled, self.capacities) = (None, net.capacities().to_vec());
         Ok(())
     }
@@ -142,11 +148,15 @@ impl Policy for MaxMinFair {
             return Ok(f64::INFINITY);
         }
         if let Some(weighted) = &mut self.weighted {
+            weighted.may_share(rates.may_share);
             weighted.update()?;
+            weighted.share(rates)?;
             weighted.changes(|slot, rate| rates.set(slot, rate))?;
             return Ok(f64::INFINITY);
         }
+        self.levels.may_share = rates.may_share;
         self.levels.update()?;
+        self.levels.share(rates.shared(), |_| 1.0)?;
         self.levels.changes(|slot, member, _| rates.set(slot, member.rate))?;
         Ok(f64::INFINITY)
     }

@@ -9,7 +9,7 @@ use super::flow_levels::FlowLevels;
 use super::link_levels::LinkLevels;
 use crate::error::Result;
 use crate::network::Flows;
-use crate::policy::Event;
+use crate::policy::{Event, Rates};
 
 /// The largest weight, and the reciprocal of the least: a rate t and a sum of weights are then numbers.
 pub(super) const LARGEST: f64 = 1e200;
@@ -28,8 +28,9 @@ pub(super) fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
 }
 
 impl Weighted {
-    pub(in crate::policy) fn new(capacities: &[f64]) -> Self {
+    pub(super) fn new(capacities: &[f64], is_crowd: bool) -> Self {
         let mut new = Self::default();
+        new.levels.is_crowd = is_crowd;
         new.reset(capacities);
         new
     }
@@ -94,6 +95,16 @@ impl Weighted {
     /// The rate of a flow, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
         rate(self.levels.member(slot), self.flows[slot as usize])
+    }
+
+    /// From now on flows may share paces.
+    pub(super) fn may_share(&mut self, may: bool) {
+        self.levels.may_share = may;
+    }
+
+    /// Sets the paces that have changed.
+    pub(super) fn share(&mut self, rates: &mut Rates) -> Result<()> {
+        self.levels.share(rates.shared(), |slot| self.flows[slot as usize].0)
     }
 
     /// Calls with every rate that has changed since the last call.

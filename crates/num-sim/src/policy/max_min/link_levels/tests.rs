@@ -95,3 +95,51 @@ fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any
         }
     }
 }
+
+#[test]
+fn flows_that_come_and_go_where_they_stand_get_the_rates_of_a_fill() {
+    for seed in 0..200 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let links = rng.random_range(2..12u32);
+        let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(1..6u32))).collect();
+        let mut levels = LinkLevels::default();
+        levels.reset(&capacities);
+        levels.find_bottlenecks();
+        let (mut flows, mut free): (Vec<Weighed>, Vec<u32>) = (vec![], (0..40).rev().collect());
+        for _ in 0..300 {
+            for _ in 0..rng.random_range(1..4) {
+                if !flows.is_empty() && (free.is_empty() || rng.random_bool(0.4)) {
+                    let slot = flows.swap_remove(rng.random_range(0..flows.len() as u32) as usize).0;
+                    levels.remove(slot);
+                    free.push(slot);
+                } else if rng.random_bool(0.2) {
+                    let (link, capacity) = (rng.random_range(0..links), f64::from(rng.random_range(0..6u32)));
+                    capacities[link as usize] = capacity;
+                    levels.set_capacity(link, capacity);
+                } else {
+                    let mut path = || (0..links).filter(|_| rng.random_bool(0.4)).collect::<Vec<u32>>();
+                    let (one, other) = (path(), path());
+                    let mut route = Route::default();
+                    match seed % 3 {
+                        0 => route.spread([(one.as_slice(), 0.3), (other.as_slice(), 0.7)]),
+                        _ => route.spread([(one.as_slice(), 1.0)]),
+                    }
+                    if route.links().is_empty() {
+                        continue;
+                    }
+                    let slot = free.pop().expect("there is room");
+                    let weighs = seed % 2 == 1 && rng.random_bool(0.7);
+                    let weight = if weighs { 10f64.powf(rng.random_range(-3.0..3.0)) } else { 1.0 };
+                    levels.insert(slot, &route, weight, f64::INFINITY, 0.0);
+                    flows.push((slot, route, weight, f64::INFINITY));
+                }
+            }
+            levels.sweep().unwrap();
+            for ((slot, route, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
+                let rate = levels.levels[levels.member(*slot).bottleneck() as usize];
+                let close = (rate - expected).abs() <= 1e-9 * expected.max(1.0);
+                assert!(close, "seed {seed}, slot {slot} over {:?}: {rate} and {expected}", route.links());
+            }
+        }
+    }
+}
