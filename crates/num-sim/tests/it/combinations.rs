@@ -193,6 +193,7 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
+        (Box::new(MaxMinFair::crowded()), Scheduler::Fair),
         (
             Box::new(Ordered::by(Srpt::new())),
             Scheduler::by(|network, flow, rate| {
@@ -371,7 +372,7 @@ fn flows_with_weights_agree_with_a_simulator_that_finds_all_anew() {
             }
         }
     }
-    assert_eq!(takers, 4 * 4 * 3 * 2 * 6, "of max-min, SRPT by both, PIAS, RAX and RAX+");
+    assert_eq!(takers, 4 * 4 * 3 * 2 * 7, "of max-min in both ways, SRPT by both, PIAS, RAX and RAX+");
 }
 
 /// Flows of which two in three wait for up to three earlier ones, some with a delay, and of which three in four are in

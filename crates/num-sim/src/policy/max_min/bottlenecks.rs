@@ -55,7 +55,7 @@ pub(super) struct Bottlenecks {
     from: f64,
     /// Links whose levels have moved since the last report, and those with another load.
     moved: Vec<u32>,
-    pub(super) loads: Vec<(u32, f64)>,
+    loads: Vec<(u32, f64)>,
     /// Room for a list of flows.
     room: Vec<u32>,
     /// What moves would have read since they were last thought of, in that many sweeps.
@@ -118,7 +118,9 @@ impl LinkLevels {
     /// A flow has left its links.
     pub(super) fn stand_nowhere(&mut self, slot: u32) {
         let at = self.members[slot as usize].bottleneck();
-        self.bottlenecks.from = f64::min(self.bottlenecks.from, self.levels[at as usize]);
+        // One without links stands nowhere.
+        let level = self.levels.get(at as usize).copied().unwrap_or(f64::INFINITY);
+        self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
         self.members[slot as usize].stand(NONE);
         self.leave_bottleneck(slot, at);
     }
@@ -198,8 +200,7 @@ impl LinkLevels {
                 at = place;
                 continue;
             }
-            let lower = |&link: &u32| latest[link as usize] < level;
-            let lower = order[at + 1..].iter().position(|link| !lower(link)).unwrap_or(order.len() - at - 1);
+            let lower = order[at + 1..].iter().take_while(|&&link| latest[link as usize] < level).count();
             if lower > 0 {
                 // Others come first, if they are still where they were.
                 latest[link as usize] = level;
@@ -257,10 +258,11 @@ impl LinkLevels {
             let below = standing.iter().filter(|standing| water[standing.at as usize] <= level);
             let taken: f64 = below.map(|standing| standing.share * water[standing.at as usize]).sum();
             let next = (capacity - taken) / shares(level);
-            if !(next > level) {
+            if next > level {
+                level = next;
+            } else {
                 return (level, capacity, highest);
             }
-            level = next;
         }
     }
 

@@ -28,7 +28,7 @@
 //! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
 //! on them · hops), some tens of flows; a full [fill](super::fill) costs O(links + all crossings), and replaces the
 //! moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost 1/[`FILL_PART`] of it; the next
-//! few events then begin with a fill.
+//! few events then begin with a fill, or [sweeps](super::bottlenecks) do the rest, where flows may share paces.
 
 use netnum_core::internal::interrupt::Pacer;
 

@@ -22,8 +22,10 @@ pub(in crate::policy) struct Tiers {
     /// By slot, its level, and weight and cap.
     level_of: Vec<usize>,
     flows: Vec<(f64, f64)>,
-    /// By level, the links of which it may leave another part than before.
-    touched: Vec<Vec<u32>>,
+    /// By link and level, its flows.
+    counts: Vec<u32>,
+    /// By level, the links of which it may leave another part than before, and whether no flow of it was there.
+    touched: Vec<Vec<(u32, bool)>>,
     /// Links that have changed for the levels below, as a list and by link.
     changed: Vec<u32>,
     listed: Vec<bool>,
@@ -40,6 +42,7 @@ impl Tiers {
         *self = Self {
             tiers: (0..levels).map(|_| tier()).collect(),
             capacities: capacities.to_vec(),
+            counts: vec![0; levels * capacities.len()],
             touched: vec![Vec::new(); levels],
             listed: vec![false; capacities.len()],
             ..Self::default()
@@ -64,13 +67,22 @@ impl Tiers {
         self.flows.resize(slots, (1.0, 0.0));
         (self.level_of[slot as usize], self.flows[slot as usize]) = (level, (weight, flow.cap));
         self.tiers[level].insert(slot, flows.route(slot), weight, flow.cap / weight, flow.rate / weight);
-        self.touched[level].extend(self.tiers[level].links_of(slot));
+        self.count(slot, level, 1);
     }
 
     pub(in crate::policy) fn remove(&mut self, slot: u32) {
         let level = self.level(slot);
-        self.touched[level].extend(self.tiers[level].links_of(slot));
+        self.count(slot, level, -1);
         self.tiers[level].remove(slot);
+    }
+
+    /// So many more flows cross the links of one at its level.
+    fn count(&mut self, slot: u32, level: usize, more: i32) {
+        for link in self.tiers[level].links_of(slot) {
+            let count = &mut self.counts[link as usize * self.tiers.len() + level];
+            self.touched[level].push((link, *count == 0));
+            *count = count.wrapping_add_signed(more);
+        }
     }
 
     pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
@@ -82,35 +94,46 @@ impl Tiers {
 
     pub(in crate::policy) fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.capacities[link as usize] = capacity;
-        if let (Some(first), Some(touched)) = (self.tiers.first_mut(), self.touched.first_mut()) {
-            first.set_capacity(link, capacity);
-            touched.push(link);
+        if let Some(touched) = self.touched.first_mut() {
+            touched.push((link, true));
         }
     }
 
     /// Computes the rates that have changed, and calls with each.
     pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
-        let Self { tiers, capacities, flows, touched, changed, listed, .. } = self;
+        let Self { tiers, capacities, flows, counts, touched, changed, listed, .. } = self;
+        let levels = tiers.len();
         for (level, touched) in touched.iter_mut().enumerate() {
             let (above, below) = tiers.split_at_mut(level);
             let tier = &mut below[0];
-            if let Some(above) = above.last() {
-                // Where a level has the same capacity as before, and no flow of it changes, so have those below.
-                changed.retain(|&link| {
-                    let left = above.left(link);
-                    let nothing = left <= ROUNDING * capacities[link as usize];
-                    let is_other = tier.set_capacity(link, if nothing { 0.0 } else { left });
-                    listed[link as usize] = is_other;
-                    is_other
-                });
-            }
-            tier.update()?;
+            // Where a level has the same capacity as before, and no flow of it changes, so have those below. One without
+            // flows on a link leaves all of it, and is not read until it has some: it is rarely in the cache.
+            let mut is_other = |link: u32| {
+                let counts = &counts[link as usize * levels..][..=level];
+                if counts[level] == 0 {
+                    return true;
+                }
+                let capacity = capacities[link as usize];
+                let last = counts[..level].iter().rposition(|&count| count > 0);
+                let left = last.map_or(capacity, |last| above[last].left(link));
+                tier.set_capacity(link, if left <= ROUNDING * capacity { 0.0 } else { left })
+            };
+            changed.retain(|&link| {
+                listed[link as usize] = is_other(link);
+                listed[link as usize]
+            });
             let mut list = |changed: &mut Vec<u32>, link: u32| {
                 if !std::mem::replace(&mut listed[link as usize], true) {
                     changed.push(link);
                 }
             };
-            touched.drain(..).for_each(|link| list(changed, link));
+            for (link, had_none) in touched.drain(..) {
+                if had_none {
+                    is_other(link);
+                }
+                list(changed, link);
+            }
+            tier.update()?;
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));
                 set_rate(slot, rate(member, flows[slot as usize]));
