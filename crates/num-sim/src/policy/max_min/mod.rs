@@ -2,9 +2,9 @@
 //!
 //! The [`LinkLevels`] of links are kept from event to event. An arrival or an end changes few of them, which are found
 //! by following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
-//! them are computed anew, by water-filling. Where many flows share each link, every end changes the rates of thousands
-//! of them: levels are then computed from sums over the flows of a link (`bottlenecks.rs`), and flows follow the pace of
-//! the link that limits them. Over pooled routes, linear programs find rates and splits (`pooled.rs`).
+//! them are computed anew, by water-filling. Where many flows share each link, an end changes the rates of thousands:
+//! levels then follow from sums over the flows of a link (`bottlenecks.rs`), and flows have the pace of the link that
+//! limits them. Over pooled routes, linear programs find rates and splits (`pooled.rs`).
 
 mod bottlenecks;
 mod fill;

@@ -106,8 +106,8 @@ impl Tiers {
         for (level, touched) in touched.iter_mut().enumerate() {
             let (above, below) = tiers.split_at_mut(level);
             let tier = &mut below[0];
-            // Where a level has the same capacity as before, and no flow of it changes, so have those below. One without
-            // flows on a link leaves all of it, and is not read until it has some: it is rarely in the cache.
+            // Where a level has the same capacity as before, and no flow of it changes, so have those below. One that
+            // has no flow on a link leaves all of it, and is not read until it has some: it is rarely in the cache.
             let mut is_other = |link: u32| {
                 let counts = &counts[link as usize * levels..][..=level];
                 if counts[level] == 0 {
