@@ -63,8 +63,8 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     }
     if value.is_instance_of::<PyDict>() {
         return Err(PyTypeError::new_err(format!(
-            "{name} must be an array of {}, not a dict: a problem takes floors, caps, costs and priorities by name, and \
-             changes others in with_capacities and with_weights",
+            "{name} must be an array of {}, not a dict: a problem takes floors, caps, costs and priorities by name, \
+             and changes others in with_capacities and with_weights",
             kinds.word
         )));
     }

@@ -76,9 +76,13 @@ class UpgradeStudy(Study):
     def is_proven(self) -> bool:
         """Whether the best upgrade that was solved again is the best of all: none of the others can gain as much.
 
-        Up to what the solves leave open, their gaps. False where that of the network as it is was cut short.
+        Up to what the solves leave open, their gaps. False where that of the network as it is was cut short, and where
+        classes leave flows nothing: what these would gain is not counted.
         """
         if not is_finished(self.before_upgrades):
+            return False
+        if self.before_upgrades.classes and len(self.before_upgrades.failed_flows):
+            # What a flow gains that a class has left nothing is not counted.
             return False
         checked = ~np.isnan(self.gained)
         best = np.max(self.gained[checked], initial=0.0)
@@ -242,7 +246,7 @@ def upgrade_study(
     if whole.method == "max-min" or problem.priority is not None:
         # Prices of a class do not count what others gain or lose. A link that is not full holds no class back: the
         # splits in the end are optimal for each.
-        idle = FULL if whole.method == "max-min" else NEARLY_FULL
+        idle = FULL if whole.method == "max-min" else max(NEARLY_FULL, 10 * tol)
         # Of rates that were cut short any link may still become full.
         full = (whole.loads >= problem.capacities * (1 - idle)) | (not is_finished(whole))
         predicted = np.array([np.inf if full[links].any() else 0.0 for links in map(list, sets)])

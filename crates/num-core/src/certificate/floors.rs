@@ -93,8 +93,10 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
             return Ok(left_by(&used));
         }
         let largest = parts.iter().copied().filter(|&part| part < 1.0).fold(0.0, f64::max);
-        moves_all |= largest >= last;
-        last = largest;
+        if largest > 0.0 {
+            moves_all |= largest >= last;
+            last = largest;
+        }
         let of_all = if moves_all { largest } else { 0.0 };
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);

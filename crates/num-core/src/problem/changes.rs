@@ -90,8 +90,8 @@ impl Problem {
         Ok(self)
     }
 
-    /// This problem with a cost of every link, utility lost per unit of load on it, in place of the costs of paths: each
-    /// costs what its links do, times its coefficients. All else is shared.
+    /// This problem with a cost of every link, utility lost per unit of load on it, in place of the costs of paths: a
+    /// path costs what its links do, times its coefficients. All else is shared.
     ///
     /// # Errors
     /// [`Error::Cost`], or [`Error::Length`] unless there is one cost per link.

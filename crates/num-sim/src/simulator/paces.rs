@@ -137,8 +137,11 @@ impl Paces {
         flow.rate = weight * joined.rate;
         let taken = follows.taken.wrapping_add(1);
         *follows = Follows { pace, taken, weight, from: joined.clock };
-        let at = joined.clock.plus((flow.size - flow.sent) / weight);
-        joined.ends.push(Reverse(End { at, slot, taken }));
+        let after = (flow.size - flow.sent) / weight;
+        // A flow without end has none on any clock.
+        if after.is_finite() {
+            joined.ends.push(Reverse(End { at: joined.clock.plus(after), slot, taken }));
+        }
         self.touched.push(pace);
     }
 

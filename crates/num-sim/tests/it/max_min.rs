@@ -142,13 +142,37 @@ fn flows_over_a_failed_link_wait_for_ever() {
     assert!(report.to_string().starts_with("Report(starved, 1 of 2 flows"), "{report}");
 }
 
-/// Flows that arrive one after the other faster than they end, the last of them from 0.2 s on late in a long run.
+/// Flows that arrive one after the other faster than they end, for odd seeds late in a long run.
 fn crowd(net: &Topology, seed: u64) -> Workload {
     let drawn = poisson(net, 400, 3.0, seed);
     let late = |time: &f64| 1e5 * f64::from(u8::from(seed % 2 == 1)) + time;
     let arrivals = drawn.arrivals().iter().map(late).collect();
     let (sources, destinations) = (drawn.sources().to_vec(), drawn.destinations().to_vec());
     Workload::new(arrivals, sources, destinations, drawn.sizes().to_vec()).unwrap()
+}
+
+#[test]
+fn flows_without_end_and_of_very_different_weights_are_as_exact_in_a_crowd() {
+    let net = Topology::leaf_spine(3, 4, 2, 10e9, 10e9).unwrap();
+    let until = RunSettings::default().with_until(5.0);
+    for decades in [0, 5, 20] {
+        let drawn = crowd(&net, 2);
+        let mut sizes = drawn.sizes().to_vec();
+        sizes.iter_mut().step_by(7).for_each(|size| *size = f64::INFINITY);
+        let (arrivals, sources) = (drawn.arrivals().to_vec(), drawn.sources().to_vec());
+        let weights = (0..sizes.len()).map(|flow| 10f64.powi([0, decades, -decades][flow % 3])).collect();
+        let workload = Workload::new(arrivals, sources, drawn.destinations().to_vec(), sizes).unwrap();
+        let workload = workload.with_weights(weights).unwrap();
+        let run = |mut policy: MaxMinFair| {
+            simulate(&net, &workload, &mut Ecmp::new(0), &mut policy, &until, &mut ()).unwrap().completion_times
+        };
+        let (found, expected) = (run(MaxMinFair::crowded()), run(MaxMinFair::full()));
+        assert!(expected.iter().filter(|time| time.is_finite()).count() > 100);
+        for (flow, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let agrees = (found - expected).abs() <= 1e-9 * expected.max(1e-3);
+            assert!(agrees || found.is_nan() && expected.is_nan(), "{decades}: flow {flow}: {found} for {expected}");
+        }
+    }
 }
 
 #[test]

@@ -55,6 +55,7 @@ mod variables;
 mod warm_start;
 
 use floors::{eased_capacities, mean_cost};
+use given::Given;
 use newton_step::KktSystem;
 use part::Part;
 use variables::{Residuals, Step, Variables};
@@ -348,8 +349,9 @@ impl Part {
             if problem.bounds.floors.is_empty() {
                 continue;
             }
-            // Where that breaks a floor, other paths would have to carry it, over links that may be full.
-            for flow in chunk.flows.clone() {
+            // Where that breaks a floor, other paths would have to carry it, over links that may be full. Rates that are
+            // given as a whole, as those of classes, are proven more often without idle paths.
+            for flow in chunk.flows.clone().filter(|&flow| self.given[flow] != Given::Total) {
                 let own = problem.paths_of(flow);
                 let own = own.start - self.paths.start..own.end - self.paths.start;
                 if rates[own.clone()].iter().sum::<f64>() < problem.bounds.floors[flow] {

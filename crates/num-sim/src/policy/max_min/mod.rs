@@ -37,12 +37,18 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     make: |_| Ok(Box::new(MaxMinFair::new())),
 };
 
+/// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded to
+/// what is sent by heavy ones.
+const ALIKE: f64 = 1e12;
+
 /// Max-min fair sharing, weighted where flows have weights.
 #[derive(Debug, Default)]
 pub struct MaxMinFair {
     levels: LinkLevels,
     /// In place of these, where flows have weights.
     weighted: Option<Weighted>,
+    /// The smallest and the largest weight so far.
+    weights: Option<(f64, f64)>,
     /// In place of both, from the first flow with a pooled route on.
     pooled: Option<Pooled>,
     /// Of the links now, in bit/s.
@@ -95,8 +101,8 @@ impl Policy for MaxMinFair {
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.levels.reset(net.capacities());
         self.weighted = workload.weights().map(|_| Weighted::new(net.capacities(), self.levels.is_crowd));
-        (self.pooled, self.capacities) = (None, net.capacities().to_vec());
-        Ok(())
+        (self.pooled, self.weights, self.capacities) = (None, None, net.capacities().to_vec());
+        self.add_flows(workload, 0)
     }
 
     fn takes_weights(&self) -> bool {
@@ -107,7 +113,11 @@ impl Policy for MaxMinFair {
         true
     }
 
-    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
+    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
+        for &weight in workload.weights().map_or(&[][..], |weights| &weights[first..]) {
+            let (least, most) = self.weights.unwrap_or((weight, weight));
+            self.weights = Some((least.min(weight), most.max(weight)));
+        }
         Ok(())
     }
 
@@ -150,7 +160,8 @@ impl Policy for MaxMinFair {
             return Ok(f64::INFINITY);
         }
         if let Some(weighted) = &mut self.weighted {
-            weighted.may_share(rates.may_share);
+            let are_alike = self.weights.is_none_or(|(least, most)| most <= ALIKE * least);
+            weighted.may_share(rates.may_share && are_alike);
             weighted.update()?;
             weighted.share(rates)?;
             weighted.changes(|slot, rate| rates.set(slot, rate))?;
