@@ -612,10 +612,27 @@ def test_links_that_failed_before_are_not_used_again(routed):
     assert not np.isin([4, 5, 10, 11], solution.problem.paths.indices).any()
 
 
+def with_groups(found, group):
+    """Paths of other flows, the first path once more where there is one flow more."""
+    more = found.indices[: found.indptr[1] * (len(group) - len(found))]
+    indptr = np.append(found.indptr, found.indptr[-1] + len(more)) if len(more) else found.indptr
+    return netnum.Paths(indptr, np.append(found.indices, more), group)
+
+
 @pytest.mark.parametrize(
     ("reroute", "error", "message"),
     [
         (lambda net, pairs: None, TypeError, "reroute must return Paths, not NoneType"),
+        (
+            lambda net, pairs: with_groups(split(net, pairs), np.append(np.arange(29), 30)),
+            netnum.ProblemError,
+            "reroute returns paths of 30 flows, expected 30, one per pair, numbered from 0",
+        ),
+        (
+            lambda net, pairs: with_groups(split(net, pairs), np.append(np.arange(30), 29)),
+            netnum.ProblemError,
+            "reroute returns paths for pair 29 from a to b, expected from tail to e",
+        ),
         (
             lambda net, pairs: split(net, pairs[1:]),
             netnum.ProblemError,

@@ -53,7 +53,7 @@ class Rerouted:
             paths = Paths(np.append(0, np.cumsum(lengths)), indices, group, coefficients)
             return Problem(left, paths, problem.utility, priority=problem.priority, **more)
         except (NumError, TypeError) as error:
-            raise type(error)(f"scenario {scenario!r}: {error}") from None
+            raise type(error)(f"scenario {scenario!r}: {error}") from error
 
     def _found(self, left: Topology, flows: NDArray[np.int64]) -> Paths:
         """The paths that the function has found for some flows, which run between their ends."""
@@ -63,22 +63,25 @@ class Rerouted:
         found = found[0] if isinstance(found, tuple) and found else found
         if not isinstance(found, Paths):
             raise TypeError(f"reroute must return Paths, not {type(found).__name__}")
-        count = len(np.unique(found.group))
-        if count != len(flows):
-            returned = f"reroute returns paths of {counted(count, 'flow')}"
-            raise ProblemError(f"{returned}, expected {len(flows)}, one per pair")
+        numbers = np.unique(found.group)
+        if not np.array_equal(numbers, np.arange(len(flows))):
+            returned = f"reroute returns paths of {counted(len(numbers), 'flow')}"
+            raise ProblemError(f"{returned}, expected {len(flows)}, one per pair, numbered from 0")
         for place in np.flatnonzero(found.indices >= len(left.links))[:1]:
             path = int(np.searchsorted(found.indptr, place, side="right")) - 1
             exist = f"there are {len(left.links)} links"
             raise ProblemError(f"reroute returns path {path} over link {found.indices[place]}, and {exist}")
-        ends, is_directed = directed_ends(left, found)
+        each = Paths(found.indptr, found.indices, np.arange(len(found)), found.coefficients)
+        ends, is_directed = directed_ends(left, each)
+        wanted = self._ends[flows][found.group]
         # Of paths over shared links the direction may be unknown.
-        others = (ends != self._ends[flows]).any(axis=1) & is_directed
-        for place in np.flatnonzero(others)[:1]:
+        either = (np.sort(ends) == np.sort(wanted)).all(axis=1) & ~is_directed
+        for path in np.flatnonzero(~either & (ends != wanted).any(axis=1))[:1]:
+            place = found.group[path]
             expected = f"expected from {' to '.join(pairs[place])}"
-            if (ends[place] < 0).any():
+            if (ends[path] < 0).any():
                 raise ProblemError(f"reroute returns paths for pair {place} that have no two ends, {expected}")
-            one, other = (names[node] for node in ends[place])
+            one, other = (names[node] for node in ends[path])
             raise ProblemError(f"reroute returns paths for pair {place} from {one} to {other}, {expected}")
         return found
 
