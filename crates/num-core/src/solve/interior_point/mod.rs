@@ -349,8 +349,8 @@ impl Part {
             if problem.bounds.floors.is_empty() {
                 continue;
             }
-            // Where that breaks a floor, other paths would have to carry it, over links that may be full. Rates that are
-            // given as a whole, as those of classes, are proven more often without idle paths.
+            // Where that breaks a floor, other paths would have to carry it, over links that may be full. Rates that
+            // are given as a whole, as those of classes, are proven more often without idle paths.
             for flow in chunk.flows.clone().filter(|&flow| self.given[flow] != Given::Total) {
                 let own = problem.paths_of(flow);
                 let own = own.start - self.paths.start..own.end - self.paths.start;

@@ -37,8 +37,8 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     make: |_| Ok(Box::new(MaxMinFair::new())),
 };
 
-/// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded to
-/// what is sent by heavy ones.
+/// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded
+/// to what is sent by heavy ones.
 const ALIKE: f64 = 1e12;
 
 /// Max-min fair sharing, weighted where flows have weights.
