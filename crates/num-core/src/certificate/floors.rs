@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! x = z + e        z carries the floors m, split as x is; what is missing is split as the rates b are that carry them
-//! z ← z + θ (b − z)        on flows through links that z overloads, by what it takes
+//! z ← z + θ (b − z)        on flows through links that z overloads, by what it takes; where others overload, on all
 //! e ← e / max_{l ∈ p} (R e)_l / (c − R z)_l        F-NORM in what the floors leave
 //! ```
 //!

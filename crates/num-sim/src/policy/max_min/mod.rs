@@ -39,7 +39,7 @@ pub(super) const ENTRY: PolicyEntry = Entry {
 
 /// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded
 /// to what is sent by heavy ones.
-const ALIKE: f64 = 1e12;
+const MOST_UNLIKE: f64 = 1e12;
 
 /// Max-min fair sharing, weighted where flows have weights.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ impl Policy for MaxMinFair {
             return Ok(f64::INFINITY);
         }
         if let Some(weighted) = &mut self.weighted {
-            let are_alike = self.weights.is_none_or(|(least, most)| most <= ALIKE * least);
+            let are_alike = self.weights.is_none_or(|(least, most)| most <= MOST_UNLIKE * least);
             weighted.may_share(rates.may_share && are_alike);
             weighted.update()?;
             weighted.share(rates)?;
