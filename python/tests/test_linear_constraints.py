@@ -117,11 +117,10 @@ def _finite(case):
 
 def test_linear_optima_are_those_of_highs():
     ends = [compare(seed) for seed in range(30)]
-    # A class of seed 26 ends at a gap of 2.7e-8 for 1e-8.
-    assert ends.count("optimal") >= 25 and "infeasible" in ends and ends.count("stalled") <= 1
+    assert ends.count("optimal") >= 25 and "infeasible" in ends and "stalled" not in ends
 
 
 @pytest.mark.slow
 def test_three_hundred_linear_optima_are_those_of_highs():
     ends = [compare(seed) for seed in range(1000, 1300)]
-    assert ends.count("optimal") >= 280 and ends.count("stalled") <= 6
+    assert ends.count("optimal") >= 280 and ends.count("stalled") <= 1

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! x = z + e        z carries the floors m, split as x is; what is missing is split as the rates b are that carry them
-//! z ← z + θ (b − z)        on flows through links that z overloads, by what it takes; where others overload, on all
+//! z ← z + θ (b − z)        on flows through links that z overloads, by what it takes; on all where that does not end
 //! e ← e / max_{l ∈ p} (R e)_l / (c − R z)_l        F-NORM in what the floors leave
 //! ```
 //!
@@ -14,8 +14,10 @@ use crate::interrupt;
 use crate::normalize::{FNorm, overload, relative};
 use crate::presolve::{Presolved, ROUNDING};
 
-/// How often a part of the floors is split anew before all of them are.
+/// How often a part of the floors is split anew, at most.
 const ROUNDS: usize = 32;
+/// How much more than the first one a round may overload before all floors move.
+const DIVERGES: f64 = 10.0;
 
 /// Makes rates feasible that are within the caps. Returns by how much they were over a capacity, or below a floor, at
 /// most.
@@ -71,15 +73,16 @@ impl Split {
 /// Moves rates that carry the floors towards those that are known to fit until they do, too. Returns what they leave of
 /// every capacity.
 ///
-/// First the flows of each link that is overloaded, as long as that overloads others less. Then all of them by the same
-/// part of their way, which overloads no link that the known rates leave room: loads are linear.
+/// First the flows of each link that is overloaded. Where that overloads others ever more, or still does after half of
+/// the rounds, all of them from where they were, by the same part of their way, which overloads no link that the known
+/// rates leave room: loads are linear.
 fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
     let (base, capacities) = (&problem.floor_rates, &problem.capacities);
     let of_base = loads(problem, base)?;
     let left_by =
         |used: &[f64]| capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect();
-    let (mut last, mut moves_all) = (f64::INFINITY, false);
-    for _ in 0..ROUNDS {
+    let (began, mut first, mut moves_all) = (kept.to_vec(), f64::INFINITY, false);
+    for round in 0..ROUNDS {
         interrupt::check()?;
         let used = loads(problem, kept)?;
         // By link, the part of the way to the base.
@@ -93,9 +96,13 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
             return Ok(left_by(&used));
         }
         let largest = parts.iter().copied().filter(|&part| part < 1.0).fold(0.0, f64::max);
+        if !moves_all && (largest > DIVERGES * first || round == ROUNDS / 2) {
+            moves_all = true;
+            kept.copy_from_slice(&began);
+            continue;
+        }
         if largest > 0.0 {
-            moves_all |= largest >= last;
-            last = largest;
+            first = first.min(largest);
         }
         let of_all = if moves_all { largest } else { 0.0 };
         for flow in 0..problem.flows() {

@@ -138,6 +138,25 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     }
 }
 
+/// Max-min rates, and of each level at which flows were fixed the price of every link: any prices prove an inequality
+/// between the rates of flows. No levels with one path per flow. Neither has to be exact.
+///
+/// # Errors
+/// Those of [`max_min`].
+pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+    let mut search = Search::new(problem, None, 0.999, Arc::new(Ranks::alone()))?.finish()?;
+    let rates = search.rates();
+    let in_units = |prices: &[(u32, f64)]| {
+        let mut of_links = vec![0.0; problem.links()];
+        for &(link, price) in prices.iter().filter(|(link, price)| (*link as usize) < problem.links() && *price > 0.0) {
+            of_links[link as usize] = search.caller_price(link, price);
+        }
+        of_links
+    };
+    let levels = search.witness().iter().map(|level| in_units(level.prices())).collect();
+    Ok((rates, levels))
+}
+
 /// What holds flows back at feasible rates, one per path in the caller's units: those that are within `near` of a
 /// bottleneck. The witness is needed where flows have several paths.
 ///

@@ -101,6 +101,14 @@ impl Search {
         }
     }
 
+    /// What a unit of the problem's link is worth, by a price of the witness.
+    pub(super) fn caller_price(&self, link: u32, price: f64) -> f64 {
+        match &self.kind {
+            Kind::OnePath(_) => price,
+            Kind::SeveralPaths(runs) => runs.network().caller_price(link, price),
+        }
+    }
+
     /// How far its rates are proven.
     ///
     /// # Errors

@@ -155,6 +155,10 @@ impl SeveralPaths {
         self.network.caller_rates(&rates)
     }
 
+    pub(super) fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// Why flows have no more, once it is done.
     pub(super) fn witness(&self) -> &[Inequality] {
         self.best.as_ref().map_or(&[], |(best, _)| &best.witness)

@@ -1,16 +1,15 @@
 //! A class by cuts: its flows alone, beside what prices prove of the rates that all others have.
 //!
 //! ```text
-//! Σ_{p of the class} q_p x_p ≤ Σ_l c_l p_l − Σ_{g not of it} min { Σ_p q_p x_p : Σ x = y_g, x ≤ r }       for any p ≥
-//! 0
+//! max Σ_{f of the class} U_f(y_f)    on the links with what flows of one path leave, and on cuts (`class_cuts.rs`)
 //! ```
 //!
 //! Rates that are kept fill links, and a method that moves their splits together with the rates of the class has no
-//! room to move in. Here the splits are left out. The class is solved on the links with what flows of one path leave,
-//! and [`concurrent_flow`] splits all rates. Where they do not fit, its prices are such an inequality, which is a link
-//! with coefficients q_p for the class, and it is solved again; those of the classes before are the first. Every
-//! inequality is a vertex of a polyhedron, so that there are finitely many; nearly always a few do. In the end the
-//! price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole.
+//! room to move in. Here the splits are left out, and all rates are carried by weighted max-min, with themselves as
+//! weights and caps. Where they do not fit, the prices of every level below 1 are an inequality that they do not
+//! satisfy: a link with coefficients q_p for the class, on which it is solved again; the prices of the classes before
+//! are the first. Every inequality is a vertex of a polyhedron, so that there are finitely many; some ten rounds do. In
+//! the end the price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole.
 //!
 //! Splits decide what paths cost. Costs are therefore loads of one more link, whose capacity is a budget, and what is
 //! left of that is the rate of one more flow of the class, worth 1 per unit: a problem without costs.
@@ -19,24 +18,26 @@
 
 use std::time::Instant;
 
+use super::class_cuts::{Cut, Cuts};
 use super::{Ask, Solution, Status, solve, starved};
-use crate::concurrent_flow::{concurrent_flow, worth};
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::max_min::rates_and_levels;
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::utility::Curvature;
+use crate::utility::families::AlphaFair;
 
 /// Cuts, at most.
-const MOST: usize = 100;
+const MOST: usize = 1000;
 /// The part of all rates that has to fit: the rest is rounding.
 const FITS: f64 = 1.0 - 1e-11;
 /// Budgets for the costs of all paths, as multiples of those of the rates that are known.
 const BUDGETS: [f64; 3] = [2.0, 1e2, 1e4];
 /// The part of a budget that is left where it was enough.
 const ENOUGH: f64 = 1e-3;
-/// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
-const ROUNDING: f64 = 1e-14;
+/// The master problem is solved to this part of the tolerance: what it leaves is not all.
+const OF_TOLERANCE: f64 = 0.1;
 
 /// An answer for a class.
 pub(super) struct Found {
@@ -49,15 +50,6 @@ pub(super) struct Found {
     /// That of the class by itself, whose rates are those of a problem with fewer constraints.
     pub(super) kkt_residual: f64,
     pub(super) iterations: usize,
-}
-
-/// An inequality of the rates of the class.
-struct Cut {
-    /// Of every link, and q of every path.
-    prices: Vec<f64>,
-    path_prices: Vec<f64>,
-    /// What its flows may pay together.
-    room: f64,
 }
 
 /// A path of the class that has next to no room on a link of the master problem, of which it uses that much.
@@ -107,88 +99,93 @@ fn without_costs(
     ask: &Ask,
 ) -> Result<Option<Found>> {
     let began = Instant::now();
-    let left_by_others = left_by_others(stage, &is_in);
-    let (mut cuts, mut iterations) = (Vec::new(), 0);
+    let (mut cuts, mut iterations) = (Cuts::new(stage, is_in)?, 0);
     for prices in before {
-        cuts.extend(cut(stage, &is_in, prices)?);
+        cuts.add(prices)?;
     }
-    while cuts.len() <= before.len() + MOST {
-        let (master, closed) = master(stage, &is_in, &left_by_others, &cuts, least)?;
-        let mut settings = ask.settings.clone();
+    while cuts.known.len() <= before.len() + MOST {
+        cuts.hold(least)?;
+        let (master, closed) = master(stage, &cuts, least)?;
+        let mut settings = ask.settings.clone().with_tol(OF_TOLERANCE * ask.settings.tol);
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
         let found = solve(&master, &ask.cold().with_settings(settings))?;
         iterations += found.iterations;
-        if found.status != Status::Optimal {
+        // What is not optimal has cuts, too.
+        if ![Status::Optimal, Status::Stalled].contains(&found.status) {
             return Ok(None);
         }
-        let demands = (0..stage.flows())
-            .map(|flow| if is_in(flow) { found.flow_rates[flow] } else { stage.flow_floor(flow) })
-            .collect();
-        let all = stage.clone().with_flow_floors(vec![0.0; stage.flows()])?.with_flow_caps(demands)?;
-        let flow = concurrent_flow(&all)?;
-        if flow.fraction >= FITS {
+        let rate = |flow| if cuts.is_free(flow) { found.flow_rates[flow] } else { stage.flow_floor(flow) };
+        let demands: Vec<f64> = (0..stage.flows()).map(rate).collect();
+        let (rates, levels) = rates_and_levels(&proportional(stage, &demands)?)?;
+        let carried = stage.flow_rates(&rates)?;
+        let mut carried = carried.iter().zip(&demands).filter(|(_, demand)| **demand > 0.0);
+        if carried.all(|(rate, demand)| *rate >= FITS * demand) {
             let (prices, kkt_residual) = prices(stage, &found, &cuts, &closed);
-            let is_starved = |&path: &usize| is_in(stage.group()[path] as usize) && has_nothing(&found, stage, path);
+            let is_starved = |&path: &usize| {
+                let flow = stage.group()[path];
+                cuts.is_free(flow as usize) && has_nothing(&found, flow)
+            };
             let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
-            let scale = 1.0 / flow.fraction.max(1.0);
-            let rates = flow.rates.iter().map(|rate| rate * scale).collect();
             return Ok(Some(Found { rates, prices, starved, kkt_residual, iterations }));
         }
-        match cut(stage, &is_in, &flow.prices)? {
-            // Otherwise nothing is proven that the rates do not satisfy.
-            Some(cut) if flow.bound < 1.0 => cuts.push(cut),
-            _ => return Ok(None),
+        // Otherwise nothing is proven that the rates do not satisfy.
+        if !cuts.add_broken(&levels, &found.rates)? {
+            return Ok(None);
         }
     }
     Ok(None)
 }
 
-fn has_nothing(found: &Solution, stage: &Problem, path: usize) -> bool {
-    found.failed_flows.binary_search(&stage.group()[path]).is_ok()
+/// The problem whose max-min rates are the demands, where these fit.
+fn proportional(stage: &Problem, demands: &[f64]) -> Result<Problem> {
+    let weights: Vec<f64> = demands.iter().map(|&demand| if demand > 0.0 { demand } else { 1.0 }).collect();
+    let plain = stage.clone().with_flow_floors(vec![0.0; stage.flows()])?;
+    let plain = plain.with_path_costs(vec![0.0; stage.paths().len()])?.with_flow_caps(demands.to_vec())?;
+    plain.with_utility(AlphaFair::new(f64::INFINITY, weights)?)
 }
 
-/// What flows of one path that are not of the class leave of every link.
-fn left_by_others(stage: &Problem, is_in: impl Fn(usize) -> bool) -> Vec<f64> {
-    let group = stage.group();
-    let mut open = vec![0u32; stage.flows()];
-    let paths = || (0..group.len()).filter(|&path| !stage.is_closed(path)).map(|path| (path, group[path] as usize));
-    paths().for_each(|(_, flow)| open[flow] += 1);
+fn has_nothing(found: &Solution, flow: u32) -> bool {
+    found.failed_flows.binary_search(&flow).is_ok()
+}
+
+/// What flows of one path that are not of the class, or are held, leave of every link.
+fn left_by_others(stage: &Problem, cuts: &Cuts<'_>) -> Vec<f64> {
     let mut loads = vec![0.0; stage.links()];
-    for (path, flow) in paths().filter(|&(_, flow)| open[flow] == 1 && !is_in(flow)) {
-        stage.paths().row(path).add(stage.flow_floor(flow), &mut loads);
+    for flow in (0..stage.flows()).filter(|&flow| !cuts.is_free(flow)) {
+        let mut open = cuts.open_paths(flow);
+        if let (Some(path), None) = (open.next(), open.next()) {
+            stage.paths().row(path).add(stage.flow_floor(flow), &mut loads);
+        }
     }
     stage.capacities().iter().zip(loads).map(|(capacity, load)| (capacity - load).max(0.0)).collect()
 }
 
 /// The class on the links, with what is left of them, and on the cuts.
-fn master(
-    stage: &Problem,
-    is_in: impl Fn(usize) -> bool,
-    left_by_others: &[f64],
-    cuts: &[Cut],
-    least: f64,
-) -> Result<(Problem, Vec<Closed>)> {
-    let mut capacities = left_by_others.to_vec();
-    capacities.extend(cuts.iter().map(|cut| cut.room));
+fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<Closed>)> {
+    let left_by_others = left_by_others(stage, cuts);
+    let of_all = |of_cut: fn(&Cut) -> f64| -> Vec<f64> {
+        left_by_others.iter().copied().chain(cuts.known.iter().map(of_cut)).collect()
+    };
+    let (capacities, left) = (of_all(|cut| cut.room), of_all(|cut| cut.left));
     let (mut indptr, mut indices, mut coefficients) = (vec![0], Vec::new(), Vec::new());
     let (mut closed, mut left_out, mut pacer) = (Vec::new(), Vec::new(), Pacer::new());
     for (path, &flow) in stage.group().iter().enumerate() {
         let flow = flow as usize;
-        let of_cuts = cuts.iter().enumerate().map(|(number, cut)| (stage.links() + number, cut.path_prices[path]));
-        let of_cuts = of_cuts.filter(|&(_, price)| price > 0.0 && is_in(flow));
+        let of_cuts = cuts.known.iter().zip(stage.links()..).map(|(cut, number)| (number, cut.path_prices[path]));
+        let of_cuts = of_cuts.filter(|&(_, price)| price > 0.0 && cuts.is_free(flow));
         let row = stage.paths().row(path).entries().map(|(link, a)| (link as usize, a)).chain(of_cuts);
         let mut narrowest = (f64::INFINITY, 0, 0.0);
         for (link, uses) in row {
             indices.push(link as u32);
             coefficients.push(uses);
-            if capacities[link] < narrowest.0 * uses {
-                narrowest = (capacities[link] / uses, link, uses);
+            if left[link] < narrowest.0 * uses {
+                narrowest = (left[link] / uses, link, uses);
             }
         }
         pacer.did(1 + indices.len() - indptr[path])?;
         indptr.push(indices.len());
         let (room, link, uses) = narrowest;
-        if !is_in(flow) {
+        if !cuts.is_free(flow) {
             left_out.push(path as u32);
         } else if !stage.is_closed(path) && stage.flow_floor(flow) == 0.0 && room <= least * starved::most(stage, path)
         {
@@ -200,66 +197,40 @@ fn master(
     Ok((stage.over_links(capacities, paths).with_paths_closed(&left_out)?, closed))
 }
 
-/// What prices of links prove, if there are any: the others pay the least at them where they fill their paths from the
-/// cheapest on.
-fn cut(stage: &Problem, is_in: impl Fn(usize) -> bool, prices: &[f64]) -> Result<Option<Cut>> {
-    let worth = worth(stage, prices);
-    if !(worth > 0.0 && worth.is_finite()) {
-        return Ok(None);
-    }
-    let prices: Vec<f64> = prices.iter().map(|price| price / worth).collect();
-    let (mut path_prices, mut pacer) = (Vec::with_capacity(stage.paths().len()), Pacer::new());
-    let mut of_others = Vec::new();
-    for (path, &flow) in stage.group().iter().enumerate() {
-        let row = stage.paths().row(path);
-        pacer.did(1 + row.links().len())?;
-        let price = row.sum(&prices);
-        path_prices.push(price);
-        if !is_in(flow as usize) && !stage.is_closed(path) {
-            of_others.push((flow, price, row.narrowest(stage.capacities()).min(stage.rate_cap(path))));
-        }
-    }
-    of_others.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let (mut room, mut last, mut left) = (1.0, None, 0.0f64);
-    for (flow, price, most) in of_others {
-        if last != Some(flow) {
-            (last, left) = (Some(flow), stage.flow_floor(flow as usize));
-        }
-        let rate = left.min(most);
-        room -= rate * price;
-        left -= rate;
-    }
-    Ok(Some(Cut { prices, path_prices, room: room.max(0.0) + ROUNDING }))
-}
-
 /// The prices of links: those of the master problem, and of its cuts. What closes a path for a flow that has others
 /// costs as much as the path would have to. And the residual of the rates, with what these paths could have carried.
-fn prices(stage: &Problem, found: &Solution, cuts: &[Cut], closed: &[Closed]) -> (Vec<f64>, f64) {
+fn prices(stage: &Problem, found: &Solution, cuts: &Cuts<'_>, closed: &[Closed]) -> (Vec<f64>, f64) {
     let mut residual = found.certificate.kkt_residual;
     let (of_links, of_cuts) = found.prices.split_at(stage.links());
     let mut prices = of_links.to_vec();
     let add = |prices: &mut [f64], cut: &Cut, times: f64| {
         prices.iter_mut().zip(&cut.prices).for_each(|(price, of_cut)| *price += times * of_cut);
     };
-    cuts.iter().zip(of_cuts).filter(|(_, times)| **times > 0.0).for_each(|(cut, &times)| add(&mut prices, cut, times));
+    let paid = cuts.known.iter().zip(of_cuts).filter(|(_, times)| **times > 0.0);
+    paid.for_each(|(cut, &times)| add(&mut prices, cut, times));
+    let marginal = |flow: usize, rate: f64| {
+        let (utility, place) = stage.utility(flow);
+        utility.marginal(place, rate)
+    };
+    // At its floor a flow may pay more than it would for the first unit above it.
+    for (flow, cut) in cuts.held() {
+        let price = cuts.least_price(flow, |path| stage.paths().row(path).sum(&prices));
+        let lacks = marginal(flow, stage.flow_floor(flow)) - price;
+        if lacks > 0.0 {
+            add(&mut prices, cut, lacks / cuts.least_price(flow, |path| cut.path_prices[path]));
+        }
+    }
     let mut is_closed = vec![false; stage.paths().len()];
     closed.iter().for_each(|closed| is_closed[closed.path] = true);
-    let mut levels: Vec<f64> = found
-        .flow_rates
-        .iter()
-        .enumerate()
-        .map(|(flow, &rate)| {
-            let (utility, place) = stage.utility(flow);
-            utility.marginal(place, rate)
-        })
-        .collect();
+    let mut levels: Vec<f64> = (0..stage.flows()).map(|flow| marginal(flow, found.flow_rates[flow])).collect();
     for (path, &flow) in stage.group().iter().enumerate().filter(|(path, _)| !is_closed[*path]) {
         if !stage.is_closed(path) {
             let level = &mut levels[flow as usize];
             *level = level.min(stage.paths().row(path).sum(&prices));
         }
     }
-    for &Closed { path, room, link, uses } in closed.iter().filter(|closed| !has_nothing(found, stage, closed.path)) {
+    let of_served = closed.iter().filter(|closed| !has_nothing(found, stage.group()[closed.path]));
+    for &Closed { path, room, link, uses } in of_served {
         let flow = stage.group()[path] as usize;
         let lacks = levels[flow] - stage.paths().row(path).sum(&prices);
         if lacks <= 0.0 {
@@ -271,7 +242,7 @@ fn prices(stage: &Problem, found: &Solution, cuts: &[Cut], closed: &[Closed]) ->
                 stage.capacities()[link]
             }
             Some(number) => {
-                add(&mut prices, &cuts[number], lacks / uses);
+                add(&mut prices, &cuts.known[number], lacks / uses);
                 // What the links are worth at its prices.
                 1.0
             }
@@ -334,14 +305,22 @@ mod tests {
         assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
     }
 
+    /// Flow 1 has its floor and flow 2 nothing, as flow 0 fills what is left of links 0 and 1, whichever way it is split.
     #[test]
-    fn prices_prove_what_a_class_may_pay() {
-        let stage = ring(5, 4);
-        let cut = cut(&stage, |flow| flow % 2 == 1, &[1.0; 5]).unwrap().unwrap();
-        let whole = solve(&stage, &Ask::default()).unwrap();
-        let pays: f64 =
-            (0..8).filter(|path| path / 2 % 2 == 1).map(|path| whole.rates[path] * cut.path_prices[path]).sum();
-        assert!(0.0 < pays && pays <= cut.room && cut.room < 1.0, "{pays} of {}", cut.room);
-        assert!((worth(&stage, &cut.prices) - 1.0).abs() < 1e-12);
+    fn flows_are_held_to_their_floors_where_a_cut_leaves_no_more() {
+        let paths = Paths::from_lists([[0], [1], [0], [1], [2], [2]]);
+        let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 2, 2, 3], AlphaFair::proportional());
+        let problem = problem.unwrap().with_flow_floors(vec![0.0, 0.5, 0.0, 0.0]).unwrap();
+        let rate = |flow: usize| if flow == 0 { 1.5 } else { problem.flow_floor(flow) };
+        let stage = problem.stage(|flow| flow > 0, rate, vec![0.75, 0.75, 0.25, 0.25, 0.0, 0.0]).unwrap();
+        let ask = Ask::from(Settings::default().with_tol(1e-9));
+        let before = [vec![1.0, 1.0, 0.0]];
+        let found = class(&stage, |flow| flow > 0, (&before, &[]), 1e-6, &ask).unwrap().unwrap();
+        let flow_rates = stage.flow_rates(&found.rates).unwrap();
+        let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
+        assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
+        for (rate, expected) in flow_rates.iter().zip([1.5, 0.5, 0.5, 0.5]) {
+            assert!((rate - expected).abs() < 1e-8, "{flow_rates:?}");
+        }
     }
 }

@@ -1,0 +1,226 @@
+//! What prices of links prove of the rates of a class, where all other flows keep theirs.
+//!
+//! ```text
+//! Σ_{p of the class} q_p x_p ≤ Σ_l c_l p_l − Σ_{g not of it} min { Σ_p q_p x_p : Σ x = y_g, x ≤ r }       for any p ≥
+//! 0
+//! ```
+//!
+//! Where next to nothing is left above what the floors of the class pay at least, no flow that pays has more than its
+//! floor. It is held there: its rate is kept as those of the others are.
+
+use crate::concurrent_flow::worth;
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+use crate::presolve::open_paths;
+use crate::problem::Problem;
+
+/// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
+const ROUNDING: f64 = 1e-14;
+
+/// An inequality of the rates of the class.
+pub(super) struct Cut {
+    /// Of every link, and q of every path.
+    pub(super) prices: Vec<f64>,
+    pub(super) path_prices: Vec<f64>,
+    /// What its flows may pay together, and what of that is left above their floors.
+    pub(super) room: f64,
+    pub(super) left: f64,
+}
+
+impl Cut {
+    /// Whether rates of paths of the class do not satisfy it.
+    fn is_broken(&self, rates: &[f64]) -> bool {
+        let paid: f64 = self.path_prices.iter().zip(rates).map(|(price, rate)| price * rate).sum();
+        paid > self.room
+    }
+}
+
+/// Where a flow stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Not of the class: it keeps its rate.
+    Outside,
+    Free,
+    /// It has its floor and no more, by the cut of that number.
+    Held(usize),
+}
+
+/// The cuts of a stage.
+pub(super) struct Cuts<'a> {
+    stage: &'a Problem,
+    /// The open paths of every flow, and the most that each path can carry.
+    open: Paths,
+    most: Vec<f64>,
+    places: Vec<Place>,
+    pub(super) known: Vec<Cut>,
+}
+
+impl<'a> Cuts<'a> {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(stage: &'a Problem, is_in: impl Fn(usize) -> bool) -> Result<Self> {
+        let place = |flow: usize| if is_in(flow) { Place::Free } else { Place::Outside };
+        let (places, mut pacer) = ((0..stage.flows()).map(place).collect(), Pacer::new());
+        let mut most = Vec::with_capacity(stage.paths().len());
+        for path in 0..stage.paths().len() {
+            let row = stage.paths().row(path);
+            pacer.did(1 + row.links().len())?;
+            most.push(row.narrowest(stage.capacities()).min(stage.rate_cap(path)));
+        }
+        Ok(Self { stage, open: open_paths(stage)?, most, places, known: Vec::new() })
+    }
+
+    /// Whether a flow is of the class, and not held.
+    pub(super) fn is_free(&self, flow: usize) -> bool {
+        matches!(self.places[flow], Place::Free)
+    }
+
+    pub(super) fn open_paths(&self, flow: usize) -> impl Iterator<Item = usize> {
+        self.open.links(flow).iter().map(|&path| path as usize)
+    }
+
+    /// The flows that are held, each with its cut.
+    pub(super) fn held(&self) -> impl Iterator<Item = (usize, &Cut)> {
+        self.places.iter().enumerate().filter_map(|(flow, place)| match place {
+            Place::Held(cut) => Some((flow, &self.known[*cut])),
+            _ => None,
+        })
+    }
+
+    /// Adds what prices prove, if anything.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn add(&mut self, prices: &[f64]) -> Result<()> {
+        self.known.extend(self.cut(prices)?);
+        Ok(())
+    }
+
+    /// Adds what prices prove that rates of paths do not satisfy. Returns whether there is such a thing.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn add_broken(&mut self, of_levels: &[Vec<f64>], rates: &[f64]) -> Result<bool> {
+        let known = self.known.len();
+        for prices in of_levels {
+            let cut = self.cut(prices)?;
+            self.known.extend(cut.filter(|cut| cut.is_broken(rates)));
+        }
+        Ok(self.known.len() > known)
+    }
+
+    fn cut(&self, prices: &[f64]) -> Result<Option<Cut>> {
+        let worth = worth(self.stage, prices);
+        if !(worth > 0.0 && worth.is_finite()) {
+            return Ok(None);
+        }
+        let prices: Vec<f64> = prices.iter().map(|price| price / worth).collect();
+        let (mut path_prices, mut pacer) = (Vec::with_capacity(self.most.len()), Pacer::new());
+        for path in 0..self.most.len() {
+            let row = self.stage.paths().row(path);
+            pacer.did(1 + row.links().len())?;
+            path_prices.push(row.sum(&prices));
+        }
+        let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0 };
+        self.set_room(&mut cut);
+        Ok(Some(cut))
+    }
+
+    /// The others pay the least where they fill their paths from the cheapest on.
+    fn set_room(&self, cut: &mut Cut) {
+        let (mut of_others, mut of_class) = (0.0, 0.0);
+        for flow in (0..self.places.len()).filter(|&flow| self.stage.flow_floor(flow) > 0.0) {
+            let paid = self.paid(flow, &cut.path_prices);
+            *(if self.is_free(flow) { &mut of_class } else { &mut of_others }) += paid;
+        }
+        cut.room = (1.0 - of_others).max(0.0) + ROUNDING;
+        cut.left = (cut.room - of_class).max(0.0);
+    }
+
+    /// The least that a flow pays for its floor.
+    fn paid(&self, flow: usize, path_prices: &[f64]) -> f64 {
+        let mut left = self.stage.flow_floor(flow);
+        if let &[path] = self.open.links(flow) {
+            return left.min(self.most[path as usize]) * path_prices[path as usize];
+        }
+        let mut paths: Vec<usize> = self.open_paths(flow).collect();
+        paths.sort_unstable_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+        let mut paid = 0.0;
+        for path in paths {
+            let rate = left.min(self.most[path]);
+            paid += rate * path_prices[path];
+            left -= rate;
+        }
+        paid
+    }
+
+    /// The least price of an open path.
+    pub(super) fn least_price(&self, flow: usize, price: impl Fn(usize) -> f64) -> f64 {
+        self.open_paths(flow).map(price).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Holds the flows for which a cut leaves no more than a part of their floors above these.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn hold(&mut self, least: f64) -> Result<()> {
+        let mut pacer = Pacer::new();
+        loop {
+            let mut held = Vec::new();
+            for flow in (0..self.places.len()).filter(|&flow| self.is_free(flow) && self.stage.flow_floor(flow) > 0.0) {
+                let least = least * self.stage.flow_floor(flow);
+                pacer.did(self.known.len() * self.open.links(flow).len())?;
+                let holds = |cut: &Cut| {
+                    let price = self.least_price(flow, |path| cut.path_prices[path]);
+                    price > 0.0 && price < f64::INFINITY && cut.left <= least * price
+                };
+                held.extend(self.known.iter().position(holds).map(|cut| (flow, cut)));
+            }
+            if held.is_empty() {
+                return Ok(());
+            }
+            held.into_iter().for_each(|(flow, cut)| self.places[flow] = Place::Held(cut));
+            let mut known = std::mem::take(&mut self.known);
+            known.iter_mut().for_each(|cut| self.set_room(cut));
+            self.known = known;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AlphaFair, Ask, solve};
+
+    #[test]
+    fn prices_prove_what_a_class_may_pay() {
+        let paths = Paths::from_lists([vec![0], vec![1], vec![0, 1], vec![2], vec![1], vec![2, 0]]);
+        let problem = Problem::grouped(vec![1.0, 2.0, 3.0], paths, vec![0, 0, 1, 1, 2, 2], AlphaFair::proportional());
+        let stage = problem.unwrap().stage(|flow| flow > 0, |_| 0.5, vec![]).unwrap();
+        let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
+        cuts.add(&[1.0; 3]).unwrap();
+        let (cut, whole) = (&cuts.known[0], solve(&stage, &Ask::default()).unwrap());
+        let pays: f64 = (2..6).map(|path| whole.rates[path] * cut.path_prices[path]).sum();
+        assert!(0.0 < pays && pays <= cut.room && cut.room < 1.0, "{pays} of {}", cut.room);
+        let fewer: Vec<f64> = whole.rates.iter().map(|rate| 0.99 * rate).collect();
+        assert!((worth(&stage, &cut.prices) - 1.0).abs() < 1e-12 && !cut.is_broken(&fewer));
+        assert!(cut.is_broken(&[0.0, 0.0, 1.0, 3.0, 2.0, 3.0]));
+    }
+
+    /// Flow 0 leaves flow 2 its floor, and flow 1 leaves flow 3 a tenth more.
+    #[test]
+    fn a_cut_holds_whom_it_leaves_next_to_nothing_above_the_floor() {
+        let paths = Paths::from_lists([[0], [1], [0], [1]]);
+        let problem = Problem::grouped(vec![1.0, 1.0], paths, vec![0, 1, 2, 3], AlphaFair::proportional()).unwrap();
+        let problem = problem.with_flow_floors(vec![0.5, 0.4, 0.5, 0.5]).unwrap();
+        let stage = problem.stage(|flow| flow > 1, |flow| problem.flow_floor(flow), vec![]).unwrap();
+        let mut cuts = Cuts::new(&stage, |flow| flow > 1).unwrap();
+        cuts.add(&[1.0, 0.0]).unwrap();
+        cuts.add(&[0.0, 1.0]).unwrap();
+        cuts.hold(1e-6).unwrap();
+        assert!(!cuts.is_free(0) && !cuts.is_free(1) && !cuts.is_free(2) && cuts.is_free(3));
+        assert_eq!(cuts.held().map(|(flow, _)| flow).collect::<Vec<_>>(), [2]);
+        assert!((cuts.known[0].room - 0.0).abs() < 1e-12 && (cuts.known[1].left - 0.1).abs() < 1e-12);
+    }
+}
