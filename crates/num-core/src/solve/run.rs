@@ -355,7 +355,13 @@ impl Solver {
     pub(super) fn at(&self, found: &Found, settings: &Settings) -> Result<Solution> {
         let (began, presolved, goal) = (Instant::now(), &self.presolved, Goal::new(settings));
         let (rates, prices) = (presolved.natural_rates(&found.rates), presolved.natural_prices(&found.prices));
-        let best = Best { kkt_residual: found.kkt_residual, ..self.certified(presolved, &goal, &rates, &prices)? };
+        let with_residual = |best| Best { kkt_residual: found.kkt_residual, ..best };
+        let mut best = with_residual(self.certified(presolved, &goal, &rates, &prices)?);
+        if !goal.is_met(best.gap, best.kkt_residual)
+            && let Some(better) = self.without_rounding(presolved, &goal, &best)?
+        {
+            best = with_residual(better);
+        }
         let status = self.final_status(&goal, Some(&best))?.unwrap_or(Status::Stalled);
         self.solution(status, best, found.iterations, Vec::new(), began)
     }

@@ -110,14 +110,16 @@ impl Stages<'_> {
         let carrying = self.last.as_ref().map_or_else(Vec::new, |last| last.rates.clone());
         let mut stage = problem.stage(&is_in, |flow| rates[flow], carrying)?;
         let is_max_min = stage.curvature() == Curvature::MaxMin;
-        if let Some(last) = self.last.as_ref().filter(|_| !self.is_over && !is_max_min) {
-            let ask = self.ask_in_time();
-            let closed = starved::paths(&stage, &is_in, &last.rates, starved::least(&ask), &ask.settings)?;
+        if !is_max_min {
+            let closed = self.starved(&stage, &is_in)?;
             stage = stage.with_paths_closed(&closed)?;
         }
         let Some(mut found) = self.run(&stage)? else { return Ok(None) };
-        if found.status == Status::Stalled && self.last.is_some() && !is_max_min {
-            found = self.by_cuts(problem, &stage, &is_in, found)?;
+        if found.status == Status::Stalled && self.last.is_some() {
+            found = match is_max_min {
+                true => self.without_starved(&stage, &is_in, found)?,
+                false => self.by_cuts(problem, &stage, &is_in, found)?,
+            };
         }
         // Floors that do not fit end the stages: there is no later one that names the failed flows of its class.
         if found.infeasibility.is_none() {
@@ -135,6 +137,35 @@ impl Stages<'_> {
         self.prices.push(class.prices.clone());
         self.add(found, &is_in);
         Ok(Some(class))
+    }
+
+    /// The paths of the flows of a class for which the stages before leave nothing.
+    fn starved(&self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Vec<u32>> {
+        let Some(last) = self.last.as_ref().filter(|_| !self.is_over) else { return Ok(Vec::new()) };
+        let ask = self.ask_in_time();
+        starved::paths(stage, is_in, &last.rates, starved::least(&ask), &ask.settings)
+    }
+
+    /// A class of max-min that has stalled, without its starved flows where it is optimal then: the fair shares of many
+    /// that are rounding hide those of the others. They have not failed, and their rates are 0.
+    fn without_starved(
+        &mut self,
+        stage: &Problem,
+        is_in: impl Fn(usize) -> bool,
+        stalled: Solution,
+    ) -> Result<Solution> {
+        let closed = self.starved(stage, is_in)?;
+        if closed.is_empty() {
+            return Ok(stalled);
+        }
+        Ok(match self.run(&stage.clone().with_paths_closed(&closed)?)? {
+            Some(found) if found.status == Status::Optimal => Solution {
+                failed_flows: stalled.failed_flows,
+                iterations: stalled.iterations + found.iterations,
+                ..found
+            },
+            _ => stalled,
+        })
     }
 
     /// A stage of a problem that has stalled beside rates that are kept, by cuts where these find its answer.

@@ -25,7 +25,9 @@ const MOST: f64 = 1e-6;
 /// A flow gains nothing where it gains no more than this part of what it would gain alone.
 const WORTH: f64 = 1.001e-6;
 /// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
-const EASED: [f64; 3] = [0.0, 1e-13, 1e-11];
+/// The last ones first where they are no more than this part of what is no room.
+const EASED: [f64; 4] = [0.0, 1e-13, 1e-11, 1e-9];
+const OF_NO_ROOM: f64 = 1e-2;
 
 /// The part of what a path could carry up to which there is no room: what a gap of the tolerance leaves of links, which
 /// is of all that the classes before earn.
@@ -100,7 +102,11 @@ pub(super) fn paths(
     };
     if is_starved.contains(&true) && paths().any(moves) {
         let weights = weights(stage);
-        let found = fair_shares(stage, &is_starved, carrying, &weights, settings)?;
+        let mut parts = EASED;
+        if parts[EASED.len() - 1] <= OF_NO_ROOM * least {
+            parts.reverse();
+        }
+        let found = fair_shares(stage, &is_starved, (carrying, parts), &weights, settings)?;
         for (flow, is_starved) in is_starved.iter_mut().enumerate().filter(|(_, is_starved)| **is_starved) {
             // Next to nothing has few digits, and levels are found to these. Where nothing is proven nobody is starved.
             let most_of = |found: &Solution| found.flow_rates[flow] * (1.0 + found.certificate.relative_gap);
@@ -115,7 +121,7 @@ pub(super) fn paths(
 fn fair_shares(
     stage: &Problem,
     is_in: &[bool],
-    carrying: &[f64],
+    (carrying, parts): (&[f64], [f64; EASED.len()]),
     weights: &[f64],
     settings: &Settings,
 ) -> Result<Option<Solution>> {
@@ -123,7 +129,7 @@ fn fair_shares(
     let level = stage.stage(|flow| is_in[flow], |flow| rates[flow], carrying.to_vec())?;
     let level = level.with_path_costs(vec![0.0; stage.paths().len()])?;
     let level = level.with_utility(AlphaFair::new(f64::INFINITY, weights.to_vec())?)?;
-    eased(settings, |part, settings| {
+    eased(parts, settings, |part, settings| {
         let floors = (0..level.flows()).map(|flow| level.flow_floor(flow) * (1.0 - part)).collect();
         let eased = level.clone().with_flow_floors(floors)?.with_carrying(carrying.to_vec());
         solve(&eased, &Ask::by("max-min").with_settings(settings))
@@ -132,9 +138,13 @@ fn fair_shares(
 
 /// The first of some runs that is optimal, all of them within one time limit. What neither stalls nor is infeasible is
 /// not helped by easing.
-fn eased(settings: &Settings, mut run: impl FnMut(f64, Settings) -> Result<Solution>) -> Result<Option<Solution>> {
+fn eased(
+    parts: [f64; EASED.len()],
+    settings: &Settings,
+    mut run: impl FnMut(f64, Settings) -> Result<Solution>,
+) -> Result<Option<Solution>> {
     let began = Instant::now();
-    for part in EASED {
+    for part in parts {
         let mut settings = settings.clone();
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
         let found = run(part, settings)?;
@@ -175,7 +185,7 @@ mod tests {
     fn limits(status: Status, limit: Duration) -> Vec<Duration> {
         let problem = Problem::new(vec![1.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
         let mut limits = Vec::new();
-        let found = eased(&Settings::default().with_time_limit(limit), |_, settings| {
+        let found = eased(EASED, &Settings::default().with_time_limit(limit), |_, settings| {
             limits.push(settings.time_limit.unwrap());
             std::thread::sleep(Duration::from_millis(2));
             Ok(Solution { status, ..Solution::unsolved(&problem, Duration::ZERO) })
