@@ -1,6 +1,8 @@
 //! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed
 //! afresh.
 
+use std::cmp::Ordering;
+
 use super::Parametric;
 use crate::double_double::DoubleDouble;
 use crate::max_min::basis::NONE;
@@ -104,23 +106,21 @@ impl Parametric {
         if !self.basis.refine(network) {
             return false;
         }
-        self.refresh_values(network);
-        true
+        self.refresh_values(network)
     }
 
-    /// Computes the values of the basis afresh, and its inverse too if they do not fit.
-    pub(in crate::max_min) fn refresh_values(&mut self, network: &Network) {
+    /// Computes the values of the basis afresh, and its inverse too if they do not fit. Returns whether they fit then.
+    pub(in crate::max_min) fn refresh_values(&mut self, network: &Network) -> bool {
         let n = self.basis.len();
-        if self.compute_values(network) > DRIFT && n > 0 {
-            self.work += n * n * n;
-            if self.basis.refactor(network) {
-                self.compute_values(network);
-            }
+        if self.compute_values(network) <= DRIFT || n == 0 {
+            return true;
         }
+        self.work += n * n * n;
+        self.basis.refactor(network) && self.compute_values(network).is_finite()
     }
 
     /// x_E = W⁻¹ (c_T − loads of key paths), refined until rates stay, and the slacks. Returns by how much full links
-    /// were off at first, as a part of their capacity.
+    /// were off at first, as a part of their capacity; ∞ where W⁻¹ is so far off that rates do not come to stay.
     fn compute_values(&mut self, network: &Network) -> f64 {
         match network.paths.coefficients() {
             // W⁻¹ has small entries.
@@ -141,7 +141,7 @@ impl Parametric {
         let of_rows =
             |left: &[A]| -> Vec<f64> { self.basis.links.iter().map(|&link| left[link as usize].value()).collect() };
         let mut rates = self.basis.solve_dense(&of_rows(&keys));
-        let (mut drift, mut left) = (0.0, Vec::new());
+        let (mut drift, mut left, mut least) = (0.0, Vec::new(), f64::INFINITY);
         for round in 0..=REFINEMENTS {
             left.clone_from(&keys);
             for (&path, &rate) in self.basis.paths.iter().zip(&rates) {
@@ -161,6 +161,12 @@ impl Parametric {
             if moves <= FULL {
                 break;
             }
+            // NaN too.
+            if moves.partial_cmp(&least) != Some(Ordering::Less) {
+                drift = if moves > DRIFT { f64::INFINITY } else { drift };
+                break;
+            }
+            least = moves;
             rates.iter_mut().zip(more).for_each(|(rate, more)| *rate += more);
         }
         for (link, slack) in self.slacks.iter_mut().enumerate() {
