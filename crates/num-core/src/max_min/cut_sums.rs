@@ -9,14 +9,14 @@
 //!
 //! The cuts j are added from the latest to the earliest. Inequality j satisfies both conditions everywhere, strictly on
 //! the links and paths that cut j has fixed: a multiple of it removes their violations and creates no others. All cuts
-//! are full at the end, so their sum is. Its factors are at last those of its prices, so that prices that are off by
-//! rounding cost no more than that.
+//! are full at the end, so their sum is, once its prices are refined (`parametric/refined_prices.rs`). Its factors are
+//! at last those of its prices, so that prices that are off by rounding cost no more than that.
 //!
 //! Cost: for every cut the paths of the flows that cross its links, and for each inequality added to it those of the
 //! flows with a violation.
 
 use super::network::Network;
-use super::tolerances::ZERO;
+use super::tolerances::REFINED;
 use super::witness::{Inequality, Witness, crossings};
 use crate::paths::Paths;
 
@@ -101,17 +101,17 @@ impl CutSums {
         self.of_cuts
     }
 
-    /// The inequality of the next cut, by its prices. `path_ban` and `link_ban` give the cut that has fixed a path or a
-    /// link; `through` lists the paths of every link. Returns the operations done, too.
-    pub(super) fn push(
+    /// The prices of the next cut with those of the inequalities before that it needs. `path_ban` and `link_ban` give
+    /// the cut that has fixed a path or a link; `through` lists the paths of every link. Returns the operations done,
+    /// too.
+    pub(super) fn sum(
         &mut self,
         network: &Network,
         through: &Paths,
         cut: &[(u32, f64)],
-        fair_share: f64,
         path_ban: &[u32],
         link_ban: &[u32],
-    ) -> (&Inequality, usize) {
+    ) -> (Vec<(u32, f64)>, usize) {
         let Self { of_cuts, prices, earlier_prices, crossing, factors, path_prices, violations } = self;
         let (number, mut work) = (of_cuts.len() as u32, 0);
         prices.set(cut);
@@ -157,22 +157,33 @@ impl CutSums {
             let mut times = 0.0f64;
             for &(_, violation) in of_one {
                 let (missing, gives) = match violation {
-                    Violation::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
+                    Violation::Link(link) => {
+                        let missing = -prices.values[link as usize];
+                        (if missing > REFINED * unit { missing } else { 0.0 }, earlier_prices.values[link as usize])
+                    }
                     Violation::Path(path) => {
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
                         work += 4 * network.paths.links(path).len();
-                        let missing = factors.values[flow] - price(path, prices);
+                        let (missing, there) =
+                            (factors.values[flow] - price(path, prices), price(path, earlier_prices));
+                        let terms = network.paths.row(path).sum_of(|link| prices.values[link].abs());
                         // Where nothing is missing it does not matter what there is.
-                        (missing, if missing > 0.0 { price(path, earlier_prices) - factor_there(flow) } else { 0.0 })
+                        let gives = if missing > REFINED * terms { there - factor_there(flow) } else { 0.0 };
+                        (missing, if gives > REFINED * there { gives } else { 0.0 })
                     }
                 };
-                if missing > ZERO * unit && gives > ZERO {
+                if missing > 0.0 && gives > 0.0 {
                     times = times.max(missing / gives);
                 }
             }
             work += 2 * earlier.prices.len();
             if times > 0.0 {
-                earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
+                earlier.prices.iter().for_each(|&(link, price)| {
+                    prices.add(link, times * price);
+                    let sum = &mut prices.values[link as usize];
+                    // No flow is held by the rounding of a violation that is removed.
+                    *sum = if sum.abs() <= REFINED * times * price { 0.0 } else { *sum };
+                });
                 for &flow in &factors.listed {
                     factors.values[flow as usize] += times * factor_there(flow as usize);
                     let of_flow = network.paths_of(flow as usize);
@@ -181,9 +192,20 @@ impl CutSums {
                 unit = unit.max(times);
             }
         }
-        let sum: Vec<(u32, f64)> = prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect();
-        work += 2 * crossings(through, &sum);
-        of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, &sum, path_prices) });
+        (prices.listed.iter().map(|&link| (link, prices.values[link as usize])).collect(), work)
+    }
+
+    /// The inequality of the next cut, by the prices of its [`sum`](Self::sum). Returns the operations done, too.
+    pub(super) fn push(
+        &mut self,
+        network: &Network,
+        through: &Paths,
+        sum: &[(u32, f64)],
+        fair_share: f64,
+    ) -> (&Inequality, usize) {
+        let Self { of_cuts, path_prices, .. } = self;
+        let work = 2 * crossings(through, sum);
+        of_cuts.push(Inequality { fair_share, ..Inequality::of_prices(network, through, sum, path_prices) });
         (of_cuts.last().expect("just pushed"), work)
     }
 }

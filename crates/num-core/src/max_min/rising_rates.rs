@@ -10,6 +10,7 @@
 //! counted in a unit in which the steepest slope is about 1.
 
 use super::network::Network;
+use crate::double_double::DoubleDouble;
 use crate::utility::FairShare;
 use crate::water_fill::{LEAST, power_of_two};
 
@@ -27,7 +28,7 @@ pub(super) struct RisingRates {
     first: Vec<usize>,
     current: Vec<usize>,
     /// The rate of every flow that is fixed.
-    fixed: Vec<Option<f64>>,
+    fixed: Vec<Option<DoubleDouble>>,
     /// Where pieces begin, by fair share; those before `passed` have been.
     breakpoints: Vec<(f64, u32)>,
     passed: usize,
@@ -100,9 +101,26 @@ impl RisingRates {
     /// Rate of a flow.
     pub(super) fn rate(&self, flow: usize) -> f64 {
         match self.fixed[flow] {
-            Some(rate) => rate,
+            Some(rate) => rate.value(),
             None => self.rate_at(flow, self.above),
         }
+    }
+
+    /// Rate of a flow beyond doubles: where paths use links differently, a flow may be 10¹² times as far off as the
+    /// flows before it are.
+    pub(super) fn exact_rate(&self, flow: usize) -> DoubleDouble {
+        self.fixed[flow].unwrap_or_else(|| self.exact_rate_at(flow, DoubleDouble::new(self.above)))
+    }
+
+    fn exact_rate_at(&self, flow: usize, above: DoubleDouble) -> DoubleDouble {
+        let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
+        let mut exact = DoubleDouble::new(rate);
+        if slope > 0.0 {
+            let mut share = above;
+            [self.base, -fair_share].into_iter().for_each(|part| share.add(part));
+            exact.add_multiple(slope, share);
+        }
+        exact
     }
 
     fn rate_at(&self, flow: usize, above: f64) -> f64 {
@@ -127,7 +145,7 @@ impl RisingRates {
 
     /// Gives a flow that is fixed another rate.
     pub(super) fn set_rate(&mut self, flow: usize, rate: f64) {
-        self.fixed[flow] = Some(rate);
+        self.fixed[flow] = Some(DoubleDouble::new(rate));
     }
 
     /// What it was when the last breakpoint was passed.
@@ -139,7 +157,7 @@ impl RisingRates {
     /// Its rate as a line over the fair share, on the piece that it is on: at 0, and how steep.
     pub(super) fn line(&self, flow: usize) -> (f64, f64) {
         match self.fixed[flow] {
-            Some(rate) => (rate, 0.0),
+            Some(rate) => (rate.value(), 0.0),
             None => {
                 let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
                 (rate - slope * fair_share, slope)
@@ -202,8 +220,13 @@ impl RisingRates {
 
     /// Leaves a flow for good at the rate that it has so far above the last breakpoint.
     pub(super) fn hold(&mut self, flow: usize, above: f64) {
+        self.hold_at(flow, DoubleDouble::new(above));
+    }
+
+    /// As [`hold`](Self::hold), beyond doubles.
+    pub(super) fn hold_at(&mut self, flow: usize, above: DoubleDouble) {
         if self.fixed[flow].is_none() {
-            self.fixed[flow] = Some(self.rate_at(flow, above));
+            self.fixed[flow] = Some(self.exact_rate_at(flow, above));
             self.rising -= 1;
         }
     }

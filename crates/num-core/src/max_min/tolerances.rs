@@ -2,13 +2,18 @@
 //!
 //! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
 
-/// Also of derivatives and entries of W⁻¹, the part by which a fair share is rounded, and that of its range by which a
+/// Also of derivatives and entries of W⁻¹, the part of its terms that a coefficient of a refined row must exceed, the part by which a fair share is rounded, and that of its range by which a
 /// variable may go below 0 in the ratio test.
 pub(super) use crate::tolerances::ROUNDING;
 
 /// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
 /// is 0 when given rates are routed.
 pub(super) const ZERO: f64 = 1e-11;
+/// Part of the largest price of an inequality below which a price is 0: smaller ones are told from rounding, as prices
+/// are refined.
+pub(super) const LEAST_PRICE: f64 = 1e-18;
+/// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less.
+pub(super) const REFINED: f64 = 64.0 * f64::EPSILON;
 /// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
 pub(super) const DRIFT: f64 = 1e-10;
 /// Entry of I − W W⁻¹ above which W⁻¹ is computed afresh, and not brought to rounding.
@@ -43,6 +48,8 @@ pub(crate) const RUNS: u64 = 4;
 pub(super) const RUNS_WHERE_NEAR: u64 = 2;
 /// Iterations per path, link, flow and breakpoint before a run has broken off.
 pub(super) const ITERATIONS: usize = 20;
+/// Steps at most that bring prices or rates to rounding: each takes what the product of W⁻¹ and W is off by.
+pub(super) const REFINEMENTS: usize = 8;
 /// Pivots and cuts after which lists are shortened and sums computed afresh.
 pub(super) const REFRESH: usize = 200;
 /// Pivots of a proof of a level before it is given up.

@@ -24,7 +24,7 @@
 
 use super::fair_shares::{CERTIFICATE, flow_shares};
 use super::network::Network;
-use super::tolerances::{NEGLIGIBLE, ROUNDING, ZERO};
+use super::tolerances::{LEAST_PRICE, NEGLIGIBLE, ROUNDING};
 use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
@@ -78,8 +78,8 @@ impl Inequality {
         path_prices: &mut [f64],
     ) -> Self {
         let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
-        let mut prices: Vec<(u32, f64)> =
-            prices.iter().map(|&(link, price)| (link, price / largest)).filter(|&(_, price)| price > ZERO).collect();
+        let of_largest = prices.iter().map(|&(link, price)| (link, price / largest));
+        let mut prices: Vec<(u32, f64)> = of_largest.filter(|&(_, price)| price > LEAST_PRICE).collect();
         prices.sort_unstable_by_key(|&(link, _)| link);
         prices.iter().for_each(|&(link, price)| through.row(link as usize).add(price, path_prices));
         let mut factors = Vec::new();

@@ -1,7 +1,11 @@
 //! Max-min where paths have coefficients: closed forms, problems of ones in other units, and the certificate.
 
+use std::collections::BTreeSet;
+
 use netnum_core::*;
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const FAIREST: f64 = f64::INFINITY;
 
@@ -99,6 +103,29 @@ fn a_cap_a_failed_link_and_an_unused_one_count_as_without_coefficients() {
     close(&flow_rates(&capped), &[4.0, 1.0, 0.0, 2.0], 1e-15);
     let several = grouped(&[4.0, 9.0, 0.0, 7.0], &entries, &[0, 1, 1, 0], 1.0);
     close(&flow_rates(&several.with_flow_caps(vec![f64::INFINITY, 1.0]).unwrap()), &[7.0, 1.0], 1e-12);
+}
+
+/// Prices are products of many ratios of coefficients, and what some flows pay is 10¹⁰ times as much as others do.
+#[test]
+fn levels_that_rest_on_many_unlike_coefficients_are_proven() {
+    const LINKS: u32 = 150;
+    for seed in 0..12 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let decades = |rng: &mut ChaCha8Rng| 10f64.powf(rng.random_range(-1.0..1.0));
+        // On a ring, so that paths of neighbours share links.
+        let mut path = |first: u32| -> Vec<(u32, f64)> {
+            let links: BTreeSet<u32> = (0..12).map(|_| (first + rng.random_range(0..25)) % LINKS).collect();
+            links.into_iter().map(|link| (link, decades(rng))).collect()
+        };
+        let entries: Entries = (0..1600u32).map(|number| path(number / 4 * 7919 % LINKS)).collect();
+        let group: Vec<u32> = (0..1600).map(|path| path / 4).collect();
+        let capacities: Vec<f64> = (0..LINKS).map(|_| decades(rng)).collect();
+        let problem = grouped(&capacities, &entries, &group, 1.0);
+        let solution = solve(&problem, &Ask::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "seed {seed}: {solution}");
+        let loads = solution.loads.iter().zip(problem.capacities());
+        loads.for_each(|(load, capacity)| assert!(*load <= capacity * (1.0 + 1e-12), "{load} over {capacity}"));
+    }
 }
 
 /// Flows with some paths each, what they are worth, caps and the capacities of links.

@@ -17,7 +17,11 @@
 //! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
-//! Before a cut the row is refined once, as a cut is for good. A row in which no flow pays does not fall, whatever its
+//! Before a cut the row is refined (`refined_prices.rs`), as a cut is for good, and then all its coefficients count that
+//! are more than their own rounding: what enters by one of them is followed by W⁻¹ and values computed afresh. Where
+//! paths use links by coefficients, prices are products of many ratios, W⁻¹ has entries of 10¹², and a level may be
+//! 10¹² times as far off as those before it are. So the rates at which flows are fixed, and with coefficients the values
+//! of the basis, are computed beyond doubles, and the prices of an inequality are refined once more. A row in which no flow pays does not fall, whatever its
 //! derivative rounds to: that of a link whose flows all cross another full link of the same capacity, say. It stays in
 //! the basis, and may fall after another pivot.
 //!
@@ -36,6 +40,7 @@
 mod candidates;
 mod direction;
 mod proof;
+mod refined_prices;
 mod reroute;
 mod row;
 mod values;
@@ -57,6 +62,7 @@ use crate::paths::Paths;
 use crate::water_fill::FULL;
 use direction::{Direction, Leaving};
 use proof::held_by;
+use refined_prices::balance;
 pub(super) use reroute::Rerouted;
 use row::{Column, Entering, Row};
 
@@ -303,10 +309,17 @@ impl Parametric {
                     continue;
                 }
             }
-            let (entering, work) = row.entering(self, network, leaving);
+            let (mut entering, work) = row.entering(self, network, leaving);
             self.work += work;
+            let is_refined = entering.is_none();
+            if is_refined {
+                self.work += row.refine(self, network, leaving);
+                let (small, work) = row.entering(self, network, leaving);
+                entering = small;
+                self.work += work;
+            }
             if entering.is_none() && self.above_floors.is_none() {
-                self.work += row.refine(self, network, leaving) + row.find_factors(self, network);
+                self.work += row.find_factors(self, network);
                 if !row.holds(self) && !self.is_broken(network, leaving) {
                     // Its derivative is rounding, as where links in a row are full together: it may fall after a pivot.
                     direction.stand(leaving);
@@ -316,7 +329,14 @@ impl Parametric {
             self.rise_by(&direction, step);
             self.basis_changes += 1;
             match entering {
-                Some(entering) => self.pivot(network, &mut row, leaving, entering),
+                Some(entering) => {
+                    // What it is below 0 is in all rows then, and a small pivot makes W⁻¹ large.
+                    let is_far = is_refined || self.is_broken(network, leaving);
+                    self.pivot(network, &mut row, leaving, entering);
+                    if is_far && !self.refresh(network) {
+                        break Event::Broken;
+                    }
+                }
                 // Floors that fill a link, to rounding.
                 None if self.leave_floors(network) => {}
                 None if row.holds(self) => break Event::Full(leaving),
@@ -425,14 +445,17 @@ impl Parametric {
         let paying: Vec<u32> =
             row.paying().map(|(flow, _)| flow).filter(|&flow| !self.flow_rates.is_fixed(flow as usize)).collect();
         // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
-        let above = self.level_of(&row, leaving, network).unwrap_or(self.flow_rates.above());
-        let fair_share = self.flow_rates.fair_share(above) * (1.0 - FULL);
+        let above = self.level_of(&row, leaving, network).unwrap_or(DoubleDouble::new(self.flow_rates.above()));
+        let fair_share = self.flow_rates.fair_share(above.value()) * (1.0 - FULL);
         let prices: Vec<(u32, f64)> = row.priced().collect();
         let number = self.cuts.len();
-        let Self { cuts, crossing, path_ban, link_ban, flow_rates, .. } = &mut *self;
-        let (proof, work) = cuts.push(network, crossing, &prices, fair_share, path_ban, link_ban);
+        self.fix_row(leaving);
+        let Self { cuts, crossing, path_ban, link_ban, flow_rates, basis, fixed_rows, .. } = &mut *self;
+        let (mut sum, summing) = cuts.sum(network, crossing, &prices, path_ban, link_ban);
+        let balancing = balance(network, basis, fixed_rows, &mut sum);
+        let (proof, proving) = cuts.push(network, crossing, &sum, fair_share);
         let held = held_by(network, flow_rates, proof);
-        self.work += work;
+        self.work += summing + balancing + proving;
         let left: Vec<u32> = paying.iter().copied().filter(|flow| !held.contains(flow)).collect();
         if !left.is_empty() {
             let (proofs, work) = self.prove(network, &left);
@@ -441,23 +464,22 @@ impl Parametric {
         }
         paying.into_iter().for_each(|flow| self.stop(network, flow, above));
         for (link, price) in row.priced().filter(|(_, price)| *price > 0.0) {
-            if price > row.tolerance() && self.link_ban[link as usize] == NONE {
+            if price > row.least_price() && self.link_ban[link as usize] == NONE {
                 self.link_ban[link as usize] = number;
             }
         }
         for path in row.shut_out(self, network) {
             self.path_ban[path] = number;
         }
-        self.fix_row(leaving);
         self.row = row;
         self.refresh_values(network);
     }
 
     /// Leaves a flow for good at the rate that it has so far above the last breakpoint.
-    fn stop(&mut self, network: &Network, flow: u32, above: f64) {
+    fn stop(&mut self, network: &Network, flow: u32, above: DoubleDouble) {
         let flow = flow as usize;
         let slope = self.flow_rates.slope(flow);
-        self.flow_rates.hold(flow, above);
+        self.flow_rates.hold_at(flow, above);
         self.add_slope(network, flow, -slope);
     }
 
@@ -486,7 +508,7 @@ impl Parametric {
     /// How far above the last breakpoint the fair share fills a row's cut exactly; none if that is past the next
     /// breakpoint, or not what the values of the basis say. The row's variable is read off the loads: prices are
     /// rounded, and what they multiply is then rounding as well, however large they are.
-    fn level_of(&mut self, row: &Row, leaving: Leaving, network: &Network) -> Option<f64> {
+    fn level_of(&mut self, row: &Row, leaving: Leaving, network: &Network) -> Option<DoubleDouble> {
         let mut value = DoubleDouble::new(match leaving {
             Leaving::Slack(_) => 0.0,
             Leaving::Extra(column) => self.rates[self.basis.paths[column] as usize],
@@ -500,10 +522,11 @@ impl Parametric {
         }
         let slope = row.falls(self);
         let now = self.flow_rates.above();
-        let above = now + value.value() / slope;
+        let mut above = DoubleDouble::new(now);
+        above.add(value.value() / slope);
         let next = self.flow_rates.distance_to_breakpoint().map_or(f64::INFINITY, |breakpoint| now + breakpoint);
         let agrees = value.value().abs() <= FULL_CUT * terms;
-        (agrees && slope > 0.0 && above >= 0.0 && above <= next).then_some(above)
+        (agrees && slope > 0.0 && (0.0..=next).contains(&above.value())).then_some(above)
     }
 
     /// What the rates of the basis leave of a link, summed beyond doubles.
@@ -516,7 +539,7 @@ impl Parametric {
             if column != NONE {
                 idle.add_product(-a, self.rates[path as usize]);
             } else if self.basis.keys[flow] == path && !self.fixed_flows[flow] {
-                idle.add_product(-a, self.flow_rates.rate(flow));
+                idle.add_multiple(-a, self.flow_rates.exact_rate(flow));
                 self.basis.extras[flow].iter().for_each(|&extra| idle.add_product(a, self.rates[extra as usize]));
             }
         }

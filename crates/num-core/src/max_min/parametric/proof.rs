@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use super::{Event, Parametric};
+use crate::double_double::DoubleDouble;
 use crate::max_min::network::Network;
 use crate::max_min::rising_rates::RisingRates;
 use crate::max_min::tolerances::{NEGLIGIBLE, OFTEN, PROOF_PIVOTS, SMALL};
@@ -38,7 +39,8 @@ impl Parametric {
                     if held.is_empty() {
                         break;
                     }
-                    held.into_iter().for_each(|flow| prover.stop(network, flow, prover.flow_rates.above()));
+                    held.into_iter()
+                        .for_each(|flow| prover.stop(network, flow, DoubleDouble::new(prover.flow_rates.above())));
                 }
             }
         }

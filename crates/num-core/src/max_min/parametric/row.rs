@@ -18,6 +18,7 @@ use std::mem;
 use super::Parametric;
 use super::candidates::Candidates;
 use super::direction::Leaving;
+use super::refined_prices::refine;
 use crate::max_min::basis::{Basis, NONE};
 use crate::max_min::network::Network;
 use crate::max_min::tolerances::{LARGE, PIVOT, REDUCED_COST, ROUNDING, ZERO};
@@ -44,6 +45,8 @@ pub(super) struct Row {
     prices: Vec<f64>,
     priced: Vec<u32>,
     largest: f64,
+    /// Whether prices are exact but for their own rounding.
+    is_refined: bool,
     candidates: Candidates,
     /// λ_f = π(k_f) where that is not 0, once it has been needed; sums on the way there.
     factors: Vec<(u32, f64)>,
@@ -78,22 +81,20 @@ impl Row {
     }
 
     /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
-    /// lost in many changes would be lost in a cut. Returns the operations done.
+    /// lost in many changes would be lost in a cut. From then on small coefficients count. Returns the operations done.
     pub(super) fn refine(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
         let basis = &state.basis;
-        let price = |path: u32| self.price_of(network, path as usize);
-        let missing = basis.paths.iter().enumerate().map(|(column, &path)| {
+        let work = refine(network, basis, &mut self.prices, |column, path| {
             let wanted = if leaving == Leaving::Extra(column) { 1.0 } else { 0.0 };
-            let key = basis.keys[network.owners[path as usize] as usize];
-            (column as u32, wanted - (price(path) - price(key)))
+            Some((basis.keys[network.owners[path as usize] as usize], wanted))
         });
-        let change = basis.combine(&missing.collect::<Vec<_>>());
-        let refined = basis.links.iter().zip(change).map(|(&link, change)| (link, self.prices[link as usize] + change));
+        let refined = basis.links.iter().map(|&link| (link, mem::take(&mut self.prices[link as usize])));
         let refined: Vec<(u32, f64)> = refined.collect();
-        self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
+        self.priced.clear();
+        self.is_refined = true;
         let slack = if let Leaving::Slack(link) = leaving { Some(link) } else { None };
         self.set_prices(refined.iter().copied(), slack);
-        basis.nonzeros() + 16 * basis.len()
+        work
     }
 
     /// Finds λ_f of every flow. Returns the operations done.
@@ -114,7 +115,7 @@ impl Row {
         for flow in flows {
             // Taken once, so that a flow that is listed again has none.
             let factor = mem::take(&mut self.sums[flow as usize]);
-            if factor.abs() > self.tolerance() {
+            if self.counts(network, factor.abs(), &[state.basis.keys[flow as usize]]) {
                 self.factors.push((flow, factor));
             }
         }
@@ -124,13 +125,15 @@ impl Row {
     fn clear(&mut self) {
         self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
         self.factors.clear();
+        self.is_refined = false;
     }
 
     fn set_prices(&mut self, prices: impl Iterator<Item = (u32, f64)> + Clone, slack: Option<u32>) {
         let first = if slack.is_some() { 1.0 } else { 0.0 };
         self.largest = prices.clone().map(|(_, price)| price.abs()).fold(first, f64::max);
+        let least = if self.is_refined { self.least_price() } else { ZERO * self.largest };
         for (link, price) in prices {
-            if price.abs() > ZERO * self.largest {
+            if price.abs() > least {
                 self.prices[link as usize] = price;
                 self.priced.push(link);
             }
@@ -141,9 +144,21 @@ impl Row {
         }
     }
 
-    /// A coefficient that is no larger is none.
-    pub(super) fn tolerance(&self) -> f64 {
+    /// A coefficient that is no larger is none, unless the row is refined.
+    fn tolerance(&self) -> f64 {
         (PIVOT * self.largest.min(LARGE)).max(ROUNDING * self.largest)
+    }
+
+    /// The slack of a link has a coefficient if its price is larger.
+    pub(super) fn least_price(&self) -> f64 {
+        if self.is_refined { ROUNDING.max(f64::EPSILON * self.largest) } else { self.tolerance() }
+    }
+
+    /// Whether a coefficient, the difference of what some paths cost, is more than rounding.
+    fn counts(&self, network: &Network, size: f64, paths: &[u32]) -> bool {
+        let terms = |path: &u32| network.paths.row(*path as usize).sum_of(|link| self.prices[link].abs());
+        size > self.tolerance()
+            || self.is_refined && size > 0.0 && size > ROUNDING * paths.iter().map(terms).sum::<f64>()
     }
 
     /// Links with a price, and that.
@@ -220,10 +235,10 @@ impl Row {
                 near.push((column, reduced, size));
             }
         };
-        let (mut nearest, tolerance) = (f64::INFINITY, self.tolerance());
+        let (mut nearest, least) = (f64::INFINITY, self.least_price());
         for (link, price) in self.priced() {
             let leaves = leaving == Leaving::Slack(link);
-            if price < -tolerance && !leaves && state.link_ban[link as usize] == NONE {
+            if price < -least && !leaves && state.link_ban[link as usize] == NONE {
                 compare(&mut nearest, Column::Slack(link), state.prices[link as usize].max(0.0), -price);
             }
         }
@@ -234,7 +249,7 @@ impl Row {
             let size = self.price_of(network, key) - self.price_of(network, path);
             let reduced = candidates.look(state, network, path, key);
             work += 8 * network.paths.links(path).len();
-            if size > tolerance {
+            if self.counts(network, size, &[path as u32, key as u32]) {
                 compare(&mut nearest, Column::Path(path as u32), reduced, size);
             }
         }
@@ -248,7 +263,9 @@ impl Row {
     /// The paths that would have to fall below 0 for the row's variable not to, after [`entering`](Self::entering).
     pub(super) fn shut_out(&self, state: &Parametric, network: &Network) -> Vec<usize> {
         let is_shut_out = |&path: &usize| {
-            state.may_enter(network, path) && self.above_key(&state.basis, network, path as u32) > self.tolerance()
+            let above = |path: u32| self.above_key(&state.basis, network, path);
+            state.may_enter(network, path)
+                && self.counts(network, above(path as u32), &[path as u32, state.key_of(network, path) as u32])
         };
         self.candidates.all().filter(is_shut_out).collect()
     }

@@ -1,24 +1,28 @@
 //! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed
 //! afresh.
 
+use std::cmp::Ordering;
+
 use super::Parametric;
 use crate::double_double::DoubleDouble;
 use crate::max_min::basis::NONE;
 use crate::max_min::network::Network;
-use crate::max_min::tolerances::DRIFT;
+use crate::max_min::rising_rates::RisingRates;
+use crate::max_min::tolerances::{DRIFT, REFINEMENTS};
+use crate::water_fill::FULL;
 
 impl Parametric {
     /// Rates of the open paths at the present fair share.
     pub(in crate::max_min) fn path_rates(&mut self, network: &Network) -> Vec<f64> {
         self.refresh_values(network);
-        self.refine_splits(network);
+        let rests = self.refine_splits(network);
         let mut rates = vec![0.0; network.paths.len()];
         for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
             let wanted = self.flow_rates.rate(flow);
             for &path in &self.basis.extras[flow] {
-                rates[path as usize] = self.rates[path as usize].max(0.0);
+                rates[path as usize] = self.exact(path, &rests).value().max(0.0);
             }
-            rates[key as usize] = self.key_rate(flow).max(0.0);
+            rates[key as usize] = self.exact_key_rate(flow, &rests).value().max(0.0);
             let of_flow = network.paths_of(flow);
             let total: f64 = rates[of_flow.clone()].iter().sum();
             if total > wanted {
@@ -28,22 +32,49 @@ impl Parametric {
         rates
     }
 
-    /// Splits flows so that full links are full beyond the rounding of the sums of thousands of rates.
-    fn refine_splits(&mut self, network: &Network) {
-        let mut left: Vec<DoubleDouble> =
-            network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect();
-        let mut take = |path: u32, rate: f64| {
-            let entries = network.paths.row(path as usize).entries();
-            entries.for_each(|(link, a)| left[link as usize].add_product(-a, rate));
-        };
-        for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
-            self.basis.extras[flow].iter().for_each(|&path| take(path, self.rates[path as usize]));
-            take(key, self.key_rate(flow));
+    /// Splits flows so that full links are full beyond the rounding of the sums of thousands of rates. Returns what
+    /// the rates of extra paths are above their doubles, by column.
+    fn refine_splits(&mut self, network: &Network) -> Vec<f64> {
+        let mut rests = vec![0.0; self.basis.len()];
+        for _ in 0..REFINEMENTS {
+            let mut left: Vec<DoubleDouble> =
+                network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect();
+            let mut take = |path: u32, rate: DoubleDouble| {
+                let entries = network.paths.row(path as usize).entries();
+                entries.for_each(|(link, a)| left[link as usize].add_multiple(-a, rate));
+            };
+            for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
+                self.basis.extras[flow].iter().for_each(|&path| take(path, self.exact(path, &rests)));
+                take(key, self.exact_key_rate(flow, &rests));
+            }
+            let off: Vec<f64> = self.basis.links.iter().map(|&link| left[link as usize].value()).collect();
+            let more = self.basis.solve_dense(&off);
+            let mut moved = 0.0f64;
+            for (column, more) in more.into_iter().enumerate() {
+                let path = self.basis.paths[column];
+                let mut rate = self.exact(path, &rests);
+                rate.add(more);
+                (self.rates[path as usize], rests[column]) = rate.parts();
+                moved = moved.max(more.abs() / network.ceilings[path as usize]);
+            }
+            if moved <= f64::EPSILON {
+                break;
+            }
         }
-        let off: Vec<f64> = self.basis.links.iter().map(|&link| left[link as usize].value()).collect();
-        for (column, more) in self.basis.solve_dense(&off).into_iter().enumerate() {
-            self.rates[self.basis.paths[column] as usize] += more;
-        }
+        rests
+    }
+
+    /// x of an extra path, and of a flow's key path, beyond doubles.
+    fn exact(&self, path: u32, rests: &[f64]) -> DoubleDouble {
+        let mut rate = DoubleDouble::new(self.rates[path as usize]);
+        rate.add(rests[self.basis.column_of[path as usize] as usize]);
+        rate
+    }
+
+    fn exact_key_rate(&self, flow: usize, rests: &[f64]) -> DoubleDouble {
+        let mut rate = self.flow_rates.exact_rate(flow);
+        self.basis.extras[flow].iter().for_each(|&path| rate.add_multiple(-1.0, self.exact(path, rests)));
+        rate
     }
 
     /// x of a flow's key path.
@@ -63,9 +94,9 @@ impl Parametric {
             }
             if of_flow.filter(|&path| self.path_ban[path] == NONE).count() == 1 {
                 self.fixed_flows[flow] = true;
-                let rate = self.flow_rates.rate(flow);
+                let rate = self.flow_rates.exact_rate(flow);
                 for (link, a) in network.paths.row(self.basis.keys[flow] as usize).entries() {
-                    self.left[link as usize].add(-a * rate);
+                    self.left[link as usize].add_multiple(-a, rate);
                 }
             }
         }
@@ -75,53 +106,71 @@ impl Parametric {
         if !self.basis.refine(network) {
             return false;
         }
-        self.refresh_values(network);
-        true
+        self.refresh_values(network)
     }
 
-    /// Computes the values of the basis afresh, and its inverse too if they do not fit.
-    pub(in crate::max_min) fn refresh_values(&mut self, network: &Network) {
+    /// Computes the values of the basis afresh, and its inverse too if they do not fit. Returns whether they fit then.
+    pub(in crate::max_min) fn refresh_values(&mut self, network: &Network) -> bool {
         let n = self.basis.len();
-        if self.compute_values(network) > DRIFT && n > 0 {
-            self.work += n * n * n;
-            if self.basis.refactor(network) {
-                self.compute_values(network);
-            }
+        if self.compute_values(network) <= DRIFT || n == 0 {
+            return true;
+        }
+        self.work += n * n * n;
+        self.basis.refactor(network) && self.compute_values(network).is_finite()
+    }
+
+    /// x_E = W⁻¹ (c_T − loads of key paths), refined until rates stay, and the slacks. Returns by how much full links
+    /// were off at first, as a part of their capacity; ∞ where W⁻¹ is so far off that rates do not come to stay.
+    fn compute_values(&mut self, network: &Network) -> f64 {
+        match network.paths.coefficients() {
+            // W⁻¹ has small entries.
+            None => self.compute_values_by::<f64>(network),
+            // It may have entries of 10¹².
+            Some(_) => self.compute_values_by::<DoubleDouble>(network),
         }
     }
 
-    /// x_E = W⁻¹ (c_T − loads of key paths), refined once, and the slacks. Returns by how much full links were off at
-    /// first, as a part of their capacity.
-    fn compute_values(&mut self, network: &Network) -> f64 {
-        let mut keys = vec![0.0; network.capacities.len()];
+    /// With what is left of links as numbers of a kind.
+    fn compute_values_by<A: Amount>(&mut self, network: &Network) -> f64 {
+        let mut keys: Vec<A> = self.left.iter().map(|&left| A::of_sum(left)).collect();
         for (flow, &key) in self.basis.keys.iter().enumerate() {
             if key != NONE && !self.fixed_flows[flow] {
-                let rate = self.flow_rates.rate(flow);
-                self.work += add(&mut keys, network, key, rate);
+                self.work += take(&mut keys, network, key, A::of_flow(&self.flow_rates, flow));
             }
         }
-        let missing = |loads: &[f64], links: &[u32]| -> Vec<f64> {
-            links.iter().map(|&link| self.left[link as usize].value() - loads[link as usize]).collect()
-        };
-        self.work += 2 * self.basis.nonzeros();
-        let mut rates = self.basis.solve_dense(&missing(&keys, &self.basis.links));
-        let mut drift = 0.0;
-        let mut loads = keys.clone();
-        for round in 0..2 {
-            loads.clone_from(&keys);
+        let of_rows =
+            |left: &[A]| -> Vec<f64> { self.basis.links.iter().map(|&link| left[link as usize].value()).collect() };
+        let mut rates = self.basis.solve_dense(&of_rows(&keys));
+        let (mut drift, mut left, mut least) = (0.0, Vec::new(), f64::INFINITY);
+        for round in 0..=REFINEMENTS {
+            left.clone_from(&keys);
             for (&path, &rate) in self.basis.paths.iter().zip(&rates) {
-                add(&mut loads, network, path, rate);
-                add(&mut loads, network, self.basis.keys[network.owners[path as usize] as usize], -rate);
+                let key = self.basis.keys[network.owners[path as usize] as usize];
+                self.work += take(&mut left, network, path, A::of_sum(DoubleDouble::new(rate)));
+                self.work += take(&mut left, network, key, A::of_sum(DoubleDouble::new(-rate)));
             }
+            let off = of_rows(&left);
             if round == 0 {
-                let off = missing(&loads, &self.basis.links);
                 let part = |(&link, off): (&u32, &f64)| off.abs() / network.capacities[link as usize];
                 drift = self.basis.links.iter().zip(&off).map(part).fold(0.0, f64::max);
-                rates.iter_mut().zip(self.basis.solve_dense(&off)).for_each(|(rate, more)| *rate += more);
             }
+            self.work += self.basis.nonzeros();
+            let more = self.basis.solve_dense(&off);
+            let part = |(&path, more): (&u32, &f64)| more.abs() / network.ceilings[path as usize];
+            let moves = self.basis.paths.iter().zip(&more).map(part).fold(0.0, f64::max);
+            if moves <= FULL {
+                break;
+            }
+            // NaN too.
+            if moves.partial_cmp(&least) != Some(Ordering::Less) {
+                drift = if moves > DRIFT { f64::INFINITY } else { drift };
+                break;
+            }
+            least = moves;
+            rates.iter_mut().zip(more).for_each(|(rate, more)| *rate += more);
         }
         for (link, slack) in self.slacks.iter_mut().enumerate() {
-            *slack = if self.basis.row_of[link] == NONE { self.left[link].value() - loads[link] } else { 0.0 };
+            *slack = if self.basis.row_of[link] == NONE { left[link].value() } else { 0.0 };
         }
         for (&path, rate) in self.basis.paths.iter().zip(rates) {
             self.rates[path as usize] = rate;
@@ -130,9 +179,53 @@ impl Parametric {
     }
 }
 
-/// Adds a path of a rate to the loads of its links. Returns how many there are.
-fn add(loads: &mut [f64], network: &Network, path: u32, rate: f64) -> usize {
+/// A rate, or what is left of a link.
+trait Amount: Copy {
+    fn of_sum(sum: DoubleDouble) -> Self;
+    fn of_flow(rates: &RisingRates, flow: usize) -> Self;
+    fn take(&mut self, a: f64, rate: Self);
+    fn value(self) -> f64;
+}
+
+impl Amount for f64 {
+    fn of_sum(sum: DoubleDouble) -> Self {
+        sum.value()
+    }
+
+    fn of_flow(rates: &RisingRates, flow: usize) -> Self {
+        rates.rate(flow)
+    }
+
+    fn take(&mut self, a: f64, rate: Self) {
+        *self -= a * rate;
+    }
+
+    fn value(self) -> f64 {
+        self
+    }
+}
+
+impl Amount for DoubleDouble {
+    fn of_sum(sum: DoubleDouble) -> Self {
+        sum
+    }
+
+    fn of_flow(rates: &RisingRates, flow: usize) -> Self {
+        rates.exact_rate(flow)
+    }
+
+    fn take(&mut self, a: f64, rate: Self) {
+        self.add_multiple(-a, rate);
+    }
+
+    fn value(self) -> f64 {
+        self.value()
+    }
+}
+
+/// Takes a path of a rate from what is left of its links. Returns how many there are.
+fn take<A: Amount>(left: &mut [A], network: &Network, path: u32, rate: A) -> usize {
     let row = network.paths.row(path as usize);
-    row.add(rate, loads);
+    row.entries().for_each(|(link, a)| left[link as usize].take(a, rate));
     row.links().len()
 }
