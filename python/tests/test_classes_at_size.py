@@ -1,0 +1,68 @@
+"""Classes of hundreds of flows over several paths of real networks: those before a class leave it full links."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netnum
+
+pytest.importorskip("networkx")
+BENCHES = Path(__file__).resolve().parents[2] / "benches"
+
+
+def network(name, equal):
+    sys.path.insert(0, str(BENCHES))
+    net = importlib.import_module("at_size").network(name, equal)
+    sys.path.remove(str(BENCHES))
+    return net
+
+
+def drawn(name, flows, alpha, *, seed, floors=False, equal=True, classes=2):
+    """Flows between random pairs over four paths, in classes; floors of half of them take half of what there is."""
+    rng, net = np.random.default_rng(seed), network(name, equal)
+    nodes = len(net.node_names)
+    sources = rng.integers(nodes, size=flows)
+    ends = sources.tolist(), ((sources + rng.integers(1, nodes, flows)) % nodes).tolist()
+    paths = net.k_shortest_paths(*ends, 4)[0]
+    weights = rng.uniform(0.5, 3, flows)
+    utility = netnum.AlphaFair(alpha, weights) if alpha else netnum.Linear(weights)
+    floor = np.zeros(flows)
+    if floors:
+        floor = rng.uniform(0.2, 2, flows) * (rng.random(flows) < 0.5)
+        carried = netnum.concurrent_flow(netnum.Problem(net, paths, utility, flow_cap=floor))
+        floor *= 0.5 * carried.fraction
+    return netnum.Problem(net, paths, utility, flow_floor=floor, priority=rng.integers(classes, size=flows))
+
+
+def check(problem):
+    solution = netnum.solve(problem)
+    assert solution.is_optimal, [str(one.status) for one in solution.classes] + [str(solution)]
+    floor = np.zeros(problem.flows) if problem.flow_floor is None else problem.flow_floor
+    assert (solution.loads <= np.asarray(problem.capacities) * (1 + 1e-9)).all()
+    assert (solution.flow_rates >= floor * (1 - 1e-9)).all()
+    # The first class has what it has alone, beside the floors of the others.
+    first = np.asarray(problem.priority) == 0
+    caps = np.where(first, np.inf, floor)
+    alone = netnum.solve(problem.with_flow_caps(caps).with_priorities(None))
+    assert solution.flow_rates[first] == pytest.approx(alone.flow_rates[first], rel=1e-2, abs=1e-3)
+
+
+def test_proportional_fairness_after_a_class_that_fills_links():
+    check(drawn("Uninett2010", 300, 1.0, seed=1))
+    check(drawn("UsCarrier", 300, 1.0, seed=2, floors=True))
+
+
+def test_flows_that_a_class_leaves_no_more_than_their_floors():
+    check(drawn("Uninett2010", 300, 2.0, seed=3, floors=True, equal=False, classes=3))
+
+
+def test_throughput_by_classes():
+    solution = netnum.solve(drawn("Uninett2010", 300, 0, seed=4, floors=True, equal=False))
+    assert solution.is_optimal, solution
+
+
+def test_max_min_of_a_class_that_leaves_most_flows_nothing():
+    check(drawn("UsCarrier", 1000, np.inf, seed=5, equal=False, classes=3))
