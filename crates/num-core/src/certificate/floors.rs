@@ -16,7 +16,7 @@ use crate::presolve::{Presolved, ROUNDING};
 
 /// How often a part of the floors is split anew, at most.
 const ROUNDS: usize = 32;
-/// How much more than the first one a round may overload before all floors move.
+/// How many times the least of the rounds before it a round may overload before all floors move.
 const DIVERGES: f64 = 10.0;
 
 /// Makes rates feasible that are within the caps. Returns by how much they were over a capacity, or below a floor, at
@@ -81,7 +81,7 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
     let of_base = loads(problem, base)?;
     let left_by =
         |used: &[f64]| capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect();
-    let (began, mut first, mut moves_all) = (kept.to_vec(), f64::INFINITY, false);
+    let (began, mut least, mut moves_all) = (kept.to_vec(), f64::INFINITY, false);
     for round in 0..ROUNDS {
         interrupt::check()?;
         let used = loads(problem, kept)?;
@@ -96,13 +96,13 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
             return Ok(left_by(&used));
         }
         let largest = parts.iter().copied().filter(|&part| part < 1.0).fold(0.0, f64::max);
-        if !moves_all && (largest > DIVERGES * first || round == ROUNDS / 2) {
+        if !moves_all && (largest > DIVERGES * least || round == ROUNDS / 2) {
             moves_all = true;
             kept.copy_from_slice(&began);
             continue;
         }
         if largest > 0.0 {
-            first = first.min(largest);
+            least = least.min(largest);
         }
         let of_all = if moves_all { largest } else { 0.0 };
         for flow in 0..problem.flows() {

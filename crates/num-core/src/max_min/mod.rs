@@ -78,6 +78,7 @@ pub use levels::Cut;
 pub(crate) use levels::Limits;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
+use tolerances::ABOUT;
 pub(crate) use tolerances::{PROVEN, RUNS};
 pub(crate) use witness::Inequality;
 pub(crate) use witness::Witness;
@@ -138,22 +139,19 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     }
 }
 
-/// Max-min rates, and of each level at which flows were fixed the price of every link: any prices prove an inequality
+/// Max-min rates, and of each level at which flows were fixed links with their prices: any prices prove an inequality
 /// between the rates of flows. No levels with one path per flow. Neither has to be exact.
 ///
 /// # Errors
 /// Those of [`max_min`].
-pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
-    let mut search = Search::new(problem, None, 0.999, Arc::new(Ranks::alone()))?.finish()?;
-    let rates = search.rates();
-    let in_units = |prices: &[(u32, f64)]| {
-        let mut of_links = vec![0.0; problem.links()];
-        for &(link, price) in prices.iter().filter(|(link, price)| (*link as usize) < problem.links() && *price > 0.0) {
-            of_links[link as usize] = search.caller_price(link, price);
-        }
-        of_links
+pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<Vec<(u32, f64)>>)> {
+    let mut search = Search::new(problem, None, ABOUT, Arc::new(Ranks::alone()))?.finish()?;
+    let (rates, is_link) = (search.rates(), |link: u32| (link as usize) < problem.links());
+    let in_units = |level: &Inequality| {
+        let priced = level.prices().iter().filter(|(link, price)| is_link(*link) && *price > 0.0);
+        priced.map(|&(link, price)| (link, search.caller_price(link, price))).collect()
     };
-    let levels = search.witness().iter().map(|level| in_units(level.prices())).collect();
+    let levels = search.witness().iter().map(in_units).collect();
     Ok((rates, levels))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
 
-/// Also of derivatives and entries of W⁻¹, the part of its terms that a coefficient of a refined row must exceed, the part by which a fair share is rounded, and that of its range by which a
-/// variable may go below 0 in the ratio test.
+/// Also of derivatives and entries of W⁻¹, the part of its terms that a coefficient of a refined row must exceed, the
+/// part by which a fair share is rounded, and that of its range by which a variable may go below 0 in the ratio test.
 pub(super) use crate::tolerances::ROUNDING;
 
 /// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
@@ -45,6 +45,8 @@ pub(super) const ACCEPTABLE: f64 = 1e-5;
 
 /// Runs with other costs or pivots before the best one stands; and where its rates are an answer.
 pub(crate) const RUNS: u64 = 4;
+/// A residual with which a run has come to its end, whose levels are wanted and not their proof.
+pub(super) const ABOUT: f64 = 0.999;
 pub(super) const RUNS_WHERE_NEAR: u64 = 2;
 /// Iterations per path, link, flow and breakpoint before a run has broken off.
 pub(super) const ITERATIONS: usize = 20;

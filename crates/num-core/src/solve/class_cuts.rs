@@ -101,10 +101,12 @@ impl<'a> Cuts<'a> {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn add_broken(&mut self, of_levels: &[Vec<f64>], rates: &[f64]) -> Result<bool> {
+    pub(super) fn add_broken(&mut self, of_levels: &[Vec<(u32, f64)>], rates: &[f64]) -> Result<bool> {
         let known = self.known.len();
-        for prices in of_levels {
-            let cut = self.cut(prices)?;
+        for level in of_levels {
+            let mut prices = vec![0.0; self.stage.links()];
+            level.iter().for_each(|&(link, price)| prices[link as usize] = price);
+            let cut = self.cut(&prices)?;
             self.known.extend(cut.filter(|cut| cut.is_broken(rates)));
         }
         Ok(self.known.len() > known)
@@ -123,19 +125,21 @@ impl<'a> Cuts<'a> {
             path_prices.push(row.sum(&prices));
         }
         let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0 };
-        self.set_room(&mut cut);
+        self.set_room(&mut cut, &mut pacer)?;
         Ok(Some(cut))
     }
 
     /// The others pay the least where they fill their paths from the cheapest on.
-    fn set_room(&self, cut: &mut Cut) {
+    fn set_room(&self, cut: &mut Cut, pacer: &mut Pacer) -> Result<()> {
         let (mut of_others, mut of_class) = (0.0, 0.0);
         for flow in (0..self.places.len()).filter(|&flow| self.stage.flow_floor(flow) > 0.0) {
+            pacer.did(1 + self.open.links(flow).len())?;
             let paid = self.paid(flow, &cut.path_prices);
             *(if self.is_free(flow) { &mut of_class } else { &mut of_others }) += paid;
         }
         cut.room = (1.0 - of_others).max(0.0) + ROUNDING;
         cut.left = (cut.room - of_class).max(0.0);
+        Ok(())
     }
 
     /// The least that a flow pays for its floor.
@@ -182,7 +186,7 @@ impl<'a> Cuts<'a> {
             }
             held.into_iter().for_each(|(flow, cut)| self.places[flow] = Place::Held(cut));
             let mut known = std::mem::take(&mut self.known);
-            known.iter_mut().for_each(|cut| self.set_room(cut));
+            known.iter_mut().try_for_each(|cut| self.set_room(cut, &mut pacer))?;
             self.known = known;
         }
     }

@@ -9,7 +9,7 @@
 //! | `system/` | the linear systems of the interior point and of Newton's method |
 //! | `solver.rs`, `run.rs` | a method on a problem, and the loop of its steps |
 //! | `schedule.rs`, `goal.rs`, `deadline.rs`, `progress.rs` | when the loop certifies, ends, and tells an observer |
-//! | `stages.rs`, `cuts.rs`, `class_cuts.rs` | several solves: priorities, tie costs, classes beside the rates of others |
+//! | `stages.rs`, `cuts.rs`, `class_cuts.rs` | several solves: priorities, tie costs, classes beside others' rates |
 //! | `starved.rs` | flows for which the rates of others leave nothing |
 //! | `fill.rs`, `idle_links.rs`, `splits.rs`, `bottlenecks.rs`, `solution.rs`, `status.rs` | what is returned |
 

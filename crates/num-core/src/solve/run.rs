@@ -348,19 +348,23 @@ impl Solver {
     }
 
     /// The solution at rates and prices that were found for a problem with fewer constraints, whose certificate has the
-    /// residual: rates that are right there, and feasible here, are right here.
+    /// residual: rates that are right there, and feasible here, are right here. What fills them adds to
+    /// the residual what it moves.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
     pub(super) fn at(&self, found: &Found, settings: &Settings) -> Result<Solution> {
         let (began, presolved, goal) = (Instant::now(), &self.presolved, Goal::new(settings));
         let (rates, prices) = (presolved.natural_rates(&found.rates), presolved.natural_prices(&found.prices));
-        let with_residual = |best| Best { kkt_residual: found.kkt_residual, ..best };
-        let mut best = with_residual(self.certified(presolved, &goal, &rates, &prices)?);
-        if !goal.is_met(best.gap, best.kkt_residual)
-            && let Some(better) = self.without_rounding(presolved, &goal, &best)?
+        let mut best = Best { kkt_residual: found.kkt_residual, ..self.certified(presolved, &goal, &rates, &prices)? };
+        // What max-min has carried is short of the links by rounding of all rates, which may be much to the class.
+        if !goal.is_met(best.gap, 0.0)
+            && let Some(filled) = self.without_rounding(presolved, &goal, &best)?
         {
-            best = with_residual(better);
+            let [before, now] = [&best, &filled].map(|best| presolved.flow_totals(&best.point.rates));
+            let moved = before.iter().zip(&*now).map(|(before, now)| (now - before).abs() / now);
+            let kkt_residual = found.kkt_residual + moved.fold(0.0, f64::max);
+            best = Best { kkt_residual, ..filled };
         }
         let status = self.final_status(&goal, Some(&best))?.unwrap_or(Status::Stalled);
         self.solution(status, best, found.iterations, Vec::new(), began)

@@ -155,16 +155,18 @@ impl Stages<'_> {
         stalled: Solution,
     ) -> Result<Solution> {
         let closed = self.starved(stage, is_in)?;
-        if closed.is_empty() {
-            return Ok(stalled);
-        }
-        Ok(match self.run(&stage.clone().with_paths_closed(&closed)?)? {
-            Some(found) if found.status == Status::Optimal => Solution {
-                failed_flows: stalled.failed_flows,
-                iterations: stalled.iterations + found.iterations,
-                ..found
-            },
-            _ => stalled,
+        let again = if closed.is_empty() { None } else { self.run(&stage.clone().with_paths_closed(&closed)?)? };
+        let Some(found) = again else { return Ok(stalled) };
+        let iterations = stalled.iterations + found.iterations;
+        let trace = [stalled.trace, found.trace].concat();
+        let (failed_flows, status) = (stalled.failed_flows, found.status);
+        Ok(match status {
+            Status::Optimal => Solution { failed_flows, iterations, trace, ..found },
+            Status::Stalled | Status::Infeasible => {
+                self.is_over = false;
+                Solution { failed_flows, iterations, trace, ..stalled }
+            }
+            _ => Solution { status, failed_flows, iterations, trace, ..stalled },
         })
     }
 
@@ -176,11 +178,11 @@ impl Stages<'_> {
         is_in: impl Fn(usize) -> bool,
         stalled: Solution,
     ) -> Result<Solution> {
-        let ask = self.ask_in_time();
-        let find = || {
+        let (ask, mut known) = (self.ask_in_time(), self.prices.clone());
+        let mut find = || {
             for part in NO_ROOM {
                 let least = part * starved::least(&ask);
-                if let Some(found) = cuts::class(stage, &is_in, (&self.prices, &stalled.rates), least, &ask)? {
+                if let Some(found) = cuts::class(stage, &is_in, (&mut known, &stalled.rates), least, &ask)? {
                     let flow_rates = problem.flow_rates(&found.rates)?;
                     let stage = problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
                     let stage = stage.with_paths_closed(&found.starved)?;

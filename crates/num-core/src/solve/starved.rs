@@ -25,7 +25,7 @@ const MOST: f64 = 1e-6;
 /// A flow gains nothing where it gains no more than this part of what it would gain alone.
 const WORTH: f64 = 1.001e-6;
 /// By these parts of them rates that are kept are eased where they fill links with no room for the rounding of pivots.
-/// The last ones first where they are no more than this part of what is no room.
+/// In this order, and from the largest on where that is no more than this part of what is no room.
 const EASED: [f64; 4] = [0.0, 1e-13, 1e-11, 1e-9];
 const OF_NO_ROOM: f64 = 1e-2;
 

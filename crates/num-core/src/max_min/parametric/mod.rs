@@ -17,11 +17,12 @@
 //! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
-//! Before a cut the row is refined (`refined_prices.rs`), as a cut is for good, and then all its coefficients count that
-//! are more than their own rounding: what enters by one of them is followed by W⁻¹ and values computed afresh. Where
-//! paths use links by coefficients, prices are products of many ratios, W⁻¹ has entries of 10¹², and a level may be
-//! 10¹² times as far off as those before it are. So the rates at which flows are fixed, and with coefficients the values
-//! of the basis, are computed beyond doubles, and the prices of an inequality are refined once more. A row in which no flow pays does not fall, whatever its
+//! Before a cut the row is refined (`refined_prices.rs`), as a cut is for good. Where paths use links by coefficients,
+//! prices are products of many ratios, W⁻¹ has entries of 10¹², and a level may be 10¹² times as far off as those before
+//! it are. Then all coefficients of a refined row count that are more than their own rounding, and what enters by one of
+//! them is followed by W⁻¹ and values computed afresh; the values of the basis are computed beyond doubles, as the rates
+//! are at which flows are fixed; and the prices of an inequality are refined once more. A row in which no flow pays does
+//! not fall, whatever its
 //! derivative rounds to: that of a link whose flows all cross another full link of the same capacity, say. It stays in
 //! the basis, and may fall after another pivot.
 //!
@@ -311,9 +312,12 @@ impl Parametric {
             }
             let (mut entering, work) = row.entering(self, network, leaving);
             self.work += work;
-            let is_refined = entering.is_none();
+            let has_coefficients = network.paths.coefficients().is_some();
+            let is_refined = entering.is_none() && (has_coefficients || self.above_floors.is_none());
             if is_refined {
                 self.work += row.refine(self, network, leaving);
+            }
+            if is_refined && has_coefficients {
                 let (small, work) = row.entering(self, network, leaving);
                 entering = small;
                 self.work += work;
@@ -331,7 +335,7 @@ impl Parametric {
             match entering {
                 Some(entering) => {
                     // What it is below 0 is in all rows then, and a small pivot makes W⁻¹ large.
-                    let is_far = is_refined || self.is_broken(network, leaving);
+                    let is_far = has_coefficients && (is_refined || self.is_broken(network, leaving));
                     self.pivot(network, &mut row, leaving, entering);
                     if is_far && !self.refresh(network) {
                         break Event::Broken;

@@ -8,7 +8,7 @@
 //!
 //! Columns with a negative coefficient may enter. The ratio test takes the least ratio of reduced cost to coefficient,
 //! and of the ratios that are equal to a tolerance the largest coefficient. Prices are sums of small fractions, so
-//! those below 1e−11 of the largest are rounding.
+//! those below 1e−11 of the largest are rounding, but where paths have coefficients and the row is refined.
 //!
 //! What a flow pays for all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(entries of W⁻¹ of the extra
 //! paths that differ on the link that leaves), and what the paths cost that may enter (`candidates.rs`).
@@ -45,7 +45,7 @@ pub(super) struct Row {
     prices: Vec<f64>,
     priced: Vec<u32>,
     largest: f64,
-    /// Whether prices are exact but for their own rounding.
+    /// Whether prices, which are products of coefficients, are exact but for their own rounding.
     is_refined: bool,
     candidates: Candidates,
     /// λ_f = π(k_f) where that is not 0, once it has been needed; sums on the way there.
@@ -81,7 +81,8 @@ impl Row {
     }
 
     /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
-    /// lost in many changes would be lost in a cut. From then on small coefficients count. Returns the operations done.
+    /// lost in many changes would be lost in a cut. From then on small coefficients count where paths have coefficients.
+    /// Returns the operations done.
     pub(super) fn refine(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
         let basis = &state.basis;
         let work = refine(network, basis, &mut self.prices, |column, path| {
@@ -91,7 +92,7 @@ impl Row {
         let refined = basis.links.iter().map(|&link| (link, mem::take(&mut self.prices[link as usize])));
         let refined: Vec<(u32, f64)> = refined.collect();
         self.priced.clear();
-        self.is_refined = true;
+        self.is_refined = network.paths.coefficients().is_some();
         let slack = if let Leaving::Slack(link) = leaving { Some(link) } else { None };
         self.set_prices(refined.iter().copied(), slack);
         work

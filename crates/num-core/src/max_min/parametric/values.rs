@@ -142,7 +142,7 @@ impl Parametric {
             |left: &[A]| -> Vec<f64> { self.basis.links.iter().map(|&link| left[link as usize].value()).collect() };
         let mut rates = self.basis.solve_dense(&of_rows(&keys));
         let (mut drift, mut left, mut least) = (0.0, Vec::new(), f64::INFINITY);
-        for round in 0..=REFINEMENTS {
+        for round in 0..=A::REFINEMENTS {
             left.clone_from(&keys);
             for (&path, &rate) in self.basis.paths.iter().zip(&rates) {
                 let key = self.basis.keys[network.owners[path as usize] as usize];
@@ -154,16 +154,20 @@ impl Parametric {
                 let part = |(&link, off): (&u32, &f64)| off.abs() / network.capacities[link as usize];
                 drift = self.basis.links.iter().zip(&off).map(part).fold(0.0, f64::max);
             }
+            if round == A::REFINEMENTS {
+                break;
+            }
             self.work += self.basis.nonzeros();
             let more = self.basis.solve_dense(&off);
             let part = |(&path, more): (&u32, &f64)| more.abs() / network.ceilings[path as usize];
-            let moves = self.basis.paths.iter().zip(&more).map(part).fold(0.0, f64::max);
+            // max would drop a NaN.
+            let larger = |one: f64, other: f64| if other <= one { one } else { other };
+            let moves = self.basis.paths.iter().zip(&more).map(part).fold(0.0, larger);
             if moves <= FULL {
                 break;
             }
-            // NaN too.
             if moves.partial_cmp(&least) != Some(Ordering::Less) {
-                drift = if moves > DRIFT { f64::INFINITY } else { drift };
+                drift = if moves <= DRIFT { drift } else { f64::INFINITY };
                 break;
             }
             least = moves;
@@ -181,6 +185,9 @@ impl Parametric {
 
 /// A rate, or what is left of a link.
 trait Amount: Copy {
+    /// Steps at most that bring the rates of a basis to rounding.
+    const REFINEMENTS: usize;
+
     fn of_sum(sum: DoubleDouble) -> Self;
     fn of_flow(rates: &RisingRates, flow: usize) -> Self;
     fn take(&mut self, a: f64, rate: Self);
@@ -188,6 +195,8 @@ trait Amount: Copy {
 }
 
 impl Amount for f64 {
+    const REFINEMENTS: usize = 1;
+
     fn of_sum(sum: DoubleDouble) -> Self {
         sum.value()
     }
@@ -206,6 +215,8 @@ impl Amount for f64 {
 }
 
 impl Amount for DoubleDouble {
+    const REFINEMENTS: usize = REFINEMENTS;
+
     fn of_sum(sum: DoubleDouble) -> Self {
         sum
     }
