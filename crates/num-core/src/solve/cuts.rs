@@ -205,7 +205,9 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
         }
     }
     let paths = Paths::with_coefficients(indptr, indices, coefficients)?;
-    Ok((stage.over_links(capacities, paths).with_paths_closed(&left_out)?, closed))
+    // Rates that carry the floors of all satisfy every cut.
+    let master = stage.over_links(capacities, paths).with_carrying(stage.carrying().to_vec());
+    Ok((master.with_paths_closed(&left_out)?, closed))
 }
 
 /// The prices of links: those of the master problem, and of its cuts. What closes a path for a flow that has others
