@@ -30,8 +30,10 @@ use crate::utility::families::AlphaFair;
 
 /// Rounds, at most.
 const MOST: usize = 100;
-/// The part of all rates that has to fit: what a class has of a full link may be 10⁻⁶ of it and less.
+/// The part of rates that has to fit: the rest is rounding. What a class has of a full link may be 10⁻⁶ of it and less.
 const FITS: f64 = 1.0 - 1e-11;
+/// The part of the rates of the class with which they may be an answer: more cuts would be nearly parallel.
+const NEARLY_FITS: f64 = 1.0 - 1e-7;
 /// Budgets for the costs of all paths, as multiples of those of the rates that are known.
 const BUDGETS: [f64; 3] = [2.0, 1e2, 1e4];
 /// The part of a budget that is left where it was enough.
@@ -52,6 +54,15 @@ pub(super) struct Found {
     pub(super) iterations: usize,
 }
 
+/// What counts as an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed {
+    /// The part of what a path could carry that is no room.
+    pub(super) least: f64,
+    /// The weights of rates that are kept are larger by this part, so that what does not fit is the class's.
+    pub(super) preferred: f64,
+}
+
 /// A path of the class that has next to no room on a link of the master problem, of which it uses that much.
 struct Closed {
     path: usize,
@@ -65,53 +76,65 @@ struct Closed {
 ///
 /// # Errors
 /// Those of [`solve`], and [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn class(
+pub(super) fn class<T>(
     stage: &Problem,
     is_in: impl Fn(usize) -> bool,
     (known, rates): (&mut Vec<Vec<f64>>, &[f64]),
-    least: f64,
+    allowed: Allowed,
     ask: &Ask,
-) -> Result<Option<Found>> {
+    mut judge: impl FnMut(Found) -> Result<Option<T>>,
+) -> Result<Option<T>> {
     if !stage.has_path_costs() {
-        return without_costs(stage, is_in, known, least, ask);
+        return without_costs(stage, is_in, known, allowed, ask, judge);
     }
     let mut known: Vec<Vec<f64>> = known.iter().map(|prices| [&prices[..], &[1.0]].concat()).collect();
     let paid: f64 = rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum();
     for budget in BUDGETS.map(|times| times * paid).into_iter().filter(|budget| *budget > 0.0) {
         let as_link = stage.with_costs_as_link(budget)?;
         let is_in = |flow: usize| flow == stage.flows() || is_in(flow);
-        let Some(mut found) = without_costs(&as_link, is_in, &mut known, least, ask)? else { return Ok(None) };
-        if found.rates[stage.paths().len()] > ENOUGH * budget {
+        let mut is_enough = true;
+        let answer = without_costs(&as_link, is_in, &mut known, allowed, ask, |mut found: Found| {
+            is_enough = found.rates[stage.paths().len()] > ENOUGH * budget;
             found.rates.truncate(stage.paths().len());
             found.prices.truncate(stage.links());
-            return Ok(Some(found));
+            if is_enough { judge(found) } else { Ok(None) }
+        })?;
+        if answer.is_some() || is_enough {
+            return Ok(answer);
         }
     }
     Ok(None)
 }
 
 /// The answer of a stage in which paths have no costs.
-fn without_costs(
+fn without_costs<T>(
     stage: &Problem,
     is_in: impl Fn(usize) -> bool,
     known: &mut Vec<Vec<f64>>,
-    least: f64,
+    allowed: Allowed,
     ask: &Ask,
-) -> Result<Option<Found>> {
+    judge: impl FnMut(Found) -> Result<Option<T>>,
+) -> Result<Option<T>> {
     let mut cuts = Cuts::new(stage, is_in)?;
     for prices in known.iter() {
         cuts.add(prices)?;
     }
-    let found = rounds(stage, &mut cuts, least, ask)?;
+    let answer = rounds(stage, &mut cuts, allowed, ask, judge)?;
     *known = cuts.known.into_iter().map(|cut| cut.prices).collect();
-    Ok(found)
+    Ok(answer)
 }
 
-fn rounds(stage: &Problem, cuts: &mut Cuts<'_>, least: f64, ask: &Ask) -> Result<Option<Found>> {
+fn rounds<T>(
+    stage: &Problem,
+    cuts: &mut Cuts<'_>,
+    allowed: Allowed,
+    ask: &Ask,
+    mut judge: impl FnMut(Found) -> Result<Option<T>>,
+) -> Result<Option<T>> {
     let (began, mut iterations) = (Instant::now(), 0);
     for _ in 0..MOST {
-        cuts.hold(least)?;
-        let (master, closed) = master(stage, cuts, least)?;
+        cuts.hold(allowed.least)?;
+        let (master, closed) = master(stage, cuts, allowed.least)?;
         let mut settings = ask.settings.clone().with_tol(OF_TOLERANCE * ask.settings.tol);
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
         let found = solve(&master, &ask.cold().with_settings(settings))?;
@@ -127,17 +150,24 @@ fn rounds(stage: &Problem, cuts: &mut Cuts<'_>, least: f64, ask: &Ask) -> Result
             false => stage.flow_floor(flow),
         };
         let demands: Vec<f64> = (0..stage.flows()).map(rate).collect();
-        let (rates, levels) = rates_and_levels(&proportional(stage, &demands)?)?;
+        let (rates, levels) = rates_and_levels(&proportional(stage, cuts, &demands, allowed.preferred)?)?;
         let carried = stage.flow_rates(&rates)?;
-        let mut carried = carried.iter().zip(&demands).filter(|(_, demand)| **demand > 0.0);
-        if carried.all(|(rate, demand)| *rate >= FITS * demand) {
+        let (mut of_class, mut of_others) = (1.0f64, 1.0f64);
+        for flow in (0..stage.flows()).filter(|&flow| demands[flow] > 0.0) {
+            let part = if cuts.is_free(flow) { &mut of_class } else { &mut of_others };
+            *part = part.min(carried[flow] / demands[flow]);
+        }
+        if of_others >= FITS && of_class >= NEARLY_FITS {
             let (prices, kkt_residual) = prices(stage, &found, cuts, &closed);
             let is_starved = |&path: &usize| {
                 let flow = stage.group()[path];
                 cuts.is_free(flow as usize) && has_nothing(&found, flow)
             };
             let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
-            return Ok(Some(Found { rates, prices, starved, kkt_residual, iterations }));
+            let answer = judge(Found { rates, prices, starved, kkt_residual, iterations })?;
+            if answer.is_some() || of_class >= FITS {
+                return Ok(answer);
+            }
         }
         // Otherwise nothing is proven that the rates do not satisfy.
         if !cuts.add_broken(&levels, &found.rates)? {
@@ -148,8 +178,13 @@ fn rounds(stage: &Problem, cuts: &mut Cuts<'_>, least: f64, ask: &Ask) -> Result
 }
 
 /// The problem whose max-min rates are the demands, where these fit.
-fn proportional(stage: &Problem, demands: &[f64]) -> Result<Problem> {
-    let weights: Vec<f64> = demands.iter().map(|&demand| if demand > 0.0 { demand } else { 1.0 }).collect();
+fn proportional(stage: &Problem, cuts: &Cuts<'_>, demands: &[f64], preferred: f64) -> Result<Problem> {
+    let weight = |(flow, &demand): (usize, &f64)| match cuts.is_free(flow) {
+        _ if demand == 0.0 => 1.0,
+        true => demand,
+        false => (1.0 + preferred) * demand,
+    };
+    let weights: Vec<f64> = demands.iter().enumerate().map(weight).collect();
     let plain = stage.clone().with_flow_floors(vec![0.0; stage.flows()])?;
     let plain = plain.with_path_costs(vec![0.0; stage.paths().len()])?.with_flow_caps(demands.to_vec())?;
     plain.with_utility(AlphaFair::new(f64::INFINITY, weights)?)
@@ -272,6 +307,8 @@ mod tests {
     use super::*;
     use crate::{AlphaFair, Linear, Settings, certify};
 
+    const ALLOWED: Allowed = Allowed { least: 1e-6, preferred: 0.0 };
+
     /// Flows around a ring, each both ways, every second one of the class; the others have rates that leave room.
     fn ring(links: u32, flows: u32) -> Problem {
         let paths = (0..flows).flat_map(|flow| {
@@ -294,7 +331,10 @@ mod tests {
             let stage = ring(links, flows);
             let ask = Ask::from(Settings::default().with_tol(1e-9));
             let whole = solve(&stage, &ask).unwrap();
-            let found = class(&stage, |flow| flow % 2 == 1, (&mut Vec::new(), &[]), 1e-6, &ask).unwrap().unwrap();
+            let found =
+                class(&stage, |flow| flow % 2 == 1, (&mut Vec::new(), &[]), ALLOWED, &ask, |found| Ok(Some(found)))
+                    .unwrap()
+                    .unwrap();
             let flow_rates = stage.flow_rates(&found.rates).unwrap();
             for (flow, (rate, expected)) in flow_rates.iter().zip(&whole.flow_rates).enumerate() {
                 assert!((rate / expected - 1.0).abs() < 1e-3, "flow {flow} of {flows}: {rate} for {expected}");
@@ -312,7 +352,9 @@ mod tests {
         let stage = problem.stage(|flow| flow == 1, |_| 2.0, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
         let ask = Ask::from(Settings::default().with_tol(1e-9));
         let mut known = vec![vec![1.0, 1.0, 0.0]];
-        let found = class(&stage, |flow| flow == 1, (&mut known, &[]), 1e-6, &ask).unwrap().unwrap();
+        let found = class(&stage, |flow| flow == 1, (&mut known, &[]), ALLOWED, &ask, |found| Ok(Some(found)))
+            .unwrap()
+            .unwrap();
         let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
         assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
         assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
@@ -331,7 +373,10 @@ mod tests {
         let stage = stage.unwrap();
         let ask = Ask::from(Settings::default().with_tol(1e-9));
         let mut known = vec![vec![1.0, 1.0, 0.0, 0.0]];
-        let found = class(&stage, |flow| (1..4).contains(&flow), (&mut known, &[]), 1e-6, &ask).unwrap().unwrap();
+        let found =
+            class(&stage, |flow| (1..4).contains(&flow), (&mut known, &[]), ALLOWED, &ask, |found| Ok(Some(found)))
+                .unwrap()
+                .unwrap();
         let flow_rates = stage.flow_rates(&found.rates).unwrap();
         let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
         assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");

@@ -11,6 +11,7 @@
 use std::time::Instant;
 
 use super::ask::Start;
+use super::cuts::{Allowed, Found};
 use super::{Ask, Observer, PriorityClass, Solution, Solver, Status, cuts, solve_on, starved};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
@@ -18,8 +19,10 @@ use crate::problem::Problem;
 use crate::utility::Curvature;
 use crate::work::interrupt::{self, StopToken};
 
-/// Where a class is found by cuts: no more than these parts of what counts as no room for a flow is none for a path.
-const NO_ROOM: [f64; 3] = [1.0, 1e-2, 1e-4];
+/// Where a class is found by cuts: no more than these parts of what counts as no room for a flow is none for a path,
+/// and rates that are kept are preferred by so much, in this order. A class that has little of a link would lose much to
+/// the rounding of others that are preferred.
+const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0.0)];
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -180,16 +183,18 @@ impl Stages<'_> {
     ) -> Result<Solution> {
         let (ask, mut known) = (self.ask_in_time(), self.prices.clone());
         let mut find = || {
-            for part in NO_ROOM {
-                let least = part * starved::least(&ask);
-                if let Some(found) = cuts::class(stage, &is_in, (&mut known, &stalled.rates), least, &ask)? {
+            for (part, preferred) in ALLOWED {
+                let allowed = Allowed { least: part * starved::least(&ask), preferred };
+                let judge = |found: Found| {
                     let flow_rates = problem.flow_rates(&found.rates)?;
                     let stage = problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
                     let stage = stage.with_paths_closed(&found.starved)?;
                     let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
-                    if by_cuts.status == Status::Optimal {
-                        return Ok(Some(by_cuts));
-                    }
+                    Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
+                };
+                let rates = (&mut known, &stalled.rates[..]);
+                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, &ask, judge)? {
+                    return Ok(Some(found));
                 }
             }
             Ok(None)
