@@ -7,8 +7,8 @@
 //! Rates that are kept fill links, and a method that moves their splits together with the rates of the class has no
 //! room to move in. Here the splits are left out, and all rates are carried by weighted max-min, with themselves as
 //! weights and caps. Where they do not fit, the prices of each level at which flows are held back are an inequality
-//! that the rates do not satisfy: a link with coefficients q_p for the class, on which it is solved again. The prices of
-//! the classes before are the first. Ten to seventy rounds do for hundreds of flows on real networks. In the end the
+//! that the rates do not satisfy: a link with coefficients q_p for the class, on which it is solved again. The prices
+//! of the classes before are the first. Ten to seventy rounds do for hundreds of flows on real networks. In the end the
 //! price of a cut, times its prices, is a part of the prices of links, which prove the optimum of the whole.
 //!
 //! Splits decide what paths cost. Costs are therefore loads of one more link, whose capacity is a budget, and what is
@@ -71,8 +71,9 @@ struct Closed {
     uses: f64,
 }
 
-/// The answer of a stage for the flows of a class, if it is found, given prices that are cuts, to which those found are added,
-/// rates of all paths that may be far from it, and the part of what a path could carry that is no room.
+/// The answer of a stage for the flows of a class, if it is found, given prices that are cuts, to which those found are
+/// added, rates of all paths that may be far from it, and what is allowed. What fits but for little is an answer if the
+/// judge says so.
 ///
 /// # Errors
 /// Those of [`solve`], and [`Error::Stopped`](crate::Error::Stopped).
@@ -360,8 +361,8 @@ mod tests {
         assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
     }
 
-    /// Flow 1 has its floor and flow 2 no more of link 1, as flow 0 fills what is left of links 0 and 1, whichever way it
-    /// is split. Flow 4 has failed, and has lost its floor.
+    /// Flow 1 has its floor and flow 2 no more of link 1, as flow 0 fills what is left of links 0 and 1, however it is
+    /// split. Flow 4 has failed, and has lost its floor.
     #[test]
     fn flows_are_held_to_their_floors_where_a_cut_leaves_no_more() {
         let paths = Paths::from_lists([[0], [1], [0], [1], [2], [2], [3]]);

@@ -20,8 +20,8 @@ use crate::utility::Curvature;
 use crate::work::interrupt::{self, StopToken};
 
 /// Where a class is found by cuts: no more than these parts of what counts as no room for a flow is none for a path,
-/// and rates that are kept are preferred by so much, in this order. A class that has little of a link would lose much to
-/// the rounding of others that are preferred.
+/// and rates that are kept are preferred by so much, in this order. A class that has little of a link loses much to the
+/// rounding of others that are preferred.
 const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0.0)];
 
 /// Whether a solve takes several stages.

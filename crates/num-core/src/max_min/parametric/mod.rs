@@ -18,13 +18,12 @@
 //! rates.
 //!
 //! Before a cut the row is refined (`refined_prices.rs`), as a cut is for good. Where paths use links by coefficients,
-//! prices are products of many ratios, W⁻¹ has entries of 10¹², and a level may be 10¹² times as far off as those before
-//! it are. Then all coefficients of a refined row count that are more than their own rounding, and what enters by one of
-//! them is followed by W⁻¹ and values computed afresh; the values of the basis are computed beyond doubles, as the rates
-//! are at which flows are fixed; and the prices of an inequality are refined once more. A row in which no flow pays does
-//! not fall, whatever its
-//! derivative rounds to: that of a link whose flows all cross another full link of the same capacity, say. It stays in
-//! the basis, and may fall after another pivot.
+//! prices are products of many ratios, W⁻¹ has entries of 10¹², and a level may be 10¹² times as far off as those
+//! before it are. Then all coefficients of a refined row count that are more than their own rounding, and what enters
+//! by one of them is followed by W⁻¹ and values computed afresh; the values of the basis are computed beyond doubles,
+//! as the rates are at which flows are fixed; and the prices of an inequality are refined once more. A row in which no
+//! flow pays does not fall, whatever its derivative rounds to: that of a link whose flows all cross another full link
+//! of the same capacity, say. It stays in the basis, and may fall after another pivot.
 //!
 //! Where flows have floors, y_f(0) is their floor. A run first lets flows rise to their floors, all in proportion, by
 //! the same pivots, and then goes on from there.

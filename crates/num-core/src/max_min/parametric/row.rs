@@ -81,7 +81,7 @@ impl Row {
     }
 
     /// Brings the row's coefficients of the basis, 1 of its own column and 0 of the others, to rounding: what W⁻¹ has
-    /// lost in many changes would be lost in a cut. From then on small coefficients count where paths have coefficients.
+    /// lost in many changes would be lost in a cut. From then on small coefficients count, where paths have any.
     /// Returns the operations done.
     pub(super) fn refine(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
         let basis = &state.basis;
