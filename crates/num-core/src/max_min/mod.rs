@@ -139,12 +139,15 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     }
 }
 
+/// Some links, each with its price.
+pub(crate) type LinkPrices = Vec<(u32, f64)>;
+
 /// Max-min rates, and of each level at which flows were fixed links with their prices: any prices prove an inequality
 /// between the rates of flows. No levels with one path per flow. Neither has to be exact.
 ///
 /// # Errors
 /// Those of [`max_min`].
-pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<Vec<(u32, f64)>>)> {
+pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<LinkPrices>)> {
     let mut search = Search::new(problem, None, ABOUT, Arc::new(Ranks::alone()))?.finish()?;
     let (rates, is_link) = (search.rates(), |link: u32| (link as usize) < problem.links());
     let in_units = |level: &Inequality| {

@@ -11,6 +11,7 @@
 use crate::concurrent_flow::worth;
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::max_min::LinkPrices;
 use crate::paths::Paths;
 use crate::presolve::open_paths;
 use crate::problem::Problem;
@@ -101,7 +102,7 @@ impl<'a> Cuts<'a> {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn add_broken(&mut self, of_levels: &[Vec<(u32, f64)>], rates: &[f64]) -> Result<bool> {
+    pub(super) fn add_broken(&mut self, of_levels: &[LinkPrices], rates: &[f64]) -> Result<bool> {
         let known = self.known.len();
         for level in of_levels {
             let mut prices = vec![0.0; self.stage.links()];
