@@ -1,6 +1,7 @@
 """What tests of several files need."""
 
 import doctest
+import importlib
 import os
 import shutil
 import signal
@@ -23,6 +24,15 @@ NET = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
 #: NED with a full step swings for ever on many networks.
 ENDLESS = {"method": "ned", "gamma": 1.0, "tol": 1e-15, "max_iterations": 10**9}
 FAIR = netnum.AlphaFair(1.0)
+
+
+def real_network(name, equal):
+    """A network of `benches/networks`, with equal capacities or mixed ones, as the benchmarks have it."""
+    benches = str(Path(__file__).resolve().parents[2] / "benches")
+    sys.path.insert(0, benches)
+    net = importlib.import_module("at_size").network(name, equal)
+    sys.path.remove(benches)
+    return net
 
 
 def crowd(flows, seed=0, utility=None):

@@ -1,28 +1,17 @@
 """Classes of hundreds of flows over several paths of real networks: those before a class leave it full links."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from common import real_network
 
 import netnum
 
 pytest.importorskip("networkx")
-BENCHES = Path(__file__).resolve().parents[2] / "benches"
-
-
-def network(name, equal):
-    sys.path.insert(0, str(BENCHES))
-    net = importlib.import_module("at_size").network(name, equal)
-    sys.path.remove(str(BENCHES))
-    return net
 
 
 def drawn(name, flows, alpha, *, seed, floors=False, equal=True, classes=2):
     """Flows between random pairs over four paths, in classes; floors of half of them take half of what there is."""
-    rng, net = np.random.default_rng(seed), network(name, equal)
+    rng, net = np.random.default_rng(seed), real_network(name, equal)
     nodes = len(net.node_names)
     sources = rng.integers(nodes, size=flows)
     ends = sources.tolist(), ((sources + rng.integers(1, nodes, flows)) % nodes).tolist()

@@ -1,24 +1,18 @@
 """Max-min of many flows on a real network whose capacities are all equal: every level is proven to rounding."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from common import real_network
 
 import netnum
 
 pytest.importorskip("networkx")
-BENCHES = Path(__file__).resolve().parents[2] / "benches"
 
 
 @pytest.fixture(scope="module")
 def kdl():
     """500 pairs of 754 nodes over up to four disjoint paths each. Multipliers of its cuts lie five decades apart."""
-    sys.path.insert(0, str(BENCHES))
-    net = importlib.import_module("at_size").network("Kdl", True)
-    sys.path.remove(str(BENCHES))
+    net = real_network("Kdl", True)
     nodes = len(net.node_names)
     number = np.sort(np.random.default_rng(15).choice(nodes * (nodes - 1), 500, replace=False))
     sources, others = number // (nodes - 1), number % (nodes - 1)

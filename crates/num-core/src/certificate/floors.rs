@@ -81,7 +81,7 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
     let of_base = loads(problem, base)?;
     let left_by =
         |used: &[f64]| capacities.iter().zip(used).map(|(capacity, used)| (capacity - used).max(0.0)).collect();
-    let (began, mut least, mut moves_all) = (kept.to_vec(), f64::INFINITY, false);
+    let (mut began, mut least, mut moves_all) = (None, f64::INFINITY, false);
     for round in 0..ROUNDS {
         interrupt::check()?;
         let used = loads(problem, kept)?;
@@ -95,10 +95,12 @@ fn fit(problem: &Presolved, kept: &mut [f64]) -> Result<Vec<f64>> {
         if parts.iter().all(|&part| part == 0.0) {
             return Ok(left_by(&used));
         }
+        // Nearly always all fits at once.
+        let began = began.get_or_insert_with(|| kept.to_vec());
         let largest = parts.iter().copied().filter(|&part| part < 1.0).fold(0.0, f64::max);
         if !moves_all && (largest > DIVERGES * least || round == ROUNDS / 2) {
             moves_all = true;
-            kept.copy_from_slice(&began);
+            kept.copy_from_slice(began);
             continue;
         }
         if largest > 0.0 {
