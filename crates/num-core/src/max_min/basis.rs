@@ -82,6 +82,11 @@ impl Basis {
         self.links.len()
     }
 
+    /// Whether a path is a key path or an extra one.
+    pub(super) fn has(&self, network: &Network, path: usize) -> bool {
+        self.column_of[path] != NONE || self.keys[network.owners[path] as usize] == path as u32
+    }
+
     /// The row of W⁻¹ that belongs to an extra path.
     pub(super) fn row(&self, column: usize) -> &[Entry] {
         &self.inverse[column]

@@ -72,7 +72,7 @@ impl FirstLevels {
         let (lowest, through) = (lowest.clone(), Arc::clone(&frame.through));
         let mut run = match known {
             Some((basis, above)) => Parametric::at_fair_share(network, lowest, above, basis, through),
-            None => Parametric::new(network, lowest, None, through, seed),
+            None => Parametric::new(network, lowest, None, through, seed, None),
         };
         // An iteration at a time.
         while run.first_cut().is_none() && run.advance(network, 1) == Run::Rising {

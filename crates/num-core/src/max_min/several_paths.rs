@@ -1,7 +1,7 @@
 //! Max-min for flows with several paths: runs of the simplex method until the witness of one certifies its rates.
 //!
 //! A run that fails, or whose rates are not certified, is repeated with other costs and hence other pivots; a run from
-//! an earlier solution is followed by one from the beginning. The best rates are kept. When stopped early, fixed flows
+//! an earlier solution is followed by one from the beginning, in which the paths of that solution come first. The best rates are kept. When stopped early, fixed flows
 //! have their rate, and the others B_f(t) at the current fair share t.
 
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub(super) struct SeveralPaths {
     floors: Option<RisingRates>,
     /// An earlier solution with that frame, until it has been tried, and the rates that it starts from.
     start: Option<(Arc<WarmStart>, RisingRates)>,
+    /// That solution once it has been tried, for the next run.
+    last: Option<Arc<WarmStart>>,
     run: Option<Parametric>,
     /// Rates are an answer when no flow is further than this from its bottleneck.
     enough: f64,
@@ -73,6 +75,7 @@ impl SeveralPaths {
             lowest,
             floors,
             start,
+            last: None,
             run: None,
             enough: accuracy.max(PROVEN),
             runs: 0,
@@ -91,7 +94,7 @@ impl SeveralPaths {
         if let Some((start, lowest)) = &self.start {
             let found = start.resume(&self.network, lowest)?;
             self.work = start.work();
-            self.start = None;
+            self.last = self.start.take().map(|(start, _)| start);
             if let Some(found) = found
                 && self.judge(found)?
             {
@@ -101,10 +104,12 @@ impl SeveralPaths {
         let mut done = 0;
         while done < operations {
             interrupt::check()?;
-            let Self { network, frame, lowest, floors, runs, work, .. } = self;
+            let Self { network, frame, lowest, floors, last, runs, work, .. } = self;
             let run = self.run.get_or_insert_with(|| {
                 (*runs, *work) = (*runs + 1, 0);
-                Parametric::new(network, lowest.clone(), floors.clone(), Arc::clone(&frame.through), *runs)
+                let last = last.take();
+                let basis = last.as_ref().map(|last| last.basis());
+                Parametric::new(network, lowest.clone(), floors.clone(), Arc::clone(&frame.through), *runs, basis)
             });
             let how = run.advance(network, SLICE.min(operations));
             done += run.work().max(1);

@@ -99,6 +99,10 @@ impl WarmStart {
         self.work
     }
 
+    pub(super) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
     pub(super) fn frame(&self) -> &Arc<Frame> {
         &self.frame
     }
