@@ -6,6 +6,10 @@
 //! may take, B stops at 2 over the paths so far, and has 3 once A is on that way. So a path is missing for every flow
 //! with a factor λ_f > 0 in a cut that has a cheaper one. When none is missing, the same cuts prove the rates over all
 //! paths (`max_min/witness.rs`).
+//!
+//! A round adds no more than a few paths per flow, those of the lowest cuts: the cuts above change once these are there,
+//! and each path is one more that every pivot may look at. Prices that were asked about are not asked about again in
+//! later rounds: the cheapest paths at these prices are there since. Most cuts of the last rounds are known that way.
 
 use std::collections::HashSet;
 
@@ -18,7 +22,14 @@ use crate::problem::Problem;
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
-/// The paths that are missing under cuts, with their flows: each once.
+/// Paths of one flow that a round adds at most.
+const MOST: u8 = 4;
+
+/// Prices of cuts, as bits, at which the cheapest path of every flow with a factor is known or was added.
+pub(super) type Asked = HashSet<Vec<(u32, u64)>>;
+
+/// The paths that are missing under cuts, with their flows: each once, and not all of a flow for which many are. None
+/// are missing if none are returned.
 ///
 /// # Errors
 /// Those of the oracle, and [`Error::Stopped`](crate::Error::Stopped).
@@ -26,24 +37,39 @@ pub(super) fn missing(
     problem: &Problem,
     all: &dyn CheapestPaths,
     witness: &[Inequality],
+    asked: &mut Asked,
     workers: &dyn Workers,
 ) -> Result<(Vec<u32>, Paths)> {
     let (mut flows, mut paths) = (Vec::new(), Paths::with_capacity(0, 0));
     let mut known: HashSet<(u32, Vec<u32>)> = HashSet::new();
     let (mut prices, mut than) = (vec![0.0; problem.links()], vec![0.0; problem.flows()]);
+    let mut added = vec![0; problem.flows()];
     for cut in witness {
         interrupt::check()?;
+        let bits: Vec<(u32, u64)> = cut.prices().iter().map(|&(link, price)| (link, price.to_bits())).collect();
+        if asked.contains(&bits) {
+            continue;
+        }
         let is_link = |link: u32| (link as usize) < problem.links();
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, price)| prices[link as usize] = price);
-        cut.factors().iter().for_each(|&(flow, factor)| than[flow as usize] = factor * (1.0 - ROUNDING));
+        let mut is_of_all = true;
+        for &(flow, factor) in cut.factors() {
+            let may_add = added[flow as usize] < MOST;
+            than[flow as usize] = if may_add { factor * (1.0 - ROUNDING) } else { 0.0 };
+            is_of_all &= may_add;
+        }
         let found = all.cheaper(&prices, &than, workers)?;
         check(&found, problem.capacities(), &prices, &than)?;
         for (path, &flow) in found.flows.iter().enumerate() {
             let links = found.paths.links(path);
             if known.insert((flow, links.to_vec())) {
                 flows.push(flow);
+                added[flow as usize] += 1;
                 paths.push(links);
             }
+        }
+        if is_of_all {
+            asked.insert(bits);
         }
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, _)| prices[link as usize] = 0.0);
         cut.factors().iter().for_each(|&(flow, _)| than[flow as usize] = 0.0);

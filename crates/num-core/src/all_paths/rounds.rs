@@ -330,7 +330,7 @@ impl Rounds<'_> {
     fn run_max_min(&mut self, mut problem: Problem) -> Result<OverAllPaths> {
         let Settings { tol, stop, .. } = self.ask.settings;
         let goal = Goal::new(&self.ask.settings);
-        let (mut last, mut solver) = (None, None);
+        let (mut last, mut solver, mut asked) = (None, None, cuts::Asked::new());
         loop {
             interrupt::check()?;
             self.rounds += 1;
@@ -346,7 +346,7 @@ impl Rounds<'_> {
             if problem.is_single_path() {
                 witness = cuts::of_bottlenecks(&problem, &solution.bottlenecks, &solution.rates);
             }
-            let (flows, paths) = cuts::missing(&problem, self.all, &witness, self.workers)?;
+            let (flows, paths) = cuts::missing(&problem, self.all, &witness, &mut asked, self.workers)?;
             self.finishing = finishing.elapsed();
             let is_over = is_over(&solution);
             if flows.is_empty() || is_over {
