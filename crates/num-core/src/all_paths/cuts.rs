@@ -7,9 +7,9 @@
 //! with a factor λ_f > 0 in a cut that has a cheaper one. When none is missing, the same cuts prove the rates over all
 //! paths (`max_min/witness.rs`).
 //!
-//! A round adds no more than a few paths per flow, those of the lowest cuts: the cuts above change once these are there,
-//! and each path is one more that every pivot may look at. Prices that were asked about are not asked about again in
-//! later rounds: the cheapest paths at these prices are there since. Most cuts of the last rounds are known that way.
+//! A round adds no more than a few paths per flow, those of the first cuts: the cuts after these change once the paths
+//! are there, and every row may look at each of them. Prices that were asked about are not asked about again in later
+//! rounds: the cheapest paths at these prices are there since. Most cuts of the last rounds are known that way.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! Max-min for flows with several paths: runs of the simplex method until the witness of one certifies its rates.
 //!
 //! A run that fails, or whose rates are not certified, is repeated with other costs and hence other pivots; a run from
-//! an earlier solution is followed by one from the beginning, in which the paths of that solution come first. The best rates are kept. When stopped early, fixed flows
-//! have their rate, and the others B_f(t) at the current fair share t.
+//! an earlier solution is followed by one from the beginning, in which the paths of that solution come first. The best
+//! rates are kept. When stopped early, fixed flows have their rate, and the others B_f(t) at the current fair share t.
 
 use std::sync::Arc;
 
