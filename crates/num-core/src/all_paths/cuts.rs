@@ -11,7 +11,7 @@
 //! are there, and every row may look at each of them. Prices that were asked about are not asked about again in later
 //! rounds: the cheapest paths at these prices are there since. Most cuts of the last rounds are known that way.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::cheapest_paths::{CheapestPaths, check};
 use crate::error::Result;
@@ -25,8 +25,9 @@ use crate::work::Workers;
 /// Paths of one flow that a round adds at most.
 const MOST: u8 = 4;
 
-/// Prices of cuts, as bits, at which the cheapest path of every flow with a factor is known or was added.
-pub(super) type Asked = HashSet<Vec<(u32, u64)>>;
+/// Prices of cuts, as bits, and the factors of flows, in their order, whose cheapest paths at these prices are known or
+/// were added where they are cheaper than that.
+pub(super) type Asked = HashMap<Vec<(u32, u64)>, Vec<(u32, f64)>>;
 
 /// The paths that are missing under cuts, with their flows: each once, and not all of a flow for which many are. None
 /// are missing if none are returned.
@@ -47,7 +48,11 @@ pub(super) fn missing(
     for cut in witness {
         interrupt::check()?;
         let bits: Vec<(u32, u64)> = cut.prices().iter().map(|&(link, price)| (link, price.to_bits())).collect();
-        if asked.contains(&bits) {
+        let is_known = |known: &Vec<(u32, f64)>| {
+            let most = |flow| known.binary_search_by_key(&flow, |&(flow, _)| flow).map_or(0.0, |place| known[place].1);
+            cut.factors().iter().all(|&(flow, factor)| factor <= most(flow))
+        };
+        if asked.get(&bits).is_some_and(is_known) {
             continue;
         }
         let is_link = |link: u32| (link as usize) < problem.links();
@@ -69,7 +74,9 @@ pub(super) fn missing(
             }
         }
         if is_of_all {
-            asked.insert(bits);
+            let mut factors = cut.factors().to_vec();
+            factors.sort_unstable_by_key(|&(flow, _)| flow);
+            asked.insert(bits, factors);
         }
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, _)| prices[link as usize] = 0.0);
         cut.factors().iter().for_each(|&(flow, _)| than[flow as usize] = 0.0);
