@@ -2,8 +2,8 @@
 //!
 //! Those of water-filling stand in `water_fill/mod.rs`: a link with the part 16 ε of its capacity left is full.
 
-/// Also of derivatives and entries of W⁻¹, the part of its terms that a coefficient of a refined row must exceed, the
-/// part by which a fair share is rounded, and that of its range by which a variable may go below 0 in the ratio test.
+/// Also of derivatives and entries of W⁻¹, the part of its terms that a coefficient of a refined row must exceed, and
+/// the part by which a fair share is rounded.
 pub(super) use crate::tolerances::ROUNDING;
 
 /// Part of the largest price below which a price is 0, and part of its range below which a variable that is negative
@@ -12,7 +12,9 @@ pub(super) const ZERO: f64 = 1e-11;
 /// Part of the largest price of an inequality below which a price is 0: smaller ones are told from rounding, as prices
 /// are refined.
 pub(super) const LEAST_PRICE: f64 = 1e-18;
-/// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less.
+/// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less. Also
+/// that of its range by which a variable may go below 0 in the ratio test: a rate that is given up for it in the end
+/// leaves links idle, which may be much of what a class has beside others.
 pub(super) const REFINED: f64 = 64.0 * f64::EPSILON;
 /// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
 pub(super) const DRIFT: f64 = 1e-10;
