@@ -143,18 +143,21 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
 pub(crate) type LinkPrices = Vec<(u32, f64)>;
 
 /// Max-min rates, and of each level at which flows were fixed links with their prices: any prices prove an inequality
-/// between the rates of flows. No levels with one path per flow. Neither has to be exact.
+/// between the rates of flows. No levels with one path per flow. Neither has to be exact. Goes on from the last search
+/// on these paths, in the place of which the one that has found them stands.
 ///
 /// # Errors
 /// Those of [`max_min`].
-pub(crate) fn rates_and_levels(problem: &Problem) -> Result<(Vec<f64>, Vec<LinkPrices>)> {
-    let mut search = Search::new(problem, None, ABOUT, Arc::new(Ranks::alone()))?.finish()?;
+pub(crate) fn rates_and_levels(problem: &Problem, last: &mut Option<Search>) -> Result<(Vec<f64>, Vec<LinkPrices>)> {
+    let start = last.as_ref().and_then(Search::next_start).map(Arc::new);
+    let mut search = Search::new(problem, start, ABOUT, Arc::new(Ranks::alone()))?.finish()?;
     let (rates, is_link) = (search.rates(), |link: u32| (link as usize) < problem.links());
     let in_units = |level: &Inequality| {
         let priced = level.prices().iter().filter(|(link, price)| is_link(*link) && *price > 0.0);
         priced.map(|&(link, price)| (link, search.caller_price(link, price))).collect()
     };
     let levels = search.witness().iter().map(in_units).collect();
+    *last = Some(search);
     Ok((rates, levels))
 }
 

@@ -8,6 +8,7 @@
 //! floor. It is held there: its rate is kept as those of the others are.
 
 use crate::concurrent_flow::worth;
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::max_min::LinkPrices;
@@ -16,7 +17,10 @@ use crate::presolve::open_paths;
 use crate::problem::Problem;
 
 /// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
-const ROUNDING: f64 = 1e-14;
+const ROUNDING: f64 = 1e-15;
+/// A cut is far from full where no more than this part of its room is paid, and rests after so many rounds.
+const FAR: f64 = 0.99;
+const PATIENCE: usize = 3;
 
 /// An inequality of the rates of the class.
 pub(super) struct Cut {
@@ -26,13 +30,19 @@ pub(super) struct Cut {
     /// What its flows may pay together, and what of that is left above their floors.
     pub(super) room: f64,
     pub(super) left: f64,
+    /// The rounds in which it has been far from full, up to now.
+    far: usize,
 }
 
 impl Cut {
-    /// Whether rates of paths of the class do not satisfy it.
-    fn is_broken(&self, rates: &[f64]) -> bool {
-        let paid: f64 = self.path_prices.iter().zip(rates).map(|(price, rate)| price * rate).sum();
-        paid > self.room
+    /// What rates of paths of the class pay.
+    fn paid(&self, rates: &[f64]) -> f64 {
+        self.path_prices.iter().zip(rates).map(|(price, rate)| price * rate).sum()
+    }
+
+    /// Whether the class is solved without it.
+    pub(super) fn rests(&self) -> bool {
+        self.far >= PATIENCE
     }
 }
 
@@ -107,9 +117,21 @@ impl<'a> Cuts<'a> {
             let mut prices = vec![0.0; self.stage.links()];
             level.iter().for_each(|&(link, price)| prices[link as usize] = price);
             let cut = self.cut(&prices)?;
-            self.known.extend(cut.filter(|cut| cut.is_broken(rates)));
+            self.known.extend(cut.filter(|cut| cut.paid(rates) > cut.room));
         }
         Ok(self.known.len() > known)
+    }
+
+    /// After a round: cuts that are far from full come to rest, but for those that close a path. Returns whether there
+    /// are resting ones that the rates do not satisfy, which do so no longer.
+    pub(super) fn rest(&mut self, rates: &[f64], closes: impl Fn(usize) -> bool) -> bool {
+        let mut are_broken = false;
+        for (number, cut) in self.known.iter_mut().enumerate() {
+            let paid = cut.paid(rates);
+            are_broken |= cut.rests() && paid > cut.room;
+            cut.far = if paid < FAR * cut.room && !closes(number) { cut.far + 1 } else { 0 };
+        }
+        are_broken
     }
 
     fn cut(&self, prices: &[f64]) -> Result<Option<Cut>> {
@@ -124,20 +146,22 @@ impl<'a> Cuts<'a> {
             pacer.did(1 + row.links().len())?;
             path_prices.push(row.sum(&prices));
         }
-        let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0 };
+        let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0, far: 0 };
         self.set_room(&mut cut, &mut pacer)?;
         Ok(Some(cut))
     }
 
-    /// The others pay the least where they fill their paths from the cheapest on.
+    /// The others pay the least where they fill their paths from the cheapest on. What they leave may be 10⁻¹⁰ of all.
     fn set_room(&self, cut: &mut Cut, pacer: &mut Pacer) -> Result<()> {
-        let (mut of_others, mut of_class) = (0.0, 0.0);
+        let (mut left, mut of_class) = (DoubleDouble::default(), 0.0);
+        let links = cut.prices.iter().zip(self.stage.capacities()).filter(|(price, _)| **price > 0.0);
+        links.for_each(|(&price, &capacity)| left.add_product(price, capacity));
         for flow in (0..self.places.len()).filter(|&flow| self.stage.flow_floor(flow) > 0.0) {
             pacer.did(1 + self.open.links(flow).len())?;
             let paid = self.paid(flow, &cut.path_prices);
-            *(if self.is_free(flow) { &mut of_class } else { &mut of_others }) += paid;
+            if self.is_free(flow) { of_class += paid } else { left.add(-paid) }
         }
-        cut.room = (1.0 - of_others).max(0.0) + ROUNDING;
+        cut.room = left.value().max(0.0) + ROUNDING;
         cut.left = (cut.room - of_class).max(0.0);
         Ok(())
     }
@@ -208,8 +232,8 @@ mod tests {
         let pays: f64 = (2..6).map(|path| whole.rates[path] * cut.path_prices[path]).sum();
         assert!(0.0 < pays && pays <= cut.room && cut.room < 1.0, "{pays} of {}", cut.room);
         let fewer: Vec<f64> = [0.0; 2].into_iter().chain(whole.rates[2..].iter().map(|rate| 0.99 * rate)).collect();
-        assert!((worth(&stage, &cut.prices) - 1.0).abs() < 1e-12 && !cut.is_broken(&fewer));
-        assert!(cut.is_broken(&[0.0, 0.0, 1.0, 3.0, 2.0, 3.0]));
+        assert!((worth(&stage, &cut.prices) - 1.0).abs() < 1e-12 && cut.paid(&fewer) < cut.room);
+        assert!(cut.paid(&[0.0, 0.0, 1.0, 3.0, 2.0, 3.0]) > cut.room);
     }
 
     /// Flow 0 leaves flow 2 its floor, and flow 1 leaves flow 3 a tenth more.

@@ -20,9 +20,10 @@ use std::time::Instant;
 
 use super::class_cuts::{Cut, Cuts};
 use super::{Ask, Solution, Status, solve, starved};
+use crate::certify::certify;
 use crate::error::Result;
 use crate::interrupt::Pacer;
-use crate::max_min::rates_and_levels;
+use crate::max_min::{LinkPrices, Search, rates_and_levels};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -132,7 +133,8 @@ fn rounds<T>(
     ask: &Ask,
     mut judge: impl FnMut(Found) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
-    let (began, mut iterations) = (Instant::now(), 0);
+    let (began, mut iterations, mut last) = (Instant::now(), 0, None);
+    let mut inside: Vec<f64> = (0..stage.flows()).map(|flow| stage.flow_floor(flow)).collect();
     for _ in 0..MOST {
         cuts.hold(allowed.least)?;
         let (master, closed) = master(stage, cuts, allowed.least)?;
@@ -144,6 +146,9 @@ fn rounds<T>(
         if ![Status::Optimal, Status::Stalled].contains(&found.status) {
             return Ok(None);
         }
+        if cuts.rest(&found.rates, |cut| closed.iter().any(|closed| closed.link == stage.links() + cut)) {
+            continue;
+        }
         let rate = |flow| match cuts.is_free(flow) {
             true => found.flow_rates[flow],
             // A flow that has failed has lost its floor.
@@ -151,31 +156,73 @@ fn rounds<T>(
             false => stage.flow_floor(flow),
         };
         let demands: Vec<f64> = (0..stage.flows()).map(rate).collect();
-        let (rates, levels) = rates_and_levels(&proportional(stage, cuts, &demands, allowed.preferred)?)?;
-        let carried = stage.flow_rates(&rates)?;
-        let (mut of_class, mut of_others) = (1.0f64, 1.0f64);
-        for flow in (0..stage.flows()).filter(|&flow| demands[flow] > 0.0) {
-            let part = if cuts.is_free(flow) { &mut of_class } else { &mut of_others };
-            *part = part.min(carried[flow] / demands[flow]);
-        }
-        if of_others >= FITS && of_class >= NEARLY_FITS {
-            let (prices, kkt_residual) = prices(stage, &found, cuts, &closed);
-            let is_starved = |&path: &usize| {
-                let flow = stage.group()[path];
-                cuts.is_free(flow as usize) && has_nothing(&found, flow)
-            };
-            let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
-            let answer = judge(Found { rates, prices, starved, kkt_residual, iterations })?;
-            if answer.is_some() || of_class >= FITS {
-                return Ok(answer);
+        let between = |flow: usize| match cuts.is_free(flow) {
+            true => 0.5 * (demands[flow] + inside[flow]),
+            false => demands[flow],
+        };
+        let halfway: Vec<f64> = (0..stage.flows()).map(between).collect();
+        let is_cold = last.is_none();
+        let mut carried = carry(stage, cuts, &halfway, allowed.preferred, &mut last)?;
+        if carried.fits() {
+            inside = halfway;
+            last = last.filter(|_| !is_cold);
+            carried = carry(stage, cuts, &demands, allowed.preferred, &mut last)?;
+            if carried.fits() {
+                let of_class = residual(&master, &found, stage.links())?;
+                let (prices, of_closed) = prices(stage, &found, cuts, &closed);
+                let kkt_residual = of_class.max(of_closed);
+                let is_starved = |&path: &usize| {
+                    let flow = stage.group()[path];
+                    cuts.is_free(flow as usize) && has_nothing(&found, flow)
+                };
+                let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
+                let answer = judge(Found { rates: carried.rates, prices, starved, kkt_residual, iterations })?;
+                if answer.is_some() {
+                    return Ok(answer);
+                }
             }
         }
-        // Otherwise nothing is proven that the rates do not satisfy.
-        if !cuts.add_broken(&levels, &found.rates)? {
-            return Ok(None);
+        // Otherwise nothing is proven that the rates do not satisfy. What goes on from the last rates is less exact.
+        if !cuts.add_broken(&carried.levels, &found.rates)? {
+            if is_cold {
+                return Ok(None);
+            }
+            last = None;
         }
     }
     Ok(None)
+}
+
+/// What is carried of demands.
+struct Carried {
+    rates: Vec<f64>,
+    levels: Vec<LinkPrices>,
+    /// The least part of the rate of a flow of the class, and of another.
+    of_class: f64,
+    of_others: f64,
+}
+
+impl Carried {
+    fn fits(&self) -> bool {
+        self.of_others >= FITS && self.of_class >= NEARLY_FITS
+    }
+}
+
+fn carry(
+    stage: &Problem,
+    cuts: &Cuts<'_>,
+    demands: &[f64],
+    preferred: f64,
+    last: &mut Option<Search>,
+) -> Result<Carried> {
+    let (rates, levels) = rates_and_levels(&proportional(stage, cuts, demands, preferred)?, last)?;
+    let carried = stage.flow_rates(&rates)?;
+    let (mut of_class, mut of_others) = (1.0f64, 1.0f64);
+    for flow in (0..stage.flows()).filter(|&flow| demands[flow] > 0.0) {
+        let part = if cuts.is_free(flow) { &mut of_class } else { &mut of_others };
+        *part = part.min(carried[flow] / demands[flow]);
+    }
+    Ok(Carried { rates, levels, of_class, of_others })
 }
 
 /// The problem whose max-min rates are the demands, where these fit.
@@ -218,7 +265,8 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
     let (mut closed, mut left_out, mut pacer) = (Vec::new(), Vec::new(), Pacer::new());
     for (path, &flow) in stage.group().iter().enumerate() {
         let flow = flow as usize;
-        let of_cuts = cuts.known.iter().zip(stage.links()..).map(|(cut, number)| (number, cut.path_prices[path]));
+        let of_cuts = cuts.known.iter().zip(stage.links()..).filter(|(cut, _)| !cut.rests());
+        let of_cuts = of_cuts.map(|(cut, number)| (number, cut.path_prices[path]));
         let of_cuts = of_cuts.filter(|&(_, price)| price > 0.0 && cuts.is_free(flow));
         let row = stage.paths().row(path).entries().map(|(link, a)| (link as usize, a)).chain(of_cuts);
         let mut narrowest = (f64::INFINITY, 0, 0.0);
@@ -246,10 +294,27 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
     Ok((master.with_paths_closed(&left_out)?, closed))
 }
 
+/// The residual of the rates of the master problem, whose cuts stand after its links. The prices of linear flows do not
+/// follow their rates: what these leave idle of a cut, which may have a room of 10⁻¹⁴, is compared with its links.
+fn residual(master: &Problem, found: &Solution, links: usize) -> Result<f64> {
+    if found.status == Status::Optimal || !master.has_only(Curvature::Linear) {
+        return Ok(found.certificate.kkt_residual);
+    }
+    let (mut capacities, mut idle) = (master.capacities().to_vec(), 0.0f64);
+    for (cut, room) in capacities.iter_mut().enumerate().skip(links) {
+        if found.prices[cut] > 0.0 && found.loads[cut] < *room {
+            idle = idle.max(*room - found.loads[cut]);
+            *room = found.loads[cut];
+        }
+    }
+    let filled = master.clone().with_capacities(capacities)?;
+    Ok(certify(&filled, &found.rates, &found.prices)?.kkt_residual.max(idle))
+}
+
 /// The prices of links: those of the master problem, and of its cuts. What closes a path for a flow that has others
-/// costs as much as the path would have to. And the residual of the rates, with what these paths could have carried.
+/// costs as much as the path would have to. And the residual of what these paths could have carried.
 fn prices(stage: &Problem, found: &Solution, cuts: &Cuts<'_>, closed: &[Closed]) -> (Vec<f64>, f64) {
-    let mut residual = found.certificate.kkt_residual;
+    let mut residual = 0.0f64;
     let (of_links, of_cuts) = found.prices.split_at(stage.links());
     let mut prices = of_links.to_vec();
     let add = |prices: &mut [f64], cut: &Cut, times: f64| {

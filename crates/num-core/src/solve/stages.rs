@@ -24,6 +24,10 @@ use crate::work::interrupt::{self, StopToken};
 /// rounding of others that are preferred.
 const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0.0)];
 
+/// Iterations of a class beside rates of several paths that are kept, before it is tried by cuts: most have no answer
+/// after any number. Where cuts find none it goes on.
+const BEFORE_CUTS: usize = 40;
+
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
     problem.has_priorities() || !ask.tie_costs.is_empty()
@@ -117,13 +121,12 @@ impl Stages<'_> {
             let closed = self.starved(&stage, &is_in)?;
             stage = stage.with_paths_closed(&closed)?;
         }
-        let Some(mut found) = self.run(&stage)? else { return Ok(None) };
-        if found.status == Status::Stalled && self.last.is_some() {
-            found = match is_max_min {
-                true => self.without_starved(&stage, &is_in, found)?,
-                false => self.by_cuts(problem, &stage, &is_in, found)?,
-            };
-        }
+        let found = match self.last {
+            None => self.run(&stage, usize::MAX)?,
+            Some(_) if is_max_min => self.with_or_without_starved(&stage, &is_in)?,
+            Some(_) => self.beside_kept_rates(&stage, &is_in)?,
+        };
+        let Some(mut found) = found else { return Ok(None) };
         // Floors that do not fit end the stages: there is no later one that names the failed flows of its class.
         if found.infeasibility.is_none() {
             found.failed_flows.retain(|&flow| is_in(flow as usize));
@@ -149,31 +152,57 @@ impl Stages<'_> {
         starved::paths(stage, is_in, &last.rates, starved::least(&ask), &ask.settings)
     }
 
-    /// A class of max-min that has stalled, without its starved flows where it is optimal then: the fair shares of many
-    /// that are rounding hide those of the others. They have not failed, and their rates are 0.
-    fn without_starved(
-        &mut self,
-        stage: &Problem,
-        is_in: impl Fn(usize) -> bool,
-        stalled: Solution,
-    ) -> Result<Solution> {
+    /// A class of max-min. Where it stalls, without its starved flows if it is optimal then: the fair shares of many that
+    /// are rounding hide those of the others. They have not failed, and their rates are 0.
+    fn with_or_without_starved(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
+        let Some(stalled) = self.run(stage, usize::MAX)? else { return Ok(None) };
+        if stalled.status != Status::Stalled {
+            return Ok(Some(stalled));
+        }
         let closed = self.starved(stage, is_in)?;
-        let again = if closed.is_empty() { None } else { self.run(&stage.clone().with_paths_closed(&closed)?)? };
-        let Some(found) = again else { return Ok(stalled) };
-        let iterations = stalled.iterations + found.iterations;
-        let trace = [stalled.trace, found.trace].concat();
-        let (failed_flows, status) = (stalled.failed_flows, found.status);
-        Ok(match status {
-            Status::Optimal => Solution { failed_flows, iterations, trace, ..found },
-            Status::Stalled | Status::Infeasible => {
-                self.is_over = false;
-                Solution { failed_flows, iterations, trace, ..stalled }
-            }
-            _ => Solution { status, failed_flows, iterations, trace, ..stalled },
-        })
+        if closed.is_empty() {
+            return Ok(Some(stalled));
+        }
+        let Some(again) = self.run(&stage.clone().with_paths_closed(&closed)?, usize::MAX)? else { return Ok(None) };
+        let (failed_flows, is_better) = (stalled.failed_flows.clone(), again.status == Status::Optimal);
+        Ok(Some(Solution { failed_flows, ..self.after(stalled, again, is_better) }))
     }
 
-    /// A stage of a problem that has stalled beside rates that are kept, by cuts where these find its answer.
+    /// A class beside rates that are kept, by cuts where it has no answer after some iterations.
+    fn beside_kept_rates(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
+        // Cuts take costs as a budget, which is set by the rates found.
+        let may_wait = stage.is_single_path() || stage.has_path_costs();
+        let most = if may_wait { usize::MAX } else { BEFORE_CUTS };
+        let Some(found) = self.run(stage, most)? else { return Ok(None) };
+        let may_go_on = found.status == Status::MaxIterations && most < self.ask.settings.max_iterations;
+        if found.status != Status::Stalled && !may_go_on {
+            return Ok(Some(found));
+        }
+        let found = self.by_cuts(self.problem, stage, is_in, found)?;
+        if !may_go_on || found.status == Status::Optimal {
+            return Ok(Some(found));
+        }
+        let Some(again) = self.run(stage, usize::MAX)? else { return Ok(None) };
+        let gap = |solution: &Solution| solution.certificate.relative_gap;
+        let is_better = again.status == Status::Optimal || gap(&again) < gap(&found);
+        Ok(Some(self.after(found, again, is_better)))
+    }
+
+    /// What has come of a stage that was solved again, with the rates that are better.
+    fn after(&mut self, before: Solution, again: Solution, is_better: bool) -> Solution {
+        let iterations = before.iterations + again.iterations;
+        let trace = [&before.trace[..], &again.trace].concat();
+        let status = match again.status {
+            // The rates before carry the floors: they fit.
+            Status::Infeasible => Status::Stalled,
+            status => status,
+        };
+        self.is_over &= status == again.status;
+        let better = if is_better { again } else { before };
+        Solution { status, iterations, trace, ..better }
+    }
+
+    /// A stage of a problem that has no answer beside rates that are kept, by cuts where these find it.
     fn by_cuts(
         &self,
         problem: &Problem,
@@ -218,7 +247,7 @@ impl Stages<'_> {
         let rates = last.flow_rates.clone();
         let problem = self.problem.clone().with_path_costs(self.ask.tie_costs.clone())?;
         let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
-        if let Some(mut found) = self.run(&stage)? {
+        if let Some(mut found) = self.run(&stage, usize::MAX)? {
             if found.status == Status::Stalled {
                 found = self.by_cuts(&problem, &stage, |_| false, found)?;
             }
@@ -227,12 +256,13 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// Runs one stage in the time that is left.
-    fn run(&mut self, stage: &Problem) -> Result<Option<Solution>> {
+    /// Runs one stage in the time that is left, for so many iterations at most.
+    fn run(&mut self, stage: &Problem, most: usize) -> Result<Option<Solution>> {
         if self.is_over {
             return Ok(None);
         }
         let mut ask = self.ask_in_time();
+        ask.settings.max_iterations = most.min(ask.settings.max_iterations);
         if self.last.is_some() {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
