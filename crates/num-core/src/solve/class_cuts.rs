@@ -251,4 +251,23 @@ mod tests {
         assert_eq!(cuts.held().map(|(flow, _)| flow).collect::<Vec<_>>(), [2]);
         assert!(cuts.known[0].room < 1e-12 && (cuts.known[1].left - 0.1).abs() < 1e-12);
     }
+
+    /// Two flows of the class on a link that a third leaves half of.
+    #[test]
+    fn a_cut_that_is_far_from_full_rests_until_it_is_broken() {
+        let paths = Paths::from_lists([[0], [0], [0]]);
+        let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
+        let stage = problem.stage(|flow| flow > 0, |_| 0.5, vec![]).unwrap();
+        let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
+        cuts.add(&[1.0]).unwrap();
+        for round in 0..PATIENCE {
+            assert!(!cuts.known[0].rests(), "{round}");
+            assert!(!cuts.rest(&[0.0, 0.2, 0.2], |_| false));
+        }
+        assert!(cuts.known[0].rests());
+        assert!(cuts.rest(&[0.0, 0.3, 0.3], |_| false) && !cuts.known[0].rests());
+        for _ in 0..=PATIENCE {
+            assert!(!cuts.rest(&[0.0, 0.2, 0.2], |cut| cut == 0) && !cuts.known[0].rests());
+        }
+    }
 }

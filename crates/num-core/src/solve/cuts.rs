@@ -450,4 +450,18 @@ mod tests {
             assert!((rate - expected).abs() < 1e-8, "{flow_rates:?}");
         }
     }
+
+    /// A cut without room to speak of, which a linear flow leaves idle: that is nothing to its links.
+    #[test]
+    fn what_linear_flows_leave_of_a_cut_is_compared_with_its_links() {
+        let paths = Paths::from_lists([vec![0], vec![0, 1]]);
+        let master = Problem::new(vec![1.0, 1e-12], paths, Linear::new(vec![1.0, 2.0]).unwrap()).unwrap();
+        let mut found = solve(&master, &Ask::default()).unwrap();
+        (found.rates, found.flow_rates, found.loads) = (vec![1.0, 0.0], vec![1.0, 0.0], vec![1.0, 0.0]);
+        (found.prices, found.status) = (vec![1.0, 1.0], Status::Stalled);
+        found.certificate = certify(&master, &found.rates, &found.prices).unwrap();
+        assert!(found.certificate.kkt_residual > 0.1, "{:?}", found.certificate);
+        assert_eq!(residual(&master, &found, 1).unwrap(), 1e-12);
+        assert_eq!(residual(&master, &found, 2).unwrap(), found.certificate.kkt_residual);
+    }
 }
