@@ -8,8 +8,9 @@
 //! paths (`max_min/witness.rs`).
 //!
 //! A round adds no more than a few paths per flow, those of the first cuts: the cuts after these change once the paths
-//! are there, and every row may look at each of them. Prices that were asked about are not asked about again in later
-//! rounds: the cheapest paths at these prices are there since. Most cuts of the last rounds are known that way.
+//! are there, and paths that are of no use cost time in every round. Prices that were asked about in the round before
+//! are not asked about again: the cheapest paths at these prices are there since. Most cuts of the last rounds are known
+//! that way.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,10 +24,10 @@ use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
 /// Paths of one flow that a round adds at most.
-const MOST: u8 = 4;
+const MOST: usize = 4;
 
-/// Prices of cuts, as bits, and the factors of flows, in their order, whose cheapest paths at these prices are known or
-/// were added where they are cheaper than that.
+/// By the prices of a cut of the last round, as bits: flows in order, each with the factor that no path is cheaper than
+/// but those that the problem has. Holds while the problem only gains paths.
 pub(super) type Asked = HashMap<Vec<(u32, u64)>, Vec<(u32, f64)>>;
 
 /// The paths that are missing under cuts, with their flows: each once, and not all of a flow for which many are. None
@@ -45,15 +46,17 @@ pub(super) fn missing(
     let mut known: HashSet<(u32, Vec<u32>)> = HashSet::new();
     let (mut prices, mut than) = (vec![0.0; problem.links()], vec![0.0; problem.flows()]);
     let mut added = vec![0; problem.flows()];
+    let mut now = Asked::new();
     for cut in witness {
         interrupt::check()?;
         let bits: Vec<(u32, u64)> = cut.prices().iter().map(|&(link, price)| (link, price.to_bits())).collect();
-        let is_known = |known: &Vec<(u32, f64)>| {
-            let most = |flow| known.binary_search_by_key(&flow, |&(flow, _)| flow).map_or(0.0, |place| known[place].1);
-            cut.factors().iter().all(|&(flow, factor)| factor <= most(flow))
-        };
-        if asked.get(&bits).is_some_and(is_known) {
-            continue;
+        if let Some(before) = asked.remove(&bits) {
+            let place = |flow| before.binary_search_by_key(&flow, |&(flow, _)| flow).ok();
+            let is_known = |&(flow, factor)| place(flow).is_some_and(|place| factor <= before[place].1);
+            if cut.factors().iter().all(is_known) {
+                now.insert(bits, before);
+                continue;
+            }
         }
         let is_link = |link: u32| (link as usize) < problem.links();
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, price)| prices[link as usize] = price);
@@ -76,11 +79,12 @@ pub(super) fn missing(
         if is_of_all {
             let mut factors = cut.factors().to_vec();
             factors.sort_unstable_by_key(|&(flow, _)| flow);
-            asked.insert(bits, factors);
+            now.insert(bits, factors);
         }
         cut.prices().iter().filter(|(link, _)| is_link(*link)).for_each(|&(link, _)| prices[link as usize] = 0.0);
         cut.factors().iter().for_each(|&(flow, _)| than[flow as usize] = 0.0);
     }
+    *asked = now;
     Ok((flows, paths))
 }
 

@@ -346,9 +346,13 @@ impl Rounds<'_> {
             if problem.is_single_path() {
                 witness = cuts::of_bottlenecks(&problem, &solution.bottlenecks, &solution.rates);
             }
+            let is_over = is_over(&solution);
+            if is_over {
+                // It may be the round before, which lacks the paths that were added since.
+                asked.clear();
+            }
             let (flows, paths) = cuts::missing(&problem, self.all, &witness, &mut asked, self.workers)?;
             self.finishing = finishing.elapsed();
-            let is_over = is_over(&solution);
             if flows.is_empty() || is_over {
                 let Certificate { relative_gap, kkt_residual, .. } = &mut solution.certificate;
                 let residual = match flows.is_empty() {

@@ -144,7 +144,7 @@ pub(crate) type LinkPrices = Vec<(u32, f64)>;
 
 /// Max-min rates, and of each level at which flows were fixed links with their prices: any prices prove an inequality
 /// between the rates of flows. No levels with one path per flow. Neither has to be exact. Goes on from the last search
-/// on these paths, in the place of which the one that has found them stands.
+/// on these paths, which is replaced by the one that has found them.
 ///
 /// # Errors
 /// Those of [`max_min`].

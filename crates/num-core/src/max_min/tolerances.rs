@@ -12,10 +12,11 @@ pub(super) const ZERO: f64 = 1e-11;
 /// Part of the largest price of an inequality below which a price is 0: smaller ones are told from rounding, as prices
 /// are refined.
 pub(super) const LEAST_PRICE: f64 = 1e-18;
-/// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less. Also
-/// that of its range by which a variable may go below 0 in the ratio test: a rate that is given up for it in the end
-/// leaves links idle, which may be much of what a class has beside others.
+/// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less.
 pub(super) const REFINED: f64 = 64.0 * f64::EPSILON;
+/// Part of its range by which a variable may go below 0 in the ratio test. A rate is 0 in the end for one that is below,
+/// and what its links lack then may be much beside what the classes before leave to another.
+pub(super) const BELOW_0: f64 = 64.0 * f64::EPSILON;
 /// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
 pub(super) const DRIFT: f64 = 1e-10;
 /// Entry of I − W W⁻¹ above which W⁻¹ is computed afresh, and not brought to rounding.

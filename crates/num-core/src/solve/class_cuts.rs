@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Where next to nothing is left above what the floors of the class pay at least, no flow that pays has more than its
-//! floor. It is held there: its rate is kept as those of the others are.
+//! floor. It is held there: its rate is kept as those of the others are. A cut that is far from full rests: each costs
+//! what a link does that all paths cross, and many that are nearly parallel leave the class without an answer.
 
 use crate::concurrent_flow::worth;
 use crate::double_double::DoubleDouble;
@@ -15,8 +16,10 @@ use crate::max_min::LinkPrices;
 use crate::paths::Paths;
 use crate::presolve::open_paths;
 use crate::problem::Problem;
+use crate::tolerances;
 
-/// The prices of a cut are those of links that are worth 1 together: what its sums may be off.
+/// The prices of a cut are those of links that are worth 1 together: by how much its room may be too small, as prices
+/// are rounded. A room may be 10⁻¹⁰.
 const ROUNDING: f64 = 1e-15;
 /// A cut is far from full where no more than this part of its room is paid, and rests after so many rounds.
 const FAR: f64 = 0.99;
@@ -117,13 +120,14 @@ impl<'a> Cuts<'a> {
             let mut prices = vec![0.0; self.stage.links()];
             level.iter().for_each(|&(link, price)| prices[link as usize] = price);
             let cut = self.cut(&prices)?;
-            self.known.extend(cut.filter(|cut| cut.paid(rates) > cut.room));
+            // One that is known and full is not broken by the rounding of another sum.
+            self.known.extend(cut.filter(|cut| cut.paid(rates) > cut.room * (1.0 + tolerances::ROUNDING)));
         }
         Ok(self.known.len() > known)
     }
 
     /// After a round: cuts that are far from full come to rest, but for those that close a path. Returns whether there
-    /// are resting ones that the rates do not satisfy, which do so no longer.
+    /// are resting ones that the rates do not satisfy: these rest no longer.
     pub(super) fn rest(&mut self, rates: &[f64], closes: impl Fn(usize) -> bool) -> bool {
         let mut are_broken = false;
         for (number, cut) in self.known.iter_mut().enumerate() {
@@ -151,7 +155,7 @@ impl<'a> Cuts<'a> {
         Ok(Some(cut))
     }
 
-    /// The others pay the least where they fill their paths from the cheapest on. What they leave may be 10⁻¹⁰ of all.
+    /// The others pay the least where they fill their paths from the cheapest on.
     fn set_room(&self, cut: &mut Cut, pacer: &mut Pacer) -> Result<()> {
         let (mut left, mut of_class) = (DoubleDouble::default(), 0.0);
         let links = cut.prices.iter().zip(self.stage.capacities()).filter(|(price, _)| **price > 0.0);
@@ -269,5 +273,31 @@ mod tests {
         for _ in 0..=PATIENCE {
             assert!(!cuts.rest(&[0.0, 0.2, 0.2], |cut| cut == 0) && !cuts.known[0].rests());
         }
+    }
+
+    /// A thousand flows leave a 10⁻¹² of a link, to within three digits.
+    #[test]
+    fn a_small_room_keeps_its_digits() {
+        let (others, left) = (1000, 1e-12);
+        let problem = Problem::new(vec![1.0], Paths::from_lists(vec![[0]; others + 1]), AlphaFair::proportional());
+        let rate = |flow: usize| (1.0 - left) * (flow as f64 + 0.5) / (0.5 * (others * others) as f64);
+        let stage = problem.unwrap().stage(|flow| flow == others, rate, vec![]).unwrap();
+        let mut sum = DoubleDouble::new(1.0);
+        (0..others).for_each(|flow| sum.add(-stage.flow_floor(flow)));
+        let mut cuts = Cuts::new(&stage, |flow| flow == others).unwrap();
+        cuts.add(&[1.0]).unwrap();
+        let room = cuts.known[0].room;
+        assert!((room - sum.value()).abs() <= 1.1 * ROUNDING && room < 1e-10, "{room} for {}", sum.value());
+    }
+
+    #[test]
+    fn a_cut_that_is_known_and_full_is_not_added_again() {
+        let paths = Paths::from_lists([[0], [0], [0]]);
+        let problem = Problem::new(vec![3.0], paths, AlphaFair::proportional()).unwrap();
+        let stage = problem.stage(|flow| flow > 0, |_| 1.1, vec![]).unwrap();
+        let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
+        cuts.add(&[0.7]).unwrap();
+        assert!(!cuts.add_broken(&[vec![(0, 0.7)]], &[0.0, 0.8, 1.1 + 1e-15]).unwrap());
+        assert!(cuts.add_broken(&[vec![(0, 0.7)]], &[0.0, 0.8, 1.1 + 1e-9]).unwrap());
     }
 }

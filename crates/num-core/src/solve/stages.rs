@@ -6,12 +6,15 @@
 //! ```
 //!
 //! Rates that are kept are floors and caps at once, so that splits move for later stages, and every stage has a proof
-//! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did.
+//! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did. Beside rates
+//! of several paths that are kept most classes have no answer after any number of iterations: they are found by cuts
+//! (`cuts.rs`).
 
 use std::time::Instant;
 
 use super::ask::Start;
 use super::cuts::{Allowed, Found};
+use super::goal::Goal;
 use super::{Ask, Observer, PriorityClass, Solution, Solver, Status, cuts, solve_on, starved};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
@@ -24,9 +27,10 @@ use crate::work::interrupt::{self, StopToken};
 /// rounding of others that are preferred.
 const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0.0)];
 
-/// Iterations of a class beside rates of several paths that are kept, before it is tried by cuts: most have no answer
-/// after any number. Where cuts find none it goes on.
+/// Iterations of a class beside rates of several paths that are kept, before it is tried by cuts, in this part of the
+/// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
+const OF_TIME: f64 = 0.5;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -171,20 +175,23 @@ impl Stages<'_> {
     /// A class beside rates that are kept, by cuts where it has no answer after some iterations.
     fn beside_kept_rates(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
         // Cuts take costs as a budget, which is set by the rates found.
-        let may_wait = stage.is_single_path() || stage.has_path_costs();
-        let most = if may_wait { usize::MAX } else { BEFORE_CUTS };
-        let Some(found) = self.run(stage, most)? else { return Ok(None) };
-        let may_go_on = found.status == Status::MaxIterations && most < self.ask.settings.max_iterations;
-        if found.status != Status::Stalled && !may_go_on {
-            return Ok(Some(found));
+        let comes_first = stage.is_single_path() || stage.has_path_costs();
+        let most = if comes_first { usize::MAX } else { BEFORE_CUTS };
+        let Some(before) = self.run(stage, most)? else { return Ok(None) };
+        let may_go_on = before.status == Status::MaxIterations && most < self.ask.settings.max_iterations;
+        if before.status != Status::Stalled && !may_go_on {
+            return Ok(Some(before));
         }
-        let found = self.by_cuts(self.problem, stage, is_in, found)?;
+        let of_time = if may_go_on { OF_TIME } else { 1.0 };
+        let found = self.by_cuts(self.problem, stage, is_in, before, of_time)?;
         if !may_go_on || found.status == Status::Optimal {
             return Ok(Some(found));
         }
-        let Some(again) = self.run(stage, usize::MAX)? else { return Ok(None) };
-        let gap = |solution: &Solution| solution.certificate.relative_gap;
-        let is_better = again.status == Status::Optimal || gap(&again) < gap(&found);
+        let left = self.ask.settings.max_iterations - found.iterations;
+        let Some(again) = self.run(stage, left)? else { return Ok(None) };
+        let goal = Goal::new(&self.ask.settings);
+        let rank = |found: &Solution| goal.rank(found.certificate.relative_gap, found.certificate.kkt_residual);
+        let is_better = rank(&again) < rank(&found);
         Ok(Some(self.after(found, again, is_better)))
     }
 
@@ -202,15 +209,19 @@ impl Stages<'_> {
         Solution { status, iterations, trace, ..better }
     }
 
-    /// A stage of a problem that has no answer beside rates that are kept, by cuts where these find it.
+    /// A stage of a problem that has no answer beside rates that are kept, by cuts where these find it in a part of the
+    /// time that is left.
     fn by_cuts(
-        &self,
+        &mut self,
         problem: &Problem,
         stage: &Problem,
         is_in: impl Fn(usize) -> bool,
-        stalled: Solution,
+        before: Solution,
+        of_time: f64,
     ) -> Result<Solution> {
-        let (ask, mut known) = (self.ask_in_time(), self.prices.clone());
+        let (mut ask, mut known) = (self.ask_in_time(), self.prices.clone());
+        ask.settings.time_limit = ask.settings.time_limit.map(|limit| limit.mul_f64(of_time));
+        let observer = &mut *self.observer;
         let mut find = || {
             for (part, preferred) in ALLOWED {
                 let allowed = Allowed { least: part * starved::least(&ask), preferred };
@@ -221,8 +232,8 @@ impl Stages<'_> {
                     let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
                     Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
                 };
-                let rates = (&mut known, &stalled.rates[..]);
-                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, &ask, judge)? {
+                let rates = (&mut known, &before.rates[..]);
+                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut *observer), judge)? {
                     return Ok(Some(found));
                 }
             }
@@ -233,10 +244,13 @@ impl Stages<'_> {
             None => find(),
         };
         match found {
-            Ok(Some(found)) => Ok(Solution { iterations: stalled.iterations + found.iterations, ..found }),
+            Ok(Some(found)) => {
+                let iterations = before.iterations + found.iterations;
+                Ok(Solution { iterations, trace: before.trace, ..found })
+            }
             // Either the time is up, or a token of the caller has stopped it.
-            Err(Error::Stopped) => interrupt::check().map(|()| stalled),
-            Ok(None) | Err(Error::Unlimited { .. }) => Ok(stalled),
+            Err(Error::Stopped) => interrupt::check().map(|()| before),
+            Ok(None) | Err(Error::Unlimited { .. }) => Ok(before),
             Err(error) => Err(error),
         }
     }
@@ -249,7 +263,7 @@ impl Stages<'_> {
         let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
         if let Some(mut found) = self.run(&stage, usize::MAX)? {
             if found.status == Status::Stalled {
-                found = self.by_cuts(&problem, &stage, |_| false, found)?;
+                found = self.by_cuts(&problem, &stage, |_| false, found, 1.0)?;
             }
             self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
         }

@@ -488,6 +488,26 @@ fn under_a_limit_of_links_it_is_the_optimum_over_all_walks_of_so_many() {
 }
 
 #[test]
+fn max_min_that_a_limit_ends_in_its_second_round_is_not_optimal_over_all_paths() {
+    let link = |from, to, capacity| Link { from, to, capacity };
+    let (u, x, y, w) = (0, 1, 2, 3);
+    let links = vec![link(x, y, 3.0), link(u, x, 9.0), link(u, w, 9.0), link(w, y, 9.0)];
+    let net = named(4, 4, links);
+    let paths = NetworkPaths::new(&net, &[u, x].map(|node: u32| node as usize), &[y as usize; 2]).unwrap();
+    let problem = paths.problem(&net, AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
+    // Both go over the link with 3 at first, and one of them has a way around.
+    let on_l = || Ask::default().with_point(vec![0.0; 4], vec![0.0; 2]);
+    let whole = solve_over_all_paths(&problem, &paths, &on_l(), &mut ()).unwrap();
+    assert_eq!((whole.solution.status, whole.rounds), (Status::Optimal, 2), "{whole}");
+    let mut ends = |settings: Settings| {
+        let found = solve_over_all_paths(&problem, &paths, &on_l().with_settings(settings), &mut ()).unwrap();
+        let (status, gap) = (found.solution.status, found.solution.certificate.relative_gap);
+        assert!(status != Status::Optimal && gap > 0.1, "{found}");
+    };
+    (0..whole.solution.iterations).for_each(|most| ends(Settings::default().with_max_iterations(most)));
+}
+
+#[test]
 fn a_flow_that_its_cap_has_fixed_makes_way_for_one_that_still_rises() {
     // A goes from u over L, which B goes along from x to y, or around it by way of w and z.
     let link = |from, to, capacity| Link { from, to, capacity };

@@ -12,7 +12,7 @@
 use super::Parametric;
 use crate::max_min::basis::NONE;
 use crate::max_min::network::Network;
-use crate::max_min::tolerances::{BROKEN, REFINED, RELIABLE, ROUNDING};
+use crate::max_min::tolerances::{BELOW_0, BROKEN, RELIABLE, ROUNDING};
 
 /// A row that leaves the basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Direction {
             if falls > 0.0 {
                 let step = value.max(0.0) / falls;
                 if step <= nearest {
-                    nearest = nearest.min((value.max(0.0) + REFINED * scale) / falls);
+                    nearest = nearest.min((value.max(0.0) + BELOW_0 * scale) / falls);
                     near.push((leaving, step, falls / change.terms));
                 }
             }

@@ -31,8 +31,9 @@
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
 //! go round in circles. Paths of the basis of an earlier solution cost no more than that part, so that they come first:
 //! 400 pivots in the place of 9500 with 80 new paths of 35 000. Cost of a pivot: O(nonzeros of the inverse), and the
-//! links of the paths that may enter first (`candidates.rs`); some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`),
-//! and a run that breaks off or fails the check is repeated with other costs (`several_paths.rs`).
+//! links of the paths that may enter first (`candidates.rs`); some 1 to 5 pivots per flow. It fails by rounding only.
+//! Every result is checked (`witness.rs`), and a run that breaks off or fails the check is repeated with other costs
+//! (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
 //! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
