@@ -30,7 +30,7 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 /// Iterations of a class beside rates of several paths that are kept, before it is tried by cuts, in this part of the
 /// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
-const OF_TIME: f64 = 0.5;
+const OF_TIME: f64 = 0.8;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {

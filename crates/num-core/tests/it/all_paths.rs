@@ -499,7 +499,7 @@ fn max_min_that_a_limit_ends_in_its_second_round_is_not_optimal_over_all_paths()
     let on_l = || Ask::default().with_point(vec![0.0; 4], vec![0.0; 2]);
     let whole = solve_over_all_paths(&problem, &paths, &on_l(), &mut ()).unwrap();
     assert_eq!((whole.solution.status, whole.rounds), (Status::Optimal, 2), "{whole}");
-    let mut ends = |settings: Settings| {
+    let ends = |settings: Settings| {
         let found = solve_over_all_paths(&problem, &paths, &on_l().with_settings(settings), &mut ()).unwrap();
         let (status, gap) = (found.solution.status, found.solution.certificate.relative_gap);
         assert!(status != Status::Optimal && gap > 0.1, "{found}");
