@@ -9,7 +9,7 @@ import netnum
 pytest.importorskip("networkx")
 
 
-def drawn(name, flows, alpha, *, seed, floors=False, equal=True, classes=2):
+def drawn(name, flows, alpha, *, seed, floors=False, coefficients=False, equal=True, classes=2):
     """Flows between random pairs over four paths, in classes; floors of half of them take half of what there is."""
     rng, net = np.random.default_rng(seed), real_network(name, equal)
     nodes = len(net.node_names)
@@ -18,6 +18,9 @@ def drawn(name, flows, alpha, *, seed, floors=False, equal=True, classes=2):
     paths = net.k_shortest_paths(*ends, 4)[0]
     weights = rng.uniform(0.5, 3, flows)
     utility = netnum.AlphaFair(alpha, weights) if alpha else netnum.Linear(weights)
+    if coefficients:
+        uses = rng.uniform(0.3, 2, len(paths.indices))
+        paths = netnum.Paths(paths.indptr, paths.indices, paths.group, coefficients=uses)
     floor = np.zeros(flows)
     if floors:
         floor = rng.uniform(0.2, 2, flows) * (rng.random(flows) < 0.5)
@@ -55,3 +58,23 @@ def test_throughput_by_classes():
 
 def test_max_min_of_a_class_that_leaves_most_flows_nothing():
     check(drawn("UsCarrier", 1000, np.inf, seed=5, equal=False, classes=3))
+
+
+def test_classes_of_paths_with_coefficients():
+    check(drawn("Uninett2010", 500, 4.0, seed=100, floors=True, coefficients=True))
+    check(drawn("UsCarrier", 500, 0.5, seed=102, coefficients=True, classes=3))
+
+
+def test_a_callback_ends_a_class_by_cuts():
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) < 100
+
+    problem = drawn("Uninett2010", 500, 4.0, seed=100, floors=True, coefficients=True)
+    solution = netnum.solve(problem, callback=callback)
+    assert solution.status == "stopped" and len(seen) < 110, (solution, len(seen))
+    # The first class is done.
+    assert solution.classes[0].status == "optimal"
+    assert (solution.loads <= np.asarray(problem.capacities) * (1 + 1e-9)).all()
