@@ -6,6 +6,7 @@ use super::FeasiblePoint;
 use super::tolerances::{AT_DEMAND, BESIDE_DEMAND, INSTEAD_OF_0, TINY};
 use crate::error::{Error, Result};
 use crate::presolve::{NaturalBlock, Presolved};
+use crate::tolerances::ROUNDING;
 
 /// The best responses of a chunk of flows: what attains V_f.
 #[derive(Default)]
@@ -98,7 +99,8 @@ impl FeasiblePoint<'_> {
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
-                    let is_held = best.rates[place] <= problem.bounds.floors[flow];
+                    // A sum of rates of paths is rounded.
+                    let is_held = best.rates[place] <= problem.bounds.floors[flow] * (1.0 + ROUNDING);
                     let too_much = rate > 0.0 && before[place] < price * (1.0 - AT_DEMAND) && !is_held;
                     let has_room =
                         rate < problem.bounds.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);

@@ -1,7 +1,7 @@
 //! A certificate never promises more than is true, and refuses spoiled rates and prices.
 
 use crate::common;
-use crate::common::{any_problem, close, leaf_spine, solve_with};
+use crate::common::{Deadline, any_problem, close, leaf_spine, solve_with};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -403,6 +403,20 @@ fn more_than_enough_has_no_place_on_a_link_that_another_flow_pays_for() {
         let residual = certify(&problem, &[enough, other], &[f64::powf(other, -9.0)]).unwrap().kkt_residual;
         assert_eq!(residual <= 1e-6, is_right, "{enough}, {residual}");
     }
+}
+
+/// The rates of its two paths add up to the floor, or to the next float.
+#[test]
+fn a_flow_is_held_by_its_floor_whatever_the_sum_of_its_rates_is_rounded_to() {
+    let (floor, mut above) = (0.11384606475913535, 0);
+    for first in (1..100).map(|i| 0.001 * f64::from(i)) {
+        above += usize::from(first + (floor - first) > floor);
+        let paths = Paths::from_lists([[0], [1]]);
+        let problem = Problem::grouped(vec![first, 1.0], paths, vec![0, 0], Deadline { need: 0.01 }).unwrap();
+        let problem = problem.with_flow_floors(vec![floor]).unwrap();
+        certify(&problem, &[first, floor - first], &[1.0, 2.0]).unwrap();
+    }
+    assert!(above > 0);
 }
 
 /// U' = (x + shift)^−a, as a caller writes it.
