@@ -89,7 +89,8 @@ use crate::{hints, path_forms, utility};
 /// priority : array of float, shape (flows,), or dict, optional
 ///     Smaller first: the flows of each priority are allocated in the best way while those of smaller ones keep their
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
-///     Flows for which they leave nothing are among `Solution.failed_flows`. Flows that a dict does not name have 0.
+///     Flows for which they leave nothing are among `Solution.failed_flows`. A class counts the costs of all paths, so
+///     that it pays for the detours of others. Flows that a dict does not name have 0.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional

@@ -43,8 +43,8 @@ impl PriorityClass {
         self.core.status.name()
     }
 
-    /// The sum of the utilities of its flows, less the costs of their paths; the smallest fair share for max-min:
-    /// float.
+    /// The sum of the utilities of its flows; the smallest fair share for max-min: float. Costs count in the objective
+    /// of the solution alone, as splits move for later classes.
     #[getter]
     fn objective(&self) -> f64 {
         self.core.objective
