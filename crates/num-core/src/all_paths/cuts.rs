@@ -9,8 +9,8 @@
 //!
 //! A round adds no more than a few paths per flow, those of the first cuts: the cuts after these change once the paths
 //! are there, and paths that are of no use cost time in every round. Prices that were asked about in the round before
-//! are not asked about again: the cheapest paths at these prices are there since. Most cuts of the last rounds are known
-//! that way.
+//! are not asked about again: the cheapest paths at these prices are there since. Most cuts of the last rounds are
+//! known that way.
 
 use std::collections::{HashMap, HashSet};
 

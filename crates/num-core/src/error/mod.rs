@@ -183,7 +183,7 @@ pub enum Error {
         flow: usize,
     },
     /// A flow without a demand, where the demands are to be carried.
-    #[error("flow {flow} has no demand, expected a finite flow cap of every flow, as with_flow_caps(demands) sets them")]
+    #[error("flow {flow} has no demand, expected a finite flow cap of every flow, as with_flow_caps sets them")]
     NoDemand {
         /// Index of the flow.
         flow: usize,

@@ -14,8 +14,8 @@ pub(super) const ZERO: f64 = 1e-11;
 pub(super) const LEAST_PRICE: f64 = 1e-18;
 /// Part of its terms that a violation of a sum of cuts, or what removes it, must exceed: prices are exact to less.
 pub(super) const REFINED: f64 = 64.0 * f64::EPSILON;
-/// Part of its range by which a variable may go below 0 in the ratio test. A rate is 0 in the end for one that is below,
-/// and what its links lack then may be much beside what the classes before leave to another.
+/// Part of its range by which a variable may go below 0 in the ratio test. Such a rate is 0 in the end, and what its
+/// links lack then may be much beside what the classes before leave to another.
 pub(super) const BELOW_0: f64 = 64.0 * f64::EPSILON;
 /// Part of a full link's capacity by which its load may be off before W⁻¹ is computed afresh.
 pub(super) const DRIFT: f64 = 1e-10;

@@ -16,8 +16,8 @@
 //! Splits decide what paths cost. Costs are therefore loads of one more link, whose capacity is a budget, and what is
 //! left of that is the rate of one more flow of the class, worth 1 per unit: a problem without costs.
 //!
-//! Source: Benders, *Partitioning procedures for solving mixed-variables programming problems*, Numer. Math. 1962; rates
-//! between those that fit and those that do not: Ben-Ameur and Neto, *Acceleration of cutting-plane and column
+//! Source: Benders, *Partitioning procedures for solving mixed-variables programming problems*, Numer. Math. 1962;
+//! rates between those that fit and those that do not: Ben-Ameur and Neto, *Acceleration of cutting-plane and column
 //! generation algorithms*, Networks 2007.
 
 use std::time::Instant;
@@ -77,8 +77,8 @@ struct Closed {
 }
 
 /// The answer of a stage for the flows of a class, if it is found, given prices that are cuts, to which those found are
-/// added, rates of all paths that may be far from it, and what is allowed. The observer sees the rounds one by one. What fits but for little is an answer if the
-/// judge says so.
+/// added, rates of all paths that may be far from it, and what is allowed. The observer sees the rounds one by one.
+/// What fits but for little is an answer if the judge says so.
 ///
 /// # Errors
 /// Those of [`solve`], and [`Error::Stopped`](crate::Error::Stopped).
