@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Rates that are kept are floors and caps at once, so that splits move for later stages, and every stage has a proof
-//! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did. Beside rates
-//! of several paths that are kept most classes have no answer after any number of iterations: they are found by cuts
-//! (`cuts.rs`).
+//! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did. Beside
+//! rates of several paths that are kept most classes have no answer after any number of iterations: they are found by
+//! cuts (`cuts.rs`).
 
 use std::time::Instant;
 
@@ -156,8 +156,8 @@ impl Stages<'_> {
         starved::paths(stage, is_in, &last.rates, starved::least(&ask), &ask.settings)
     }
 
-    /// A class of max-min. Where it stalls, without its starved flows if it is optimal then: the fair shares of many that
-    /// are rounding hide those of the others. They have not failed, and their rates are 0.
+    /// A class of max-min. Where it stalls, without its starved flows if it is optimal then: the fair shares of many
+    /// that are rounding hide those of the others. They have not failed, and their rates are 0.
     fn with_or_without_starved(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
         let Some(stalled) = self.run(stage, usize::MAX)? else { return Ok(None) };
         if stalled.status != Status::Stalled {
