@@ -256,12 +256,16 @@ mod tests {
         assert!(cuts.known[0].room < 1e-12 && (cuts.known[1].left - 0.1).abs() < 1e-12);
     }
 
-    /// Two flows of the class on a link that a third leaves half of.
+    /// Two flows of the class on a link, of which a third keeps a rate.
+    fn beside(kept: f64, capacity: f64) -> Problem {
+        let paths = Paths::from_lists([[0], [0], [0]]);
+        let problem = Problem::new(vec![capacity], paths, AlphaFair::proportional()).unwrap();
+        problem.stage(|flow| flow > 0, |_| kept, vec![]).unwrap()
+    }
+
     #[test]
     fn a_cut_that_is_far_from_full_rests_until_it_is_broken() {
-        let paths = Paths::from_lists([[0], [0], [0]]);
-        let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
-        let stage = problem.stage(|flow| flow > 0, |_| 0.5, vec![]).unwrap();
+        let stage = beside(0.5, 1.0);
         let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
         cuts.add(&[1.0]).unwrap();
         for round in 0..PATIENCE {
@@ -292,9 +296,7 @@ mod tests {
 
     #[test]
     fn a_cut_that_is_known_and_full_is_not_added_again() {
-        let paths = Paths::from_lists([[0], [0], [0]]);
-        let problem = Problem::new(vec![3.0], paths, AlphaFair::proportional()).unwrap();
-        let stage = problem.stage(|flow| flow > 0, |_| 1.1, vec![]).unwrap();
+        let stage = beside(1.1, 3.0);
         let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
         cuts.add(&[0.7]).unwrap();
         assert!(!cuts.add_broken(&[vec![(0, 0.7)]], &[0.0, 0.8, 1.1 + 1e-15]).unwrap());

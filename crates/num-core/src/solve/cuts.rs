@@ -81,7 +81,7 @@ struct Closed {
 /// What fits but for little is an answer if the judge says so.
 ///
 /// # Errors
-/// Those of [`solve`], and [`Error::Stopped`](crate::Error::Stopped).
+/// Those of [`solve_on`], and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn class<T>(
     stage: &Problem,
     is_in: impl Fn(usize) -> bool,
@@ -169,7 +169,9 @@ fn rounds<T>(
         let mut carried = carry(stage, cuts, &halfway, allowed.preferred, &mut last)?;
         if carried.fits() {
             inside = std::mem::take(&mut carried.flow_rates);
-            last = last.filter(|_| !is_cold);
+            if is_cold {
+                last = None;
+            }
             carried = carry(stage, cuts, &demands, allowed.preferred, &mut last)?;
             if carried.fits() {
                 let of_class = residual(&master, &found, stage.links(), ask.settings.stop)?;
@@ -382,6 +384,13 @@ mod tests {
 
     const ALLOWED: Allowed = Allowed { least: 1e-6, preferred: 0.0 };
 
+    /// What cuts find for a class, given the prices of the first.
+    fn by_cuts(stage: &Problem, is_in: impl Fn(usize) -> bool, mut known: Vec<Vec<f64>>) -> Found {
+        let ask = Ask::from(Settings::default().with_tol(1e-9));
+        let found = class(stage, is_in, (&mut known, &[]), ALLOWED, (&ask, &mut ()), |found| Ok(Some(found)));
+        found.unwrap().unwrap()
+    }
+
     /// Flows around a ring, each both ways, every second one of the class; the others have rates that leave room.
     fn ring(links: u32, flows: u32) -> Problem {
         let paths = (0..flows).flat_map(|flow| {
@@ -404,16 +413,7 @@ mod tests {
             let stage = ring(links, flows);
             let ask = Ask::from(Settings::default().with_tol(1e-9));
             let whole = solve(&stage, &ask).unwrap();
-            let found = class(
-                &stage,
-                |flow| flow % 2 == 1,
-                (&mut Vec::new(), &[]),
-                ALLOWED,
-                (&ask, &mut ()),
-                |found| Ok(Some(found)),
-            )
-            .unwrap()
-            .unwrap();
+            let found = by_cuts(&stage, |flow| flow % 2 == 1, vec![]);
             let flow_rates = stage.flow_rates(&found.rates).unwrap();
             for (flow, (rate, expected)) in flow_rates.iter().zip(&whole.flow_rates).enumerate() {
                 assert!((rate / expected - 1.0).abs() < 1e-3, "flow {flow} of {flows}: {rate} for {expected}");
@@ -429,12 +429,7 @@ mod tests {
         let paths = Paths::from_lists([[0], [1], [0], [2]]);
         let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], Linear::new(1.0).unwrap()).unwrap();
         let stage = problem.stage(|flow| flow == 1, |_| 2.0, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
-        let ask = Ask::from(Settings::default().with_tol(1e-9));
-        let mut known = vec![vec![1.0, 1.0, 0.0]];
-        let found =
-            class(&stage, |flow| flow == 1, (&mut known, &[]), ALLOWED, (&ask, &mut ()), |found| Ok(Some(found)))
-                .unwrap()
-                .unwrap();
+        let found = by_cuts(&stage, |flow| flow == 1, vec![vec![1.0, 1.0, 0.0]]);
         let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
         assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
         assert!(found.kkt_residual < 1e-6, "{}", found.kkt_residual);
@@ -451,18 +446,7 @@ mod tests {
         let rate = |flow: usize| if flow == 0 { 1.5 } else { problem.flow_floor(flow) };
         let stage = problem.stage(|flow| (1..4).contains(&flow), rate, vec![0.75, 0.75, 0.25, 0.25, 0.0, 0.0, 0.0]);
         let stage = stage.unwrap();
-        let ask = Ask::from(Settings::default().with_tol(1e-9));
-        let mut known = vec![vec![1.0, 1.0, 0.0, 0.0]];
-        let found = class(
-            &stage,
-            |flow| (1..4).contains(&flow),
-            (&mut known, &[]),
-            ALLOWED,
-            (&ask, &mut ()),
-            |found| Ok(Some(found)),
-        )
-        .unwrap()
-        .unwrap();
+        let found = by_cuts(&stage, |flow| (1..4).contains(&flow), vec![vec![1.0, 1.0, 0.0, 0.0]]);
         let flow_rates = stage.flow_rates(&found.rates).unwrap();
         let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
         assert!(certificate.relative_gap < 1e-6 && found.starved.is_empty(), "{certificate:?}");
