@@ -234,10 +234,12 @@ fn carry(
 
 /// The problem whose max-min rates are the demands, where these fit.
 fn proportional(stage: &Problem, cuts: &Cuts<'_>, demands: &[f64], preferred: f64) -> Result<Problem> {
+    // A flow of the class that has next to no more than its floor keeps that as the others do.
+    let is_above_floor = |flow: usize, demand: f64| demand * (1.0 - preferred) > stage.flow_floor(flow);
     let weight = |(flow, &demand): (usize, &f64)| match cuts.is_free(flow) {
         _ if demand == 0.0 => 1.0,
-        true => demand,
-        false => (1.0 + preferred) * demand,
+        true if is_above_floor(flow, demand) => demand,
+        _ => (1.0 + preferred) * demand,
     };
     let weights: Vec<f64> = demands.iter().enumerate().map(weight).collect();
     let plain = stage.clone().with_flow_floors(vec![0.0; stage.flows()])?;
