@@ -45,6 +45,8 @@ const BUDGETS: [f64; 3] = [2.0, 1e2, 1e4];
 const ENOUGH: f64 = 1e-3;
 /// The master problem is solved to this part of the tolerance: what it leaves is not all.
 const OF_TOLERANCE: f64 = 0.1;
+/// Iterations for a master problem, at most.
+const OF_MASTER: usize = 100;
 
 /// An answer for a class.
 pub(super) struct Found {
@@ -137,17 +139,21 @@ fn rounds<T>(
     (ask, observer): (&Ask, &mut dyn Observer),
     mut judge: impl FnMut(Found) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
-    let (began, mut iterations, mut last) = (Instant::now(), 0, None);
+    let (began, mut iterations, mut last, mut is_coarse) = (Instant::now(), 0, None, true);
     let mut inside: Vec<f64> = (0..stage.flows()).map(|flow| stage.flow_floor(flow)).collect();
     for _ in 0..MOST {
         cuts.hold(allowed.least)?;
         let (master, closed) = master(stage, cuts, allowed.least)?;
         let mut settings = ask.settings.clone().with_tol(OF_TOLERANCE * ask.settings.tol);
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+        settings.max_iterations = settings.max_iterations.min(OF_MASTER);
+        if is_coarse {
+            settings.stop = Stop::Gap;
+        }
         let (found, _) = solve_on(&master, &ask.cold().with_settings(settings), observer, None)?;
         iterations += found.iterations;
         // What is not optimal has cuts, too.
-        if ![Status::Optimal, Status::Stalled].contains(&found.status) {
+        if ![Status::Optimal, Status::Stalled, Status::MaxIterations].contains(&found.status) {
             return Ok(None);
         }
         if cuts.rest(&found.rates, |cut| closed.iter().any(|closed| closed.link == stage.links() + cut)) {
@@ -165,31 +171,39 @@ fn rounds<T>(
             false => demands[flow],
         };
         let halfway: Vec<f64> = (0..stage.flows()).map(between).collect();
-        let is_cold = last.is_none();
-        let mut carried = carry(stage, cuts, &halfway, allowed.preferred, &mut last)?;
-        if carried.fits() {
-            inside = std::mem::take(&mut carried.flow_rates);
-            if is_cold {
-                last = None;
-            }
-            carried = carry(stage, cuts, &demands, allowed.preferred, &mut last)?;
+        loop {
+            let is_cold = last.is_none();
+            let mut carried = carry(stage, cuts, &halfway, allowed.preferred, &mut last)?;
             if carried.fits() {
-                let of_class = residual(&master, &found, stage.links(), ask.settings.stop)?;
-                let (prices, of_closed) = prices(stage, &found, cuts, &closed);
-                let kkt_residual = of_class.max(of_closed).max(1.0 - carried.of_class);
-                let is_starved = |&path: &usize| {
-                    let flow = stage.group()[path];
-                    cuts.is_free(flow as usize) && has_nothing(&found, flow)
-                };
-                let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
-                let answer = judge(Found { rates: carried.rates, prices, starved, kkt_residual, iterations })?;
-                if answer.is_some() {
-                    return Ok(answer);
+                inside = std::mem::take(&mut carried.flow_rates);
+                if is_cold {
+                    last = None;
+                }
+                carried = carry(stage, cuts, &demands, allowed.preferred, &mut last)?;
+                if carried.fits() && is_coarse {
+                    is_coarse = false;
+                    break;
+                }
+                if carried.fits() {
+                    let of_class = residual(&master, &found, stage.links(), ask.settings.stop)?;
+                    let (prices, of_closed) = prices(stage, &found, cuts, &closed);
+                    let kkt_residual = of_class.max(of_closed).max(1.0 - carried.of_class);
+                    let is_starved = |&path: &usize| {
+                        let flow = stage.group()[path];
+                        cuts.is_free(flow as usize) && has_nothing(&found, flow)
+                    };
+                    let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
+                    let answer = judge(Found { rates: carried.rates, prices, starved, kkt_residual, iterations })?;
+                    if answer.is_some() {
+                        return Ok(answer);
+                    }
                 }
             }
-        }
-        // Otherwise nothing is proven that the rates do not satisfy. What goes on from the last rates is less exact.
-        if !cuts.add_broken(&carried.levels, &found.rates)? {
+            if cuts.add_broken(&carried.levels, &found.rates)? {
+                is_coarse = true;
+                break;
+            }
+            // Otherwise nothing is proven that the rates do not satisfy. What goes on from the last rates is less exact.
             if is_cold {
                 return Ok(None);
             }
