@@ -94,7 +94,7 @@ impl Problem {
             flow_floors: longer(&self.flow_floors, 0.0),
             path_costs: Arc::default(),
             priorities: longer(&self.priorities, 0.0),
-            carrying: Arc::default(),
+            carrying: longer(&self.carrying, 0.0),
             reaches: longer(&self.reaches, f64::INFINITY),
             blocks: Arc::new([&self.blocks[..], &[left]].concat()),
         })

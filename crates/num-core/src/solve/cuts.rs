@@ -96,7 +96,8 @@ pub(super) fn class<T>(
         return without_costs(stage, is_in, known, allowed, (ask, observer), judge);
     }
     let mut known: Vec<Vec<f64>> = known.iter().map(|prices| [&prices[..], &[1.0]].concat()).collect();
-    let paid: f64 = rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum();
+    let cost = |rates: &[f64]| -> f64 { rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum() };
+    let paid = cost(rates).max(cost(stage.carrying()));
     for budget in BUDGETS.map(|times| times * paid).into_iter().filter(|budget| *budget > 0.0) {
         let as_link = stage.with_costs_as_link(budget)?;
         let is_in = |flow: usize| flow == stage.flows() || is_in(flow);

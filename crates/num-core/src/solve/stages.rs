@@ -175,7 +175,7 @@ impl Stages<'_> {
     /// A class beside rates that are kept, by cuts where it has no answer after some iterations.
     fn beside_kept_rates(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
         // Cuts take costs as a budget, which is set by the rates found.
-        let comes_first = stage.is_single_path() || stage.has_path_costs();
+        let comes_first = stage.is_single_path();
         let most = if comes_first { usize::MAX } else { BEFORE_CUTS };
         let Some(before) = self.run(stage, most)? else { return Ok(None) };
         let may_go_on = before.status == Status::MaxIterations && most < self.ask.settings.max_iterations;
