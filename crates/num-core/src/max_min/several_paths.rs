@@ -129,12 +129,14 @@ impl SeveralPaths {
     /// Keeps what was found if it is the best. Returns whether it will do.
     fn judge(&mut self, found: Found) -> Result<bool> {
         let residual = network_residual(&self.network, &self.frame.through, &found.rates, &found.witness)?;
+        // A run that breaks off before its first level is no answer, however little is asked for.
+        let enough = if found.witness.is_empty() { PROVEN } else { self.enough };
         if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
             self.best = Some((found, residual));
         }
         let is_near = self.best.as_ref().is_some_and(|(_, least)| *least <= ACCEPTABLE);
         let most = if is_near { RUNS_WHERE_NEAR } else { RUNS };
-        Ok(self.runs >= most || residual <= self.enough)
+        Ok(self.runs >= most || residual <= enough)
     }
 
     /// Brings the rates of the run so far to rounding, once after it has gone on: it goes on from there.
