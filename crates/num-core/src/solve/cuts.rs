@@ -79,8 +79,9 @@ struct Closed {
 }
 
 /// The answer of a stage for the flows of a class, if it is found, given prices that are cuts, to which those found are
-/// added, rates of all paths that may be far from it, and what is allowed. The observer sees the rounds one by one.
-/// What fits but for little is an answer if the judge says so.
+/// added (where paths have costs with that of a budget behind those of the links), rates of all paths that may be far
+/// from it, and what is allowed. The observer sees the rounds one by one. What fits but for little is an answer if the
+/// judge says so.
 ///
 /// # Errors
 /// Those of [`solve_on`], and [`Error::Stopped`](crate::Error::Stopped).
@@ -95,14 +96,15 @@ pub(super) fn class<T>(
     if !stage.has_path_costs() {
         return without_costs(stage, is_in, known, allowed, (ask, observer), judge);
     }
-    let mut known: Vec<Vec<f64>> = known.iter().map(|prices| [&prices[..], &[1.0]].concat()).collect();
-    let cost = |rates: &[f64]| -> f64 { rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum() };
+    known.iter_mut().for_each(|prices| prices.resize(stage.links() + 1, 1.0));
+    let cost =
+        |rates: &[f64]| -> f64 { rates.iter().enumerate().map(|(path, rate)| stage.path_cost(path) * rate).sum() };
     let paid = cost(rates).max(cost(stage.carrying()));
     for budget in BUDGETS.map(|times| times * paid).into_iter().filter(|budget| *budget > 0.0) {
         let as_link = stage.with_costs_as_link(budget)?;
         let is_in = |flow: usize| flow == stage.flows() || is_in(flow);
         let mut is_enough = true;
-        let answer = without_costs(&as_link, is_in, &mut known, allowed, (ask, &mut *observer), |mut found: Found| {
+        let answer = without_costs(&as_link, is_in, known, allowed, (ask, &mut *observer), |mut found: Found| {
             is_enough = found.rates[stage.paths().len()] > ENOUGH * budget;
             found.rates.truncate(stage.paths().len());
             found.prices.truncate(stage.links());

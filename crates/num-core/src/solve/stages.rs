@@ -10,12 +10,13 @@
 //! rates of several paths that are kept most classes have no answer after any number of iterations: they are found by
 //! cuts (`cuts.rs`).
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::ask::Start;
 use super::cuts::{Allowed, Found};
 use super::goal::Goal;
-use super::{Ask, Observer, PriorityClass, Solution, Solver, Status, cuts, solve_on, starved};
+use super::{Ask, Cadence, Observer, PriorityClass, Progress, Solution, Solver, Status, cuts, solve_on, starved};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::problem::Problem;
@@ -30,7 +31,7 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 /// Iterations of a class beside rates of several paths that are kept, before it is tried by cuts, in this part of the
 /// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
-const OF_TIME: f64 = 0.8;
+const OF_TIME: f64 = 0.6;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -184,7 +185,7 @@ impl Stages<'_> {
         }
         let of_time = if may_go_on { OF_TIME } else { 1.0 };
         let found = self.by_cuts(self.problem, stage, is_in, before, of_time)?;
-        if !may_go_on || found.status == Status::Optimal {
+        if !may_go_on || self.is_over || found.status == Status::Optimal {
             return Ok(Some(found));
         }
         let left = self.ask.settings.max_iterations - found.iterations;
@@ -221,7 +222,7 @@ impl Stages<'_> {
     ) -> Result<Solution> {
         let (mut ask, mut known) = (self.ask_in_time(), self.prices.clone());
         ask.settings.time_limit = ask.settings.time_limit.map(|limit| limit.mul_f64(of_time));
-        let observer = &mut *self.observer;
+        let mut observer = Watched { observer: &mut *self.observer, has_stopped: false };
         let mut find = || {
             for (part, preferred) in ALLOWED {
                 let allowed = Allowed { least: part * starved::least(&ask), preferred };
@@ -233,7 +234,7 @@ impl Stages<'_> {
                     Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
                 };
                 let rates = (&mut known, &before.rates[..]);
-                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut *observer), judge)? {
+                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut observer), judge)? {
                     return Ok(Some(found));
                 }
             }
@@ -243,7 +244,9 @@ impl Stages<'_> {
             Some(limit) => StopToken::with_timeout(limit).scope(find),
             None => find(),
         };
+        self.is_over |= observer.has_stopped;
         match found {
+            Ok(None) if self.is_over => Ok(Solution { status: Status::Stopped, ..before }),
             Ok(Some(found)) => {
                 let iterations = before.iterations + found.iterations;
                 Ok(Solution { iterations, trace: before.trace, ..found })
@@ -339,6 +342,24 @@ impl Stages<'_> {
                 ..Solution::unsolved(self.problem, self.began.elapsed())
             }
         });
+    }
+}
+
+/// An observer, and whether it has ended the solve.
+struct Watched<'a> {
+    observer: &'a mut dyn Observer,
+    has_stopped: bool,
+}
+
+impl Observer for Watched<'_> {
+    fn cadence(&self) -> Cadence {
+        self.observer.cadence()
+    }
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let control = self.observer.observe(progress);
+        self.has_stopped |= control.is_break();
+        control
     }
 }
 
