@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from . import _hints
-from ._core import MethodError, Problem
+from ._core import MethodError, Problem, methods
 from ._messages import did_you_mean
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'")
@@ -39,11 +39,19 @@ def unexpected(label: str, name: str, function: Any = None) -> TypeError:
 
 
 def refuse_options(function: str, options: Iterable[str]) -> None:
-    """Refuses options of a method that are none, where the table knows which argument is meant."""
+    """Refuses options that no method has. Of those that are near to one, `solve` says which the method has."""
+    known = {option for method in methods().values() for option in method["options"]}
     for name in options:
+        if name in known:
+            continue
         error = no_option(function, name)
         if error is not None:
             raise error
+        if did_you_mean(name, sorted(known)):
+            continue
+        names = parameters(_called(function))
+        answer = did_you_mean(name, names) or f"it takes {', '.join(names)}, and the options of methods"
+        raise MethodError(f"{function} has no {name!r}: {answer}")
 
 
 def no_option(function: str, name: str) -> MethodError | None:

@@ -444,6 +444,9 @@ def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
         (netnum.failure_study, "k", "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))"),
         (netnum.upgrade_study, "n_jobs", "`threads=`"),
         (netnum.failure_study, "trace", "netnum.solve takes it, for one problem"),
+        (netnum.failure_study, "failure", "did you mean 'failures'?"),
+        (netnum.upgrade_study, "upgrade", "did you mean 'upgrades'?"),
+        (netnum.upgrade_study, "zebra", "it takes problem, upgrades, method, added, check, tol, "),
     ],
 )
 def test_a_keyword_that_a_study_lacks_is_answered_before_anything_is_solved(ring, study, keyword, answer):

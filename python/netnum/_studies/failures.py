@@ -62,7 +62,7 @@ class FailureStudy(Study):
     """The flows that have no path left, per scenario."""
     starved: tuple[NDArray[np.int64], ...]
     """The flows that have a path left, and that the classes before them or the floors of others leave nothing, per
-    scenario. Of a utility that is finite at 0, those that are in `Solution.failed_flows`."""
+    scenario."""
     common_flows: NDArray[np.int64]
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
@@ -72,8 +72,8 @@ class FailureStudy(Study):
     of all demands, or the utilization."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,), -inf where a flow is starved that is worth that at
-    a rate of 0. For max-min problems the smallest fair share. With
-    another `objective` the fraction or the utilization of the demands that are served there."""
+    a rate of 0. For max-min problems the smallest fair share. With another `objective` the fraction or the utilization
+    of the demands that are served there."""
     worst_ratio_before: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it serves
     and that have a path left: shape (scenarios,), nan where none of them has a demand."""
