@@ -651,6 +651,21 @@ KEYWORDS: dict[str, dict[str, str]] = {
             ),
         )
     },
+    **{
+        function: {
+            **dict.fromkeys(
+                ("demands", "demand", "volumes", "traffic", "flow_cap", "flow_caps"),
+                f"demands are the problem's flow_cap: {function}(netnum.Problem(net, demands)) of volumes by pair, "
+                f"{function}(problem.with_flow_caps(demands)) of one per flow",
+            ),
+            "capacities": "`problem.with_capacities(capacities)` is the problem with others",
+            **dict.fromkeys(
+                ("method", "tol", "stop", "max_iterations", "warm_start", "threads"),
+                "the answer is exact, by one method, and takes no settings of solve",
+            ),
+        }
+        for function in ("concurrent_flow", "min_utilization")
+    },
     "Sensitivity.jvp": {
         "link_cost": "costs are those of paths: `path_cost=problem.with_link_costs(link_cost).path_cost`",
         "priority": "each class is a problem by itself, with the rates of the others as floors and caps",
