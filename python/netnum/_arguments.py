@@ -40,16 +40,16 @@ def unexpected(label: str, name: str, function: Any = None) -> TypeError:
 
 def refuse_options(function: str, options: Iterable[str]) -> None:
     """Refuses options that no method has. Of those that are near to one, `solve` says which the method has."""
+    names = parameters(_called(function))
     known = {option for method in methods().values() for option in method["options"]}
     for name in options:
-        if name in known:
+        if name in known or name in names:
             continue
         error = no_option(function, name)
         if error is not None:
             raise error
         if did_you_mean(name, sorted(known)):
             continue
-        names = parameters(_called(function))
         answer = did_you_mean(name, names) or f"it takes {', '.join(names)}, and the options of methods"
         raise MethodError(f"{function} has no {name!r}: {answer}")
 

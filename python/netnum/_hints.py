@@ -474,6 +474,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
     "link_cost": ("cost", "costs", "link_costs", "latency"),
     "path_cost": ("path_costs",),
+    "path_costs": ("path_cost", "cost", "costs"),
     "priority": ("priorities", "classes", "class_", "precedence"),
     "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
@@ -489,6 +490,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "bounds",
     ),
     "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
+    "flow_floors": ("flow_floor", "floor", "floors", "min_rate", "min_rates", "guarantees"),
     "flows": ("n", "num_flows", "n_flows", "count"),
     "group": ("groups", "flows", "flow", "flow_of_path"),
     "k": ("K", "n", "num_paths", "n_paths", "count", "ports"),
@@ -598,6 +600,18 @@ KEYWORDS: dict[str, dict[str, str]] = {
             "split": "`net.ecmp_split(pairs)` splits every flow evenly over its shortest paths",
         }
         for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
+    },
+    "solve_many": {
+        **dict.fromkeys(("verbose", "disp"), "`progress=True` shows a bar"),
+        **dict.fromkeys(("trace", "callback", "tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one"),
+        **dict.fromkeys(
+            ("rate_cap", "rate_caps", "utility", "utilities", "priority", "group"),
+            "problems that differ in it are a list: netnum.solve_many([one, other])",
+        ),
+        **dict.fromkeys(
+            ("link_cost", "link_costs"),
+            "costs are those of paths: a row of `path_costs=` is problem.with_link_costs(link_cost).path_cost",
+        ),
     },
     "solve": {
         "verbose": "`progress=True` shows a bar",

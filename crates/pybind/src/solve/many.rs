@@ -25,6 +25,7 @@ use crate::all_paths::Begun;
 use crate::by_name::Each;
 use crate::detach::{self, EnterRust, PAUSE};
 use crate::error::{about, raise, setting, wrong_type};
+use crate::hints;
 use crate::numbers;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -123,6 +124,9 @@ pub(crate) fn solve_many<'py>(
     executor: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
+    if let Some(keywords) = keywords {
+        hints::refuse_options(py, "solve_many", keywords)?;
+    }
     let mut how = How::of(method, keywords)?;
     let work = Work::of(problems, [flow_caps, flow_floors, path_costs, capacities], how.keywords.warm_start.as_ref())?;
     let progress = how.keywords.progress;
