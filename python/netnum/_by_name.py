@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from ._core import AlphaFair, Linear, Paths, Problem, ProblemError, Solution, Topology, UtilityError
+from ._link_sets import links_by_name, named
 from ._messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ def rate(solution: Solution, problem: Problem, source: Any, destination: Any) ->
 def price(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.price`."""
     net = _net_of(problem, solution, "price", "prices", "link")
-    return _of_link(net, solution.prices, "prices", source, destination)
+    return _of_link(net, solution.prices, "prices", "price", source, destination)
 
 
 def load(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.load`."""
     net = _net_of(problem, solution, "load", "loads", "link")
-    return _of_link(net, solution.loads, "loads", source, destination)
+    return _of_link(net, solution.loads, "loads", "load", source, destination)
 
 
 def filled(
@@ -53,29 +54,30 @@ def filled(
     paths: Paths | None,
 ) -> NDArray[np.float64]:
     """The numbers of all links, flows or paths, of which a dict changes those that it names."""
-    numbers, named = np.array(present), dict[int, Any]()
+    numbers, keys = np.array(present), dict[int, Any]()
     candidates = _candidates(each, net, paths)
-    names = dict[str, int]()
+    names = dict[str, tuple[int, ...]]()
     if each == "link" and net is not None and any(isinstance(key, str) for key in given):
-        names = {link: number for number, link in enumerate(net.link_names)}
+        names = links_by_name(net)
     for key, value in given.items():
         place = f"{name}[{key!r}]"
         try:
-            number = _of_name(key, names) if names and isinstance(key, str) else _number(each, key, candidates)
+            found = _of_name(key, names) if names and isinstance(key, str) else (_number(each, key, candidates),)
         except (ProblemError, TypeError) as error:
             raise type(error)(f"{place}: {error}") from None
-        if not 0 <= number < len(numbers):
-            raise ProblemError(f"{place}: {each} {number} does not exist, there are {len(numbers)} {each}s")
-        if number in named:
-            raise ProblemError(f"{name} names {each} {number} twice, as {named[number]!r} and {key!r}")
-        named[number] = key
+        for number in found:
+            if not 0 <= number < len(numbers):
+                raise ProblemError(f"{place}: {each} {number} does not exist, there are {len(numbers)} {each}s")
+            if number in keys:
+                raise ProblemError(f"{name} names {each} {number} twice, as {keys[number]!r} and {key!r}")
+            keys[number] = key
         if isinstance(value, (bool, str)) or np.ndim(value) != 0:
             raise TypeError(f"{place} must be a number, not {type(value).__name__}")
         try:
-            numbers[number] = np.inf if value is None else float(value)
+            numbers[list(found)] = np.inf if value is None else float(value)
         except (TypeError, ValueError):
             raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
-        if np.isnan(numbers[number]):
+        if value is not None and np.isnan(float(value)):
             raise ProblemError(f"{place} is nan, expected a number")
     return numbers
 
@@ -262,18 +264,24 @@ def _net_of(problem: Problem, solution: Solution, function: str, array: str, eac
     return problem.network
 
 
-def _of_link(net: Topology, values: NDArray[np.float64], array: str, source: Any, destination: Any) -> float:
-    """The value of the only link between two nodes."""
-    links = _between(net.links, "link", net, [net.node(source), net.node(destination)])
+def _of_link(
+    net: Topology, values: NDArray[np.float64], array: str, function: str, source: Any, destination: Any
+) -> float:
+    """The value of the only link between two nodes, or of a name where there is no destination."""
+    if destination is None:
+        links, are = named(net, function, source), f"have the name {source}"
+    else:
+        links = _between(net.links, "link", net, [net.node(source), net.node(destination)]).tolist()
+        are = f"run from {source} to {destination}"
     if len(links) > 1:
         names = net.link_names
         each = listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
-        raise ProblemError(f"{len(links)} links run from {source} to {destination}: {each}")
+        raise ProblemError(f"{len(links)} links {are}: {each}")
     return float(values[links[0]])
 
 
-def _of_name(name: str, names: Mapping[str, int]) -> int:
-    """The number of a link that is named as in `Topology.link_names`."""
+def _of_name(name: str, names: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The links of a name, of one as in `Topology.link_names` or of a fiber."""
     if name in names:
         return names[name]
     near = did_you_mean(name, list(names))

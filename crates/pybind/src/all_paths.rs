@@ -98,7 +98,7 @@ impl AllPaths {
             None => None,
         };
         let links = match limits.avoid_links.filter(|given| !given.is_none()) {
-            Some(links) => this.links_of("avoid_links", links)?,
+            Some(links) => Topology::links_of(net, "avoid_links", links)?,
             None => Vec::new(),
         };
         let nodes = match limits.avoid_nodes.filter(|given| !given.is_none()) {

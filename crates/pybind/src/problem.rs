@@ -94,9 +94,9 @@ use crate::{hints, path_forms, utility};
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
-///     Of pairs: links, by number or as pairs of nodes, that no path takes, and nodes that none passes through. Flows
-///     may start and end at such nodes. Where only some nodes are ends, the servers of a fabric, no path passes through
-///     these.
+///     Of pairs: links, by number, by name (``"A -> B"``, ``"A - B"`` for both directions) or as pairs of nodes, that
+///     no path takes, and nodes that none passes through. Flows may start and end at such nodes. Where only some nodes
+///     are ends, the servers of a fabric, no path passes through these.
 /// cheapest_paths : callable, optional
 ///     Of pairs: what says which paths there are, in place of all of the network. It is called once a round with the
 ///     prices of links, an array of float, shape (links,), >= 0 and inf for links of capacity 0, and returns a path per
@@ -1180,18 +1180,16 @@ impl Problem {
     /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an
     /// attribute.
     fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        match (value.cast::<PyString>(), &self.topology) {
-            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
-            (Ok(name), None) => {
-                let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
-                Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")))
-            }
-            (Err(_), _) => {
-                let none = || vec![0.0; self.core.links()];
-                let value = self.names(py)?.filled(what, value, Each::Link, none)?;
-                numbers::for_each(what, &value, self.core.links())
-            }
+        if let Some(net) = &self.topology {
+            return Topology::of_links(net.bind(py), what, value, 0.0);
         }
+        if let Ok(name) = value.cast::<PyString>() {
+            let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
+            return Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")));
+        }
+        let none = || vec![0.0; self.core.links()];
+        let value = Names { net: None, paths: None }.filled(what, value, Each::Link, none)?;
+        numbers::for_each(what, &value, self.core.links())
     }
 
     /// The cost of every path, of costs of links.

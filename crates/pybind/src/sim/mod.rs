@@ -52,7 +52,7 @@ use observer::BarObserver;
 const BITS: f64 = 8.0;
 
 /// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
-fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
+fn changes_of(net: &Bound<'_, Topology>, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
@@ -66,7 +66,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
         if link.extract::<f64>().is_err() {
-            let link = net.link_between(&name("link"), &link)? as u32;
+            let link = Topology::link_between(net, &name("link"), &link)? as u32;
             return Ok(CapacityChange { time, link, capacity });
         }
         // A row of an array of floats has the link as one, too.
@@ -74,7 +74,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
             _ => link,
         };
-        let (link, links) = (count(&name("link"), &link, 0)?, net.core.links().len());
+        let (link, links) = (count(&name("link"), &link, 0)?, net.get().core.links().len());
         let no_link = |_| setting(&name("link"), link, &format!("a link below {links}"));
         Ok(CapacityChange { time, link: u32::try_from(link).map_err(no_link)?, capacity })
     };
@@ -260,7 +260,7 @@ pub(crate) fn simulate(
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let mut closed_loop = closed_loop.map(|function| UserLoop::new(function, net)).transpose()?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
+    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net, changes))?;
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
     let links = net.get().core.links().len();
     let packets = packets.map(|packets| packets.get().over(links)).transpose()?;
