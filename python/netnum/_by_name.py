@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -147,6 +148,18 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     return directed_ends(net, paths)[0]
 
 
+def naming(net: Topology, paths: Paths, error: Exception) -> Exception:
+    """The error about a flow by its number, with its ends where its paths tell them."""
+    found = re.match(r"flow (\d+) ", str(error))
+    if found is None:
+        return error
+    source, destination = flow_ends(net, paths)[int(found[1])]
+    if source < 0:
+        return error
+    names, rest = net.node_names, str(error)[found.end() :]
+    return type(error)(f"{found[0]}({names[source]} to {names[destination]}) {rest}")
+
+
 def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:
     """The names of the nodes of every path from its source; none where its links are not listed in this order."""
     names, links, shared = net.node_names, net.links.tolist(), net.shared.tolist()
@@ -169,6 +182,9 @@ def directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArr
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
     x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
     """
+    given = paths._ends  # type: ignore[attr-defined]
+    if given is not None:
+        return np.array(given, dtype=np.int64).reshape(-1, 2), np.ones(len(given), dtype=bool)
     first = np.unique(paths.group, return_index=True)[1]
     if net.shared.any():
         of_flow: list[list[int]] = [[] for _ in first]
@@ -334,6 +350,9 @@ def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]
     others = np.unique(ends[ends[:, 0] == nodes[0], 1])
     back = f", one runs from {destination} to {source}" if (ends == nodes[::-1]).all(axis=1).any() else ""
     there = f": those from {source} go to {listed([net.node_names[node] for node in others])}" if len(others) else ""
+    if each == "flow" and not (back or there) and (ends < 0).any():
+        flow = int(np.flatnonzero((ends < 0).any(axis=1))[0])
+        there = f": the paths of flow {flow} do not tell its ends, which Problem(net, paths, pairs=pairs) states"
     raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
 
 

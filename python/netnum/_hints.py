@@ -538,6 +538,10 @@ KEYWORDS: dict[str, dict[str, str]] = {
         ("k", "K", "num_paths", "n_paths", "cutoff", "count"),
         "these are all shortest paths, and `net.k_shortest_paths(pairs, k)` up to k for each pair",
     ),
+    "Paths": dict.fromkeys(
+        ("pairs", "ends", "sources", "destinations"),
+        "links and coefficients mostly tell the ends of flows, and netnum.Problem(net, paths, pairs=pairs) states them",
+    ),
     "Paths.from_lists": dict.fromkeys(
         ("coefficients", "coefficient"), "netnum.Paths(indptr, indices, coefficients=...) takes them"
     ),
@@ -568,7 +572,6 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "tol": "netnum.solve(problem, tol=...) takes it",
         "sources": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
         "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
-        "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
     "leaf_spine": dict.fromkeys(
         ("oversubscription", "oversub", "ratio"),

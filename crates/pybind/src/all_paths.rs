@@ -191,15 +191,6 @@ impl AllPaths {
         check_over_all_paths(problem, !self.link_costs.is_empty(), ask)
     }
 
-    /// Sources and destinations, as their network takes them.
-    pub(crate) fn ends(&self, py: Python<'_>, net: &Topology) -> PyResult<Py<PyTuple>> {
-        let ends = |which: usize| {
-            let ends = self.paths.pairs().iter().map(|pair| pair[which] as usize).collect::<Vec<_>>();
-            net.shown_as_taken(py, &ends)
-        };
-        Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
-    }
-
     /// What they are limited by, as keywords that their network takes.
     pub(crate) fn keywords(&self, py: Python<'_>, net: &Topology, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
         keywords.set_item("max_hops", self.paths.max_hops())?;
@@ -214,8 +205,18 @@ impl AllPaths {
     }
 }
 
-/// What JSON has of pairs in place of paths.
-#[derive(Serialize, Deserialize)]
+/// Sources and destinations, as their network takes them.
+pub(crate) fn ends_as_taken(py: Python<'_>, pairs: &[[u32; 2]], net: &Topology) -> PyResult<Py<PyTuple>> {
+    let ends = |which: usize| {
+        let ends = pairs.iter().map(|pair| pair[which] as usize).collect::<Vec<_>>();
+        net.shown_as_taken(py, &ends)
+    };
+    Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
+}
+
+/// What JSON has of pairs, in place of paths or beside them.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Kept {
     sources: Vec<u32>,
     destinations: Vec<u32>,
@@ -280,6 +281,25 @@ impl AllPaths {
         })?;
         Ok((net.unbind(), all, core))
     }
+}
+
+/// Pairs beside paths, for JSON.
+pub(crate) fn ends_as_json(pairs: &[[u32; 2]]) -> String {
+    let (sources, destinations) = pairs.iter().map(|&[from, to]| (from, to)).unzip();
+    let kept = Kept { sources, destinations, ..Kept::default() };
+    serde_json::to_string(&kept).expect("lists of integers")
+}
+
+/// The pairs beside paths in the text of a problem.
+pub(crate) fn ends_in_json(text: &str) -> PyResult<Option<Vec<[u32; 2]>>> {
+    #[derive(Deserialize)]
+    struct WithPairs {
+        #[serde(default)]
+        pairs: Option<Kept>,
+    }
+    let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
+    let WithPairs { pairs } = serde_json::from_str(text).map_err(wrong)?;
+    Ok(pairs.map(|Kept { sources, destinations, .. }| sources.into_iter().zip(destinations).map(Into::into).collect()))
 }
 
 impl PartialEq for AllPaths {
@@ -358,6 +378,7 @@ pub(crate) fn refuse_paths(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyRe
     let instead = match name {
         "group" => "every pair is a flow",
         "rate_cap" => "flow_cap= is per flow",
+        "pairs" => "they are its second argument",
         _ => "link_cost= is per link",
     };
     match given.filter(|given| !given.is_none()) {
