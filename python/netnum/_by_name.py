@@ -130,7 +130,8 @@ class Joined:
         joins = (self._ends == nodes).all(axis=1) | (self._ends == nodes[::-1]).all(axis=1)
         flows = np.flatnonzero(joins)
         if self._is_directed[flows].all():
-            return _between(np.where(self._is_directed[:, None], self._ends, -1), "flow", net, nodes)
+            # -2 is the end of a flow between known nodes, in a direction that is not known.
+            return _between(np.where(self._is_directed[:, None], self._ends, -2), "flow", net, nodes)
         if len(flows) > 1:
             one, other = (net.node_names[node] for node in nodes)
             raise ProblemError(
@@ -350,8 +351,8 @@ def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]
     others = np.unique(ends[ends[:, 0] == nodes[0], 1])
     back = f", one runs from {destination} to {source}" if (ends == nodes[::-1]).all(axis=1).any() else ""
     there = f": those from {source} go to {listed([net.node_names[node] for node in others])}" if len(others) else ""
-    if each == "flow" and not (back or there) and (ends < 0).any():
-        flow = int(np.flatnonzero((ends < 0).any(axis=1))[0])
+    if each == "flow" and not (back or there) and (ends == -1).any():
+        flow = int(np.flatnonzero((ends == -1).any(axis=1))[0])
         there = f": the paths of flow {flow} do not tell its ends, which Problem(net, paths, pairs=pairs) states"
     raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
 

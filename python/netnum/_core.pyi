@@ -917,7 +917,10 @@ class Topology:
     ) -> Paths: ...
     @overload
     def paths(
-        self, source: _Ends | int | str, destination: _Ends | int | str, weight: str | ArrayLike | _LinksByName | None = None
+        self,
+        source: _Ends | int | str,
+        destination: _Ends | int | str,
+        weight: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def paths(
@@ -1376,7 +1379,7 @@ def simulate(
     until: float = ...,
     warmup: float = 0.0,
     seed: int = 0,
-    changes: Sequence[tuple[float, int | tuple[int | str, int | str], float]] = (),
+    changes: Sequence[tuple[float, int | str | tuple[int | str, int | str], float]] = (),
     closed_loop: _ClosedLoop | None = None,
     timeline: bool = False,
     packets: Packets | None = None,

@@ -423,7 +423,8 @@ impl Solution {
     /// ------
     /// ProblemError
     ///     For a node or a link that does not exist, and where several links join the nodes, with their numbers and
-    ///     prices, as those of a fiber, ``"A - B"``; for a problem that was made from capacities only, whose links have numbers, and one of another size.
+    ///     prices, as those of a fiber, ``"A - B"``; for a problem that was made from capacities only, whose links have
+    ///     numbers, and one of another size.
     /// NumError
     ///     For a solution that is without its problem, when none is given.
     #[pyo3(signature = (source, destination=None, *, problem=None))]

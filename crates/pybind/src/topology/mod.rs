@@ -304,8 +304,8 @@ impl Topology {
     /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
     ///     of the `link_attributes` that every link has, such as ``"delay"``. A dict has the weights of some links,
-    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the fewest
-    ///     links. `ecmp_split` says which weights are alike.
+    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the
+    ///     fewest links. `ecmp_split` says which weights are alike.
     ///
     /// Returns
     /// -------
@@ -357,8 +357,8 @@ impl Topology {
     /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
     ///     of the `link_attributes` that every link has, such as ``"delay"``. A dict has the weights of some links,
-    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the fewest
-    ///     links.
+    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the
+    ///     fewest links.
     /// via : sequence of sequences of int or str, optional
     ///     Segment routing: for every pair the nodes that its traffic visits on the way, in this order. It takes the
     ///     shortest paths to the first, from there to the next, and so on to the destination; what it puts on a link

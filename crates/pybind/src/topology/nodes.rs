@@ -190,7 +190,7 @@ impl Topology {
     }
 
     /// The link of that name, or the links of the fiber.
-    fn links_named(net: &Bound<'_, Self>, what: &str, name: &Bound<'_, PyString>) -> PyResult<Vec<usize>> {
+    pub(crate) fn links_named(net: &Bound<'_, Self>, what: &str, name: &Bound<'_, PyString>) -> PyResult<Vec<usize>> {
         net.py().import("netnum._link_sets")?.call_method1("named", (net, what, name))?.extract()
     }
 
