@@ -750,8 +750,8 @@ impl Allocator {
         };
         let is_node =
             |name: &Bound<'_, PyAny>| name.extract::<&str>().is_ok_and(|name| net.get().core.node(name).is_some());
-        // Two names of nodes are one link, and names of links are as many.
-        let is_one = is_pair && !has_pairs && link.try_iter()?.all(|name| name.is_ok_and(|name| is_node(&name)));
+        // Two names of nodes are one link, if one of them is misspelt as well, and names of links are as many.
+        let is_one = is_pair && !has_pairs && link.try_iter()?.any(|name| name.is_ok_and(|name| is_node(&name)));
         match is_one {
             true => Topology::link_between(net, "link", link).map(|link| vec![link]),
             false => Topology::links_of(net, "link", link),

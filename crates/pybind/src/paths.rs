@@ -15,6 +15,9 @@ use crate::numbers::{self, counted, kept};
 use crate::topology::Topology;
 use crate::{hints, path_forms};
 
+/// The source and the destination of every flow, numbers of nodes.
+pub(crate) type Ends = Arc<[[u32; 2]]>;
+
 /// The links of every path, in compressed sparse rows.
 ///
 /// Path ``p`` crosses the links ``indices[indptr[p]:indptr[p + 1]]``, in any order. ``paths[p]`` gives them,
@@ -54,7 +57,7 @@ pub(crate) struct Paths {
     /// The cap of every flow, unless none has one.
     flow_cap: Option<Arc<[f64]>>,
     /// The ends of every flow, of a problem that was given them: numbers of nodes.
-    ends: Option<Arc<[[u32; 2]]>>,
+    ends: Option<Ends>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
     coefficients: PyOnceLock<Py<PyArray1<f64>>>,
@@ -92,7 +95,7 @@ impl Paths {
     }
 
     /// With the ends of flows, where they are given.
-    pub(crate) fn with_ends(self, ends: Option<Arc<[[u32; 2]]>>) -> Self {
+    pub(crate) fn with_ends(self, ends: Option<Ends>) -> Self {
         Self { ends, ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::by_name::{Each, Names, dict_of_series, is_a};
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, raise};
 use crate::numbers::{self, counted, kept};
-use crate::paths::{self, Paths};
+use crate::paths::{self, Ends, Paths};
 use crate::topology::{Topology, of_network, pairs};
 use crate::utility::{Given, UserUtility};
 use crate::{hints, path_forms, utility};
@@ -158,7 +158,7 @@ pub(crate) struct Problem {
     /// The paths that may be used, where none are given.
     pub(crate) all_paths: Option<AllPaths>,
     /// The ends of the flows as they were given, numbers of nodes; none where links and coefficients tell them.
-    ends: Option<Arc<[[u32; 2]]>>,
+    ends: Option<Ends>,
     /// The topology, when it was made from one.
     pub(crate) topology: Option<Py<Topology>>,
     /// The utility as it was given; made from the core's plain data when it was read from JSON. Python's garbage
@@ -1116,7 +1116,7 @@ fn ends_of(
     given: &Bound<'_, PyAny>,
     paths: &CorePaths,
     group: Option<&[u32]>,
-) -> PyResult<(Arc<[[u32; 2]]>, Option<Vec<f64>>)> {
+) -> PyResult<(Ends, Option<Vec<f64>>)> {
     let Some(net) = net else {
         return Err(ProblemError::new_err(
             "pairs are of nodes, and the problem has capacities only: make it with a Topology",
@@ -1129,7 +1129,7 @@ fn ends_of(
 }
 
 /// The ends of flows, all of whose paths touch them.
-fn checked_ends(net: &Topology, ends: Vec<[u32; 2]>, paths: &CorePaths, group: &[u32]) -> PyResult<Arc<[[u32; 2]]>> {
+fn checked_ends(net: &Topology, ends: Vec<[u32; 2]>, paths: &CorePaths, group: &[u32]) -> PyResult<Ends> {
     let flows = group.iter().max().map_or(0, |&last| last as usize + 1);
     check_length("pairs", ends.len(), flows, "flow").map_err(raise)?;
     let (links, names) = (net.core.links(), net.core.node_names());
