@@ -533,6 +533,22 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """Other names that people try for a parameter, of whichever function has it."""
 
+OF_SOLVES: dict[str, str] = {
+    **dict.fromkeys(("verbose", "disp"), "`progress=True` shows a bar"),
+    **dict.fromkeys(
+        ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
+    ),
+    **dict.fromkeys(
+        ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
+    ),
+    "comm": "over the ranks of a communicator, each with its part of the flows, it is "
+    "netnum.distributed.solve(part, comm=comm)",
+    "utility": "the problem has it: netnum.Problem(network, paths, utility)",
+    "alpha": "the problem's utility has it: netnum.Problem(network, paths, utility=2.0)",
+    **dict.fromkeys(("weight", "weights"), "the problem's utility has it: netnum.AlphaFair(weight=...)"),
+}
+"""What is meant by keywords that neither `solve` nor `solve_many` has."""
+
 KEYWORDS: dict[str, dict[str, str]] = {
     "Topology.paths": dict.fromkeys(
         ("k", "K", "num_paths", "n_paths", "cutoff", "count"),
@@ -605,10 +621,10 @@ KEYWORDS: dict[str, dict[str, str]] = {
         for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
     "solve_many": {
-        **dict.fromkeys(("verbose", "disp"), "`progress=True` shows a bar"),
+        **OF_SOLVES,
         **dict.fromkeys(("trace", "callback", "tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one"),
         **dict.fromkeys(
-            ("rate_cap", "rate_caps", "utility", "utilities", "priority", "group"),
+            ("rate_cap", "rate_caps", "priority", "group"),
             "problems that differ in it are a list: netnum.solve_many([one, other])",
         ),
         **dict.fromkeys(
@@ -617,24 +633,11 @@ KEYWORDS: dict[str, dict[str, str]] = {
         ),
     },
     "solve": {
-        "verbose": "`progress=True` shows a bar",
-        "disp": "`progress=True` shows a bar",
+        **OF_SOLVES,
         "log": "`progress=True` shows a bar, `trace=True` keeps every iteration",
         "history": "`trace=True` keeps every iteration",
         "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
         "`problem.with_flow_caps(demands)` is the problem with others",
-        **dict.fromkeys(
-            ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
-        ),
-        **dict.fromkeys(
-            ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
-        ),
-        "comm": "over the ranks of a communicator, each with its part of the flows, it is "
-        "netnum.distributed.solve(part, comm=comm)",
-        "utility": "the problem has it: netnum.Problem(network, paths, utility)",
-        "alpha": "the problem's utility has it: netnum.Problem(network, paths, utility=2.0)",
-        "weight": "the problem's utility has it: netnum.AlphaFair(weight=...)",
-        "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
         **dict.fromkeys(
