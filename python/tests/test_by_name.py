@@ -441,6 +441,10 @@ def test_issue_35_a_floor_or_a_cap_that_is_wrong_has_the_ends_of_its_flow(paths)
             lambda: problem.with_flow_caps([-1.0, 1.0]),
             "flow 0 (A to C) has flow cap -1, expected a number >= 0 (inf for none)",
         ),
+        (
+            lambda: netnum.solve_many(netnum.Problem(net, [["A", "C"], ["B", "A"]]), flow_floors=[[0.0, -1.0]]),
+            "scenario 0: flow 1 (B to A) has flow floor -1, expected a finite number >= 0",
+        ),
     ]:
         with pytest.raises(netnum.ProblemError) as caught:
             make()

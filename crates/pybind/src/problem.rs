@@ -1244,7 +1244,7 @@ impl Problem {
     }
 
     /// The error about a flow by its number, with its ends where the network and the paths tell them.
-    fn naming(&self, py: Python<'_>, error: PyErr) -> PyErr {
+    pub(crate) fn naming(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let Some(net) = &self.topology else { return error };
         let named = || {
             let arguments = (net, self.own_paths(py)?, error.value(py));
