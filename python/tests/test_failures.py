@@ -208,6 +208,16 @@ def test_issue_35_a_flow_that_floors_of_others_leave_nothing_is_starved(starving
     assert study.after.tolist() == [-np.inf]
 
 
+def test_issue_35_a_flow_whose_bandwidth_function_gives_it_nothing_is_not_starved():
+    first = netnum.BandwidthFunction([0.0, 4.0], [0.0, 4.0], alpha=np.inf)
+    later = netnum.BandwidthFunction([0.0, 5.0, 10.0], [0.0, 0.0, 5.0], alpha=np.inf)
+    problem = netnum.Problem([3.0, 2.0], [[0], [0], [1]], [first, later, first])
+    study = netnum.failure_study(problem, [0, 1])
+    assert study.before_failures.flow_rates[1] == 0.0
+    assert [flows.tolist() for flows in study.cut_off] == [[0, 1], [2]]
+    assert [flows.tolist() for flows in study.starved] == [[], []]
+
+
 def test_a_class_of_max_min_beside_others_counts_by_its_smallest_fair_share():
     shares, logs = netnum.AlphaFair(np.inf), netnum.AlphaFair(1.0)
     problem = netnum.Problem(

@@ -126,8 +126,11 @@ class SolvedCases(Cases):
     def is_starved(self, found: Solution) -> NDArray[np.bool_]:
         """Whether each flow has a path left and yet gets nothing: classes before it or floors of others leave none.
 
-        A flow that is worth more than -inf at a rate of 0 may get none because others are worth more.
+        A flow that is worth more than -inf at a rate of 0 may get none because others are worth more, and one whose
+        bandwidth function begins with 0 because its turn is later.
         """
+        if self._problem.priority is None and self._problem.flow_floor is None:
+            return super().is_starved(found)
         is_worst = self._is_max_min | np.isneginf(self._problem.values(found.flow_rates))
         has_nothing = self._among(found.failed_flows, True) | (is_worst & (found.flow_rates == 0))
         return self.is_joined(found) & has_nothing
