@@ -40,18 +40,25 @@ def unexpected(label: str, name: str, function: Any = None) -> TypeError:
 
 def refuse_options(function: str, options: Iterable[str]) -> None:
     """Refuses options that no method has. Of those that are near to one, `solve` says which the method has."""
-    names = parameters(_called(function))
-    known = {option for method in methods().values() for option in method["options"]}
+    known = _taken_with_options(function)
     for name in options:
-        if name in known or name in names:
+        if name in known:
             continue
         error = no_option(function, name)
         if error is not None:
             raise error
-        if did_you_mean(name, sorted(known)):
+        names = parameters(_called(function))
+        if did_you_mean(name, sorted(known.difference(names))):
             continue
         answer = did_you_mean(name, names) or f"it takes {', '.join(names)}, and the options of methods"
         raise MethodError(f"{function} has no {name!r}: {answer}")
+
+
+@functools.cache
+def _taken_with_options(function: str) -> frozenset[str]:
+    """The parameters of a function, and the options that methods have."""
+    options = [option for method in methods().values() for option in method["options"]]
+    return frozenset([*parameters(_called(function)), *options])
 
 
 def no_option(function: str, name: str) -> MethodError | None:

@@ -622,7 +622,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
     },
     "solve_many": {
         **OF_SOLVES,
-        **dict.fromkeys(("trace", "callback", "tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one"),
+        **dict.fromkeys(
+            ("trace", "callback", "tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one problem"
+        ),
         **dict.fromkeys(
             ("rate_cap", "rate_caps", "priority", "group"),
             "problems that differ in it are a list: netnum.solve_many([one, other])",
