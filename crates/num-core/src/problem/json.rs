@@ -138,14 +138,15 @@ const FIELDS: [&str; 14] = [
 
 /// Refuses the name of a field that is none, and near to one.
 fn refuse_slip<E: serde::de::Error>(place: &str, name: &str, known: &[&str]) -> Result<(), E> {
-    // Fields of others have names like "rates" and "gap".
+    // Fields of others have names like "rates", "gap" and "capacity_unit".
     let most = match name.len() {
         ..4 => return Ok(()),
         4..7 => 1,
         _ => 2,
     };
     let slips = |other| strsim::osa_distance(name, other);
-    let is_near = |other| slips(other) <= most || strsim::jaro_winkler(name, other) > 0.91;
+    let is_longer = |other| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('_'));
+    let is_near = |other| !is_longer(other) && (slips(other) <= most || strsim::jaro_winkler(name, other) > 0.91);
     let near = known.iter().copied().filter(|&other| is_near(other)).min_by_key(|&other| slips(other));
     let wrong = |near| E::custom(format!("unknown field `{place}{name}`, did you mean `{place}{near}`?"));
     near.map_or(Ok(()), |near| Err(wrong(near)))
@@ -196,8 +197,8 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::Json`] when the text is not JSON, lacks a field, or has one whose name is a slip of another, and
-    /// everything that [`Problem::grouped`],
-    /// [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find; [`Error::Stopped`].
+    /// everything that [`Problem::grouped`], [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find;
+    /// [`Error::Stopped`].
     pub fn from_json(text: &str) -> Result<Self> {
         // Before a field that is missing is one that has another name.
         if let Ok(fields) = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text) {

@@ -135,7 +135,8 @@ fn json_is_checked_like_everything_else() {
     assert!(read(r#"{"capacity":[1],"paths":[[0]],"utilty":{}}"#).contains("`utilty`, did you mean `utility`?"));
     let others = "name description expected tolerance source_of_truth rates prices flow_rates flow_prices path_rates \
                   path_prices status objective gap id seed nodes links answer comment units version method kind map \
-                  demands loads weights solution date author title source sources link_names node_names delay";
+                  demands loads weights solution date author title source sources link_names node_names delay \
+                  capacity_unit capacity_gbps network_name utility_name group_of paths_by";
     for other in others.split_whitespace() {
         let text =
             format!(r#"{{"capacity":[1],"paths":[[0]],"utility":{{"kind":["linear"],"weight":[1]}},"{other}":[1]}}"#);
