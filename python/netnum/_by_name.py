@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from ._core import AlphaFair, Linear, Paths, Problem, ProblemError, Solution, Topology, UtilityError
-from ._link_sets import links_by_name, named
+from ._link_sets import named
 from ._messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def filled(
     candidates = _candidates(each, net, paths)
     names = dict[str, tuple[int, ...]]()
     if each == "link" and net is not None and any(isinstance(key, str) for key in given):
-        names = links_by_name(net)
+        names = net._links_by_name  # type: ignore[attr-defined]
     for key, value in given.items():
         place = f"{name}[{key!r}]"
         try:
@@ -75,11 +75,13 @@ def filled(
         if isinstance(value, (bool, str)) or np.ndim(value) != 0:
             raise TypeError(f"{place} must be a number, not {type(value).__name__}")
         try:
-            numbers[list(found)] = np.inf if value is None else float(value)
+            amount = np.inf if value is None else float(value)
         except (TypeError, ValueError):
             raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
-        if value is not None and np.isnan(float(value)):
+        if amount != amount:
             raise ProblemError(f"{place} is nan, expected a number")
+        for number in found:
+            numbers[number] = amount
     return numbers
 
 
@@ -185,7 +187,7 @@ def directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArr
     """
     given = paths._ends  # type: ignore[attr-defined]
     if given is not None:
-        return np.array(given, dtype=np.int64).reshape(-1, 2), np.ones(len(given), dtype=bool)
+        return given.reshape(-1, 2), np.ones(len(given) // 2, dtype=bool)
     first = np.unique(paths.group, return_index=True)[1]
     if net.shared.any():
         of_flow: list[list[int]] = [[] for _ in first]

@@ -53,11 +53,12 @@ def failed_links(net: Topology, given: Link | Sequence[Link]) -> list[int]:
 
 def named(net: Topology, what: str, name: str) -> list[int]:
     """The links of a name: a link, or both directions of a fiber. Errors say what names them."""
-    return list(_Reader(len(net.links), net).by_name(what, name))
+    found = net._links_by_name.get(name)  # type: ignore[attr-defined]
+    return list(found or _Reader(len(net.links), net).by_name(what, name))
 
 
 def links_by_name(net: Topology) -> dict[str, tuple[int, ...]]:
-    """The links of all names that there are, of links and of fibers."""
+    """The links of all names that there are, of links and of fibers. `Topology._links_by_name` keeps them."""
     read = _Reader(len(net.links), net)
     return read.fibers_by_name | {name: (link,) for name, link in read.numbers.items()}
 

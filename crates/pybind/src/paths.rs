@@ -301,10 +301,11 @@ impl Paths {
         self.flow_cap.as_ref().map(|caps| numbers::read_only(py, caps.to_vec()))
     }
 
-    /// The source and the destination of every flow, of a problem that was given them: a list of pairs of nodes.
+    /// The source and the destination of every flow, one after the other, of a problem that was given them.
     #[getter]
-    fn _ends(&self) -> Option<Vec<[u32; 2]>> {
-        self.ends.as_ref().map(|ends| ends.to_vec())
+    fn _ends<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let numbers = |ends: &Ends| ends.as_flattened().iter().map(|&node| i64::from(node)).collect();
+        self.ends.as_ref().map(|ends| numbers::read_only(py, numbers(ends)))
     }
 
     fn __len__(&self) -> usize {

@@ -90,6 +90,7 @@ pub(crate) struct Topology {
     pub(crate) labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     link_names: PyOnceLock<Py<PyAny>>,
+    links_by_name: PyOnceLock<Py<PyDict>>,
 }
 
 impl PartialEq for Topology {
@@ -108,6 +109,7 @@ impl From<Core> for Topology {
             labels,
             capacities: PyOnceLock::new(),
             link_names: PyOnceLock::new(),
+            links_by_name: PyOnceLock::new(),
         }
     }
 }
@@ -230,6 +232,14 @@ impl Topology {
     #[getter]
     fn link_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         kept(&self.link_names, py, || self.core.link_names().into_pyobject(py))?.bind(py).call_method0("copy")
+    }
+
+    /// The links of every name that there is, of links and of fibers: dict of tuples of int.
+    #[getter]
+    fn _links_by_name(slf: &Bound<'_, Self>) -> PyResult<Py<PyDict>> {
+        let py = slf.py();
+        let made = || Ok(py.import("netnum._link_sets")?.call_method1("links_by_name", (slf,))?.cast_into()?);
+        kept(&slf.get().links_by_name, py, made)
     }
 
     /// The name of every node, the ends first: list of str.

@@ -191,7 +191,10 @@ impl Topology {
 
     /// The link of that name, or the links of the fiber.
     pub(crate) fn links_named(net: &Bound<'_, Self>, what: &str, name: &Bound<'_, PyString>) -> PyResult<Vec<usize>> {
-        net.py().import("netnum._link_sets")?.call_method1("named", (net, what, name))?.extract()
+        match Self::_links_by_name(net)?.bind(net.py()).get_item(name)? {
+            Some(links) => links.extract(),
+            None => net.py().import("netnum._link_sets")?.call_method1("named", (net, what, name))?.extract(),
+        }
     }
 
     /// The only link of that name.
