@@ -274,7 +274,7 @@ def test_a_problem_is_made_with_caps_by_name():
         ),
         ({"flow_cap": {7: 1.0}}, netnum.ProblemError, "flow_cap[7]: flow 7 does not exist, there are 2 flows"),
         ({"flow_cap": {"A": 1.0}}, TypeError, "a flow is named by a tuple of its two ends, or by its number"),
-        ({"flow_cap": {0: -1.0}}, netnum.ProblemError, "flow 0 has flow cap -1"),
+        ({"flow_cap": {0: -1.0}}, netnum.ProblemError, "flow 0 (A to C) has flow cap -1"),
         ({"flow_cap": {0: 1.0}, "group": [0]}, netnum.ProblemError, "group has 1 entries, expected 2"),
         ({"rate_cap": {("A", "B"): 1.0}}, netnum.ProblemError, "there is no path through A, B"),
     ],
@@ -407,9 +407,11 @@ def test_issue_35_rerouted_flows_keep_their_pairs(acknowledged):
         ([("A", "C")], "pairs has 1 entries, expected 2, one per flow"),
         (
             [("A", "C"), ("A", "B")],
-            "pairs[1] is from A to B, and path 1, of flow 1, does not touch A",
+            "pairs[1] is from A to B, and path 1, of flow 1, has no link from A",
         ),
         ([("A", "C"), ("A", "D")], 'an end of pairs[1] is "D", expected the name of one of the 3 ends'),
+        ([(0, 2), (2, 9)], "pairs[1]: end 9 does not exist, expected an end from 0 to 2"),
+        ([(0, 2), (2, 2)], "pairs[1]: source and destination are the same"),
     ],
 )
 def test_issue_35_pairs_that_are_not_those_of_the_paths_are_named(acknowledged, pairs, message):
@@ -417,6 +419,22 @@ def test_issue_35_pairs_that_are_not_those_of_the_paths_are_named(acknowledged, 
     with pytest.raises(netnum.ProblemError) as caught:
         netnum.Problem(net, paths, pairs=pairs)
     assert str(caught.value).startswith(message)
+
+
+def test_issue_35_pairs_run_as_the_links_do():
+    net = netnum.topology.from_edges(TRIANGLE)
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.Problem(net, [["A", "C"], ["B", "A"]], pairs=[("A", "C"), ("A", "B")])
+    assert str(caught.value) == "pairs[1] is from A to B, and path 1, of flow 1, has no link from A"
+    shared = netnum.topology.from_edges("A B 10\nB C 6", shared=True)
+    for pair in (("A", "C"), ("C", "A")):
+        assert netnum.solve(netnum.Problem(shared, [["A", "B", "C"]], pairs=[pair])).rate(*pair) == pytest.approx(6.0)
+
+
+def test_issue_35_volumes_of_pairs_stand_before_those_of_paths():
+    net = netnum.topology.from_edges(TRIANGLE)
+    problem = netnum.Problem(net, net.ecmp({("A", "C"): 2.0}), pairs={("A", "C"): 7.0})
+    assert problem.flow_cap.tolist() == [7.0]
 
 
 def test_issue_35_pairs_need_a_network_and_paths(acknowledged):
@@ -437,9 +455,16 @@ def test_issue_35_a_floor_or_a_cap_that_is_wrong_has_the_ends_of_its_flow(paths)
         (lambda: netnum.Problem(net, paths, flow_cap=2.0, flow_floor={("B", "A"): 3.0}), above),
         (lambda: problem.with_flow_floors([0.0, 3.0]), above),
         (lambda: netnum.Solver(problem).update(flow_floors=[0.0, 3.0]), above),
+        *[
+            (make, "flow 0 (A to C) has flow cap -1, expected a number >= 0 (inf for none)")
+            for make in (
+                lambda: problem.with_flow_caps([-1.0, 1.0]),
+                lambda: netnum.Problem(net, paths, flow_cap=[-1.0, 1.0]),
+            )
+        ],
         (
-            lambda: problem.with_flow_caps([-1.0, 1.0]),
-            "flow 0 (A to C) has flow cap -1, expected a number >= 0 (inf for none)",
+            lambda: problem.with_flow_caps(None).with_utility(netnum.Linear(0.0)),
+            "flow 0 (A to C) has weight 0, expected a number > 0, or a floor or a cap of the flow",
         ),
         (
             lambda: netnum.solve_many(netnum.Problem(net, [["A", "C"], ["B", "A"]]), flow_floors=[[0.0, -1.0]]),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netnum_core::internal::{check_over_all_paths, over_first_paths};
+use netnum_core::internal::{check_length, check_over_all_paths, over_first_paths};
 use netnum_core::{Ask, CheapestPaths, NetworkPaths, Paths, Problem as Core, Ranks};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::by_name::is_a;
 use crate::detach::EnterRust;
-use crate::error::{NumError, ProblemError, wrong_type};
+use crate::error::{NumError, ProblemError, raise, wrong_type};
 use crate::numbers;
 use crate::own_paths::OwnPaths;
 use crate::path_forms;
@@ -214,8 +214,8 @@ pub(crate) fn ends_as_taken(py: Python<'_>, pairs: &[[u32; 2]], net: &Topology) 
     Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
 }
 
-/// What JSON has of pairs, in place of paths or beside them.
-#[derive(Default, Serialize, Deserialize)]
+/// What JSON has of pairs in place of paths.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
     sources: Vec<u32>,
@@ -283,11 +283,18 @@ impl AllPaths {
     }
 }
 
+/// What JSON has of pairs beside paths.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptEnds {
+    sources: Vec<u32>,
+    destinations: Vec<u32>,
+}
+
 /// Pairs beside paths, for JSON.
 pub(crate) fn ends_as_json(pairs: &[[u32; 2]]) -> String {
     let (sources, destinations) = pairs.iter().map(|&[from, to]| (from, to)).unzip();
-    let kept = Kept { sources, destinations, ..Kept::default() };
-    serde_json::to_string(&kept).expect("lists of integers")
+    serde_json::to_string(&KeptEnds { sources, destinations }).expect("lists of integers")
 }
 
 /// The pairs beside paths in the text of a problem.
@@ -295,11 +302,13 @@ pub(crate) fn ends_in_json(text: &str) -> PyResult<Option<Vec<[u32; 2]>>> {
     #[derive(Deserialize)]
     struct WithPairs {
         #[serde(default)]
-        pairs: Option<Kept>,
+        pairs: Option<KeptEnds>,
     }
-    let wrong = |error: serde_json::Error| NumError::new_err(error.to_string());
+    let wrong = |error: serde_json::Error| NumError::new_err(format!("pairs beside paths: {error}"));
     let WithPairs { pairs } = serde_json::from_str(text).map_err(wrong)?;
-    Ok(pairs.map(|Kept { sources, destinations, .. }| sources.into_iter().zip(destinations).map(Into::into).collect()))
+    let Some(KeptEnds { sources, destinations }) = pairs else { return Ok(None) };
+    check_length("pairs.destinations", destinations.len(), sources.len(), "source").map_err(raise)?;
+    Ok(Some(sources.into_iter().zip(destinations).map(Into::into).collect()))
 }
 
 impl PartialEq for AllPaths {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use netnum_core::internal::check_length;
+use netnum_core::internal::{check_length, expected_below};
 use netnum_core::{Curvature, Parameter, Paths as CorePaths, Problem as Core, Starving};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
@@ -93,9 +93,10 @@ use crate::{hints, path_forms, utility};
 ///     that it pays for the detours of others. Flows that a dict does not name have 0.
 /// pairs : pairs, optional
 ///     Beside paths on a `Topology`: the source and the destination of every flow, in any of the forms that
-///     `Topology.k_shortest_paths` takes; the volumes of demands cap the flows. Flows are found by the names of their
-///     ends without them, but where links and coefficients do not tell the ends: where a path has links back, for
-///     acknowledgements, and uses those there by different parts.
+///     `Topology.k_shortest_paths` takes; the volumes of demands cap the flows. Every path has a link from its source
+///     and one to its destination. Flows are found by the names of their ends without them, but where links and
+///     coefficients do not tell the ends: where a path has links back, for acknowledgements, and uses those there by
+///     different parts.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
@@ -282,7 +283,7 @@ impl Problem {
         let demands = demands.filter(|_| are_its_flows);
         let given = pairs.map(|pairs| ends_of(topology, pairs, &paths, group.as_deref())).transpose()?;
         let (ends, volumes) = given.map_or((None, None), |(ends, volumes)| (Some(ends), volumes));
-        let demands = demands.or(volumes);
+        let demands = volumes.or(demands);
         let named = |name, caps, each, present| {
             let flows = match &group {
                 Some(group) => group.clone(),
@@ -307,33 +308,31 @@ impl Problem {
         };
         let net = topology.map(|topology| &topology.get().core);
         let is_grouped = group.is_some();
+        let of_flows = move |error| if is_grouped { error } else { ungrouped(error) };
         let make = move || {
             let core = match group {
                 None => Core::new(capacities, paths, utilities),
                 Some(group) => Core::grouped(capacities, paths, group, utilities),
             }?;
             net.map_or(Ok(()), |net| net.check_walks(core.paths()))?;
-            let core = match rate_cap {
-                Some(rate_cap) => core.with_rate_caps(rate_cap)?,
-                None => core,
-            };
-            let core = match flow_cap {
-                Some(flow_cap) => {
-                    let caps = numbers::spread(flow_cap, core.flows());
-                    core.with_flow_caps(caps)?
-                }
-                None => core,
-            };
-            Ok(core)
+            match rate_cap {
+                Some(rate_cap) => core.with_rate_caps(rate_cap),
+                None => Ok(core),
+            }
         };
-        let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
-        warn_of_starving(py, &core, net)?;
+        let core = py.enter_rust(move || make().map_err(of_flows))?;
         let topology = topology.map(|topology| topology.clone().unbind());
         let mut this = Self { topology, ends, utility: shown.into(), users, ..Self::from(core) };
+        if let Some(flow_cap) = flow_cap {
+            let caps = numbers::spread(flow_cap, this.core.flows());
+            let capped = py.enter_rust(|| this.core.clone().with_flow_caps(caps).map_err(of_flows));
+            this = this.with(py, capped.map_err(|error| this.naming(py, error))?)?;
+        }
+        warn_of_starving(py, &this.core, net)?;
         if flow_floor.is_some() {
             this = this.with_flow_floors(py, flow_floor)?;
         } else {
-            py.enter_rust(|| this.core.check_limits())?;
+            py.enter_rust(|| this.core.check_limits()).map_err(|error| this.naming(py, error))?;
         }
         if path_cost.is_some() {
             this = this.with_path_costs(py, path_cost)?;
@@ -946,7 +945,8 @@ impl Problem {
     /// array([4., 8.])
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
+        let valued = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited));
+        let core = valued.map_err(|error| self.naming(py, error))?;
         self.all_paths.iter().try_for_each(|all| all.check(&core)).map_err(raise)?;
         warn_of_starving(py, &core, self.topology.as_ref().map(|topology| &topology.get().core))?;
         let (topology, all_paths, ends) = (self.topology(py), self.all_paths.clone(), self.ends.clone());
@@ -1128,23 +1128,35 @@ fn ends_of(
     Ok((checked_ends(net.get(), ends, paths, group.unwrap_or(&each))?, pairs.volumes))
 }
 
-/// The ends of flows, all of whose paths touch them.
+/// The ends of flows, all of whose paths leave the one and enter the other.
 fn checked_ends(net: &Topology, ends: Vec<[u32; 2]>, paths: &CorePaths, group: &[u32]) -> PyResult<Ends> {
     let flows = group.iter().max().map_or(0, |&last| last as usize + 1);
     check_length("pairs", ends.len(), flows, "flow").map_err(raise)?;
-    let (links, names) = (net.core.links(), net.core.node_names());
+    let (net, links, names) = (&net.core, net.core.links(), net.core.node_names());
+    for (flow, &[from, to]) in ends.iter().enumerate() {
+        let wrong = |what: String| Err(ProblemError::new_err(format!("pairs[{flow}]: {what}")));
+        if let Some(end) = [from, to].into_iter().find(|&end| end as usize >= net.ends()) {
+            return wrong(format!("end {end} does not exist, {}", expected_below("end", net.ends())));
+        }
+        if from == to {
+            return wrong("source and destination are the same".into());
+        }
+    }
     for ((path, row), &flow) in paths.iter().enumerate().zip(group) {
-        let touches = |node: u32| {
-            row.iter().any(|&link| links.get(link as usize).is_some_and(|link| link.from == node || link.to == node))
-        };
-        let pair = ends[flow as usize];
-        if let Some(&node) = pair.iter().find(|&&node| !touches(node)) {
-            let name = |node: u32| names.get(node as usize).map_or("no node", String::as_str);
+        let [from, to] = ends[flow as usize];
+        let (mut leaves, mut enters) = (false, false);
+        for &number in row {
+            // Which links there are is checked with the problem.
+            let Some(link) = links.get(number as usize) else { continue };
+            let is_shared = || net.is_shared(number);
+            leaves |= link.from == from || (link.to == from && is_shared());
+            enters |= link.to == to || (link.from == to && is_shared());
+        }
+        if !(leaves && enters) {
+            let (from, to) = (&names[from as usize], &names[to as usize]);
+            let what = if leaves { format!("to {to}") } else { format!("from {from}") };
             return Err(ProblemError::new_err(format!(
-                "pairs[{flow}] is from {} to {}, and path {path}, of flow {flow}, does not touch {}",
-                name(pair[0]),
-                name(pair[1]),
-                name(node)
+                "pairs[{flow}] is from {from} to {to}, and path {path}, of flow {flow}, has no link {what}"
             )));
         }
     }
