@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from . import _hints
-from ._core import MethodError, Problem
+from ._core import MethodError, Problem, methods
 from ._messages import did_you_mean
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'")
@@ -39,11 +39,26 @@ def unexpected(label: str, name: str, function: Any = None) -> TypeError:
 
 
 def refuse_options(function: str, options: Iterable[str]) -> None:
-    """Refuses options of a method that are none, where the table knows which argument is meant."""
+    """Refuses options that no method has. Of those that are near to one, `solve` says which the method has."""
+    known = _taken_with_options(function)
     for name in options:
+        if name in known:
+            continue
         error = no_option(function, name)
         if error is not None:
             raise error
+        names = parameters(_called(function))
+        if did_you_mean(name, sorted(known.difference(names))):
+            continue
+        answer = did_you_mean(name, names) or f"it takes {', '.join(names)}, and the options of methods"
+        raise MethodError(f"{function} has no {name!r}: {answer}")
+
+
+@functools.cache
+def _taken_with_options(function: str) -> frozenset[str]:
+    """The parameters of a function, and the options that methods have."""
+    options = [option for method in methods().values() for option in method["options"]]
+    return frozenset([*parameters(_called(function)), *options])
 
 
 def no_option(function: str, name: str) -> MethodError | None:

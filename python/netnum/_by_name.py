@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from ._core import AlphaFair, Linear, Paths, Problem, ProblemError, Solution, Topology, UtilityError
+from ._link_sets import named
 from ._messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,13 +37,13 @@ def rate(solution: Solution, problem: Problem, source: Any, destination: Any) ->
 def price(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.price`."""
     net = _net_of(problem, solution, "price", "prices", "link")
-    return _of_link(net, solution.prices, "prices", source, destination)
+    return _of_link(net, solution.prices, "prices", "price", source, destination)
 
 
 def load(solution: Solution, problem: Problem, source: Any, destination: Any) -> float:
     """`Solution.load`."""
     net = _net_of(problem, solution, "load", "loads", "link")
-    return _of_link(net, solution.loads, "loads", source, destination)
+    return _of_link(net, solution.loads, "loads", "load", source, destination)
 
 
 def filled(
@@ -53,30 +55,33 @@ def filled(
     paths: Paths | None,
 ) -> NDArray[np.float64]:
     """The numbers of all links, flows or paths, of which a dict changes those that it names."""
-    numbers, named = np.array(present), dict[int, Any]()
+    numbers, keys = np.array(present), dict[int, Any]()
     candidates = _candidates(each, net, paths)
-    names = dict[str, int]()
+    names = dict[str, tuple[int, ...]]()
     if each == "link" and net is not None and any(isinstance(key, str) for key in given):
-        names = {link: number for number, link in enumerate(net.link_names)}
+        names = net._links_by_name  # type: ignore[attr-defined]
     for key, value in given.items():
         place = f"{name}[{key!r}]"
         try:
-            number = _of_name(key, names) if names and isinstance(key, str) else _number(each, key, candidates)
+            found = _of_name(key, names) if names and isinstance(key, str) else (_number(each, key, candidates),)
         except (ProblemError, TypeError) as error:
             raise type(error)(f"{place}: {error}") from None
-        if not 0 <= number < len(numbers):
-            raise ProblemError(f"{place}: {each} {number} does not exist, there are {len(numbers)} {each}s")
-        if number in named:
-            raise ProblemError(f"{name} names {each} {number} twice, as {named[number]!r} and {key!r}")
-        named[number] = key
+        for number in found:
+            if not 0 <= number < len(numbers):
+                raise ProblemError(f"{place}: {each} {number} does not exist, there are {len(numbers)} {each}s")
+            if number in keys:
+                raise ProblemError(f"{name} names {each} {number} twice, as {keys[number]!r} and {key!r}")
+            keys[number] = key
         if isinstance(value, (bool, str)) or np.ndim(value) != 0:
             raise TypeError(f"{place} must be a number, not {type(value).__name__}")
         try:
-            numbers[number] = np.inf if value is None else float(value)
+            amount = np.inf if value is None else float(value)
         except (TypeError, ValueError):
             raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
-        if np.isnan(numbers[number]):
+        if amount != amount:
             raise ProblemError(f"{place} is nan, expected a number")
+        for number in found:
+            numbers[number] = amount
     return numbers
 
 
@@ -127,7 +132,8 @@ class Joined:
         joins = (self._ends == nodes).all(axis=1) | (self._ends == nodes[::-1]).all(axis=1)
         flows = np.flatnonzero(joins)
         if self._is_directed[flows].all():
-            return _between(np.where(self._is_directed[:, None], self._ends, -1), "flow", net, nodes)
+            # -2 is the end of a flow between known nodes, in a direction that is not known.
+            return _between(np.where(self._is_directed[:, None], self._ends, -2), "flow", net, nodes)
         if len(flows) > 1:
             one, other = (net.node_names[node] for node in nodes)
             raise ProblemError(
@@ -143,6 +149,18 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
     Where its paths do not tell the direction of a flow over shared links, its ends are in the order of nodes.
     """
     return directed_ends(net, paths)[0]
+
+
+def naming(net: Topology, paths: Paths, error: Exception) -> Exception:
+    """The error about a flow by its number, with its ends where its paths tell them."""
+    found = re.match(r"flow (\d+) ", str(error))
+    if found is None:
+        return error
+    source, destination = flow_ends(net, paths)[int(found[1])]
+    if source < 0:
+        return error
+    names, rest = net.node_names, str(error)[found.end() :]
+    return type(error)(f"{found[0]}({names[source]} to {names[destination]}) {rest}")
 
 
 def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:
@@ -167,6 +185,9 @@ def directed_ends(net: Topology, paths: Paths) -> tuple[NDArray[np.int64], NDArr
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
     x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
     """
+    given = paths._ends  # type: ignore[attr-defined]
+    if given is not None:
+        return given.reshape(-1, 2), np.ones(len(given) // 2, dtype=bool)
     first = np.unique(paths.group, return_index=True)[1]
     if net.shared.any():
         of_flow: list[list[int]] = [[] for _ in first]
@@ -262,18 +283,24 @@ def _net_of(problem: Problem, solution: Solution, function: str, array: str, eac
     return problem.network
 
 
-def _of_link(net: Topology, values: NDArray[np.float64], array: str, source: Any, destination: Any) -> float:
-    """The value of the only link between two nodes."""
-    links = _between(net.links, "link", net, [net.node(source), net.node(destination)])
+def _of_link(
+    net: Topology, values: NDArray[np.float64], array: str, function: str, source: Any, destination: Any
+) -> float:
+    """The value of the only link between two nodes, or of a name where there is no destination."""
+    if destination is None:
+        links, are = named(net, function, source), f"have the name {source}"
+    else:
+        links = _between(net.links, "link", net, [net.node(source), net.node(destination)]).tolist()
+        are = f"run from {source} to {destination}"
     if len(links) > 1:
         names = net.link_names
         each = listed([f"`{array}[{link}]` ({names[link]}) is {values[link]:.6g}" for link in links])
-        raise ProblemError(f"{len(links)} links run from {source} to {destination}: {each}")
+        raise ProblemError(f"{len(links)} links {are}: {each}")
     return float(values[links[0]])
 
 
-def _of_name(name: str, names: Mapping[str, int]) -> int:
-    """The number of a link that is named as in `Topology.link_names`."""
+def _of_name(name: str, names: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The links of a name, of one as in `Topology.link_names` or of a fiber."""
     if name in names:
         return names[name]
     near = did_you_mean(name, list(names))
@@ -326,6 +353,9 @@ def _between(ends: NDArray[np.int64], each: str, net: Topology, nodes: list[int]
     others = np.unique(ends[ends[:, 0] == nodes[0], 1])
     back = f", one runs from {destination} to {source}" if (ends == nodes[::-1]).all(axis=1).any() else ""
     there = f": those from {source} go to {listed([net.node_names[node] for node in others])}" if len(others) else ""
+    if each == "flow" and not (back or there) and (ends == -1).any():
+        flow = int(np.flatnonzero((ends == -1).any(axis=1))[0])
+        there = f": the paths of flow {flow} do not tell its ends, which Problem(net, paths, pairs=pairs) states"
     raise ProblemError(f"there is no {each} from {source} to {destination}{back or there}")
 
 

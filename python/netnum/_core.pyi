@@ -169,8 +169,9 @@ class Problem:
         path_cost: ArrayLike | _ByName | None = None,
         link_cost: str | ArrayLike | _LinksByName | None = None,
         priority: ArrayLike | _ByName | None = None,
+        pairs: _PairsOrDemands | None = None,
         max_hops: int | None = None,
-        avoid_links: ArrayLike | Sequence[_Pair] | None = None,
+        avoid_links: ArrayLike | Sequence[int | str | _Pair] | None = None,
         avoid_nodes: ArrayLike | None = None,
         cheapest_paths: Callable[[_Floats], _PathsLike] | None = None,
     ) -> Problem: ...
@@ -884,7 +885,7 @@ class Topology:
         sources: _Ends | int | str,
         destinations: _Ends | int | str,
         seed: int = 0,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def ecmp(
@@ -892,14 +893,14 @@ class Topology:
         sources: _PairsOrDemands,
         destinations: None = None,
         seed: int = 0,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def ecmp_split(
         self,
         sources: _Ends | int | str,
         destinations: _Ends | int | str,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
         *,
         via: Iterable[_Ends] | None = None,
         shares: str | ArrayLike | _LinksByName | None = None,
@@ -909,18 +910,21 @@ class Topology:
         self,
         sources: _PairsOrDemands,
         destinations: None = None,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
         *,
         via: Iterable[_Ends] | None = None,
         shares: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def paths(
-        self, source: _Ends | int | str, destination: _Ends | int | str, weight: str | ArrayLike | None = None
+        self,
+        source: _Ends | int | str,
+        destination: _Ends | int | str,
+        weight: str | ArrayLike | _LinksByName | None = None,
     ) -> Paths: ...
     @overload
     def paths(
-        self, source: _PairsOrDemands, destination: None = None, weight: str | ArrayLike | None = None
+        self, source: _PairsOrDemands, destination: None = None, weight: str | ArrayLike | _LinksByName | None = None
     ) -> Paths: ...
     def random_pairs(self, count: int, seed: int = 0) -> tuple[_Integers, _Integers]: ...
     def all_pairs(self) -> tuple[_Integers, _Integers]: ...
@@ -930,7 +934,7 @@ class Topology:
         sources: _Ends | int | str,
         destinations: _Ends | int | str,
         k: int,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
         max_stretch: float | None = None,
         disjoint: bool = False,
         *,
@@ -943,7 +947,7 @@ class Topology:
         destinations: int,
         k: None = None,
         *,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
         max_stretch: float | None = None,
         disjoint: bool = False,
         threads: int | None = None,
@@ -955,7 +959,7 @@ class Topology:
         destinations: None = None,
         *,
         k: int,
-        weight: str | ArrayLike | None = None,
+        weight: str | ArrayLike | _LinksByName | None = None,
         max_stretch: float | None = None,
         disjoint: bool = False,
         threads: int | None = None,
@@ -968,7 +972,7 @@ class Topology:
     @overload
     def link(self, source: _Node, destination: _Node) -> int: ...
     @overload
-    def link(self, source: _Pair, destination: None = None) -> int: ...
+    def link(self, source: str | _Pair, destination: None = None) -> int: ...
     def route(self, nodes: _Ends) -> _Integers: ...
     def without(
         self, links: int | str | _Pair | Iterable[int | str | _Pair] | NDArray[np.integer[Any]]
@@ -1164,8 +1168,8 @@ class UpdateTraffic:
 @final
 class Timeline:
     def rates(self, flow: int) -> tuple[_Floats, _Floats]: ...
-    def loads(self, link: int | tuple[_Node, _Node]) -> tuple[_Floats, _Floats]: ...
-    def capacities(self, link: int | tuple[_Node, _Node]) -> tuple[_Floats, _Floats]: ...
+    def loads(self, link: int | str | tuple[_Node, _Node]) -> tuple[_Floats, _Floats]: ...
+    def capacities(self, link: int | str | tuple[_Node, _Node]) -> tuple[_Floats, _Floats]: ...
     def mean_rates(self, edges: ArrayLike) -> NDArray[np.float64]: ...
     def mean_utilization(self, edges: ArrayLike) -> NDArray[np.float64]: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -1375,7 +1379,7 @@ def simulate(
     until: float = ...,
     warmup: float = 0.0,
     seed: int = 0,
-    changes: Sequence[tuple[float, int | tuple[int | str, int | str], float]] = (),
+    changes: Sequence[tuple[float, int | str | tuple[int | str, int | str], float]] = (),
     closed_loop: _ClosedLoop | None = None,
     timeline: bool = False,
     packets: Packets | None = None,

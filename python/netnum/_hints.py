@@ -474,6 +474,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "flow_floor": ("flow_floors", "floor", "floors", "min_rate", "min_rates", "minimum", "guarantee", "lower"),
     "link_cost": ("cost", "costs", "link_costs", "latency"),
     "path_cost": ("path_costs",),
+    "path_costs": ("path_cost", "cost", "costs"),
     "priority": ("priorities", "classes", "class_", "precedence"),
     "coefficients": ("coefficient", "fractions", "uses"),
     "flow_cap": (
@@ -489,6 +490,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "bounds",
     ),
     "flow_caps": ("demands", "flow_cap", "caps", "volumes"),
+    "flow_floors": ("flow_floor", "floor", "floors", "min_rate", "min_rates", "guarantees"),
     "flows": ("n", "num_flows", "n_flows", "count"),
     "group": ("groups", "flows", "flow", "flow_of_path"),
     "k": ("K", "n", "num_paths", "n_paths", "count", "ports"),
@@ -531,10 +533,30 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """Other names that people try for a parameter, of whichever function has it."""
 
+OF_SOLVES: dict[str, str] = {
+    **dict.fromkeys(("verbose", "disp"), "`progress=True` shows a bar"),
+    **dict.fromkeys(
+        ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
+    ),
+    **dict.fromkeys(
+        ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
+    ),
+    "comm": "over the ranks of a communicator, each with its part of the flows, it is "
+    "netnum.distributed.solve(part, comm=comm)",
+    "utility": "the problem has it: netnum.Problem(network, paths, utility)",
+    "alpha": "the problem's utility has it: netnum.Problem(network, paths, utility=2.0)",
+    **dict.fromkeys(("weight", "weights"), "the problem's utility has it: netnum.AlphaFair(weight=...)"),
+}
+"""What is meant by keywords that neither `solve` nor `solve_many` has."""
+
 KEYWORDS: dict[str, dict[str, str]] = {
     "Topology.paths": dict.fromkeys(
         ("k", "K", "num_paths", "n_paths", "cutoff", "count"),
         "these are all shortest paths, and `net.k_shortest_paths(pairs, k)` up to k for each pair",
+    ),
+    "Paths": dict.fromkeys(
+        ("pairs", "ends", "sources", "destinations"),
+        "links and coefficients mostly tell the ends of flows, and netnum.Problem(net, paths, pairs=pairs) states them",
     ),
     "Paths.from_lists": dict.fromkeys(
         ("coefficients", "coefficient"), "netnum.Paths(indptr, indices, coefficients=...) takes them"
@@ -566,7 +588,6 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "tol": "netnum.solve(problem, tol=...) takes it",
         "sources": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
         "destinations": "netnum.Problem(net, [(source, destination), ...]) is over all paths of pairs",
-        "pairs": "netnum.Problem(net, pairs) is over all paths, net.k_shortest_paths(pairs, k) has k for each pair",
     },
     "leaf_spine": dict.fromkeys(
         ("oversubscription", "oversub", "ratio"),
@@ -599,25 +620,26 @@ KEYWORDS: dict[str, dict[str, str]] = {
         }
         for function in ("Topology.ecmp", "Topology.ecmp_split", "Topology.k_shortest_paths")
     },
+    "solve_many": {
+        **OF_SOLVES,
+        **dict.fromkeys(
+            ("trace", "callback", "tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one problem"
+        ),
+        **dict.fromkeys(
+            ("rate_cap", "rate_caps", "priority", "group"),
+            "problems that differ in it are a list: netnum.solve_many([one, other])",
+        ),
+        **dict.fromkeys(
+            ("link_cost", "link_costs"),
+            "costs are those of paths: a row of `path_costs=` is problem.with_link_costs(link_cost).path_cost",
+        ),
+    },
     "solve": {
-        "verbose": "`progress=True` shows a bar",
-        "disp": "`progress=True` shows a bar",
+        **OF_SOLVES,
         "log": "`progress=True` shows a bar, `trace=True` keeps every iteration",
         "history": "`trace=True` keeps every iteration",
         "demands": "netnum.solve_many(problem, flow_caps=demands) solves for many, and "
         "`problem.with_flow_caps(demands)` is the problem with others",
-        **dict.fromkeys(
-            ("seed", "random_state", "rng"), "nothing is drawn: two solves of the same problem have the same bits"
-        ),
-        **dict.fromkeys(
-            ("device", "gpu", "cuda", "backend"), "it computes on the processor, on several cores by `threads=`"
-        ),
-        "comm": "over the ranks of a communicator, each with its part of the flows, it is "
-        "netnum.distributed.solve(part, comm=comm)",
-        "utility": "the problem has it: netnum.Problem(network, paths, utility)",
-        "alpha": "the problem's utility has it: netnum.Problem(network, paths, utility=2.0)",
-        "weight": "the problem's utility has it: netnum.AlphaFair(weight=...)",
-        "weights": "the problem's utility has it: netnum.AlphaFair(weight=...)",
         "capacities": "`problem.with_capacities(capacities)` is the problem with others",
         "flow_cap": "`problem.with_flow_caps(flow_cap)` is the problem with others",
         **dict.fromkeys(
@@ -650,6 +672,21 @@ KEYWORDS: dict[str, dict[str, str]] = {
                 "the traffic of pairs, netnum.Problem(net, demands), is routed anew, and a problem of paths keeps them",
             ),
         )
+    },
+    **{
+        function: {
+            **dict.fromkeys(
+                ("demands", "demand", "volumes", "traffic", "flow_cap", "flow_caps"),
+                f"demands are the problem's flow_cap: {function}(netnum.Problem(net, demands)) of volumes by pair, "
+                f"{function}(problem.with_flow_caps(demands)) of one per flow",
+            ),
+            "capacities": "`problem.with_capacities(capacities)` is the problem with others",
+            **dict.fromkeys(
+                ("method", "tol", "stop", "max_iterations", "warm_start", "threads"),
+                "the answer is exact, by one method, and takes no settings of solve",
+            ),
+        }
+        for function in ("concurrent_flow", "min_utilization")
     },
     "Sensitivity.jvp": {
         "link_cost": "costs are those of paths: `path_cost=problem.with_link_costs(link_cost).path_cost`",

@@ -51,6 +51,18 @@ def failed_links(net: Topology, given: Link | Sequence[Link]) -> list[int]:
     return list(dict.fromkeys(_Reader(len(net.links), net, fail=True).listed("links", given, has_places=True)))
 
 
+def named(net: Topology, what: str, name: str) -> list[int]:
+    """The links of a name: a link, or both directions of a fiber. Errors say what names them."""
+    found = net._links_by_name.get(name)  # type: ignore[attr-defined]
+    return list(found or _Reader(len(net.links), net).by_name(what, name))
+
+
+def links_by_name(net: Topology) -> dict[str, tuple[int, ...]]:
+    """The links of all names that there are, of links and of fibers. `Topology._links_by_name` keeps them."""
+    read = _Reader(len(net.links), net)
+    return read.fibers_by_name | {name: (link,) for name, link in read.numbers.items()}
+
+
 def is_made_of_fibers(problem: Problem) -> bool:
     """Whether it has a network in which every link has one back."""
     if not isinstance(problem.network, Topology):
@@ -111,7 +123,7 @@ class _Reader:
         return self._net.link_names if self._net is not None else [f"link {link}" for link in range(self._count)]
 
     @functools.cached_property
-    def _numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         return {name: link for link, name in enumerate(self._names)}
 
     @functools.cached_property
@@ -150,7 +162,7 @@ class _Reader:
 
     def _is_node(self, name: str) -> bool:
         """Whether it is the name of a node and of no link."""
-        return name in self._nodes and name not in self._numbers and name not in self._fibers
+        return name in self._nodes and name not in self.numbers and name not in self.fibers_by_name
 
     @functools.cached_property
     def _nodes(self) -> frozenset[str]:
@@ -174,7 +186,7 @@ class _Reader:
         ]
 
     @functools.cached_property
-    def _fibers(self) -> dict[str, tuple[int, ...]]:
+    def fibers_by_name(self) -> dict[str, tuple[int, ...]]:
         """The links of every fiber, by its name and by that with its nodes the other way round."""
         names = self._net.node_names if self._net is not None else []
         turned = {" - ".join(names[node] for node in reversed(nodes)): links for nodes, links in self.fibers.items()}
@@ -185,11 +197,11 @@ class _Reader:
         if isinstance(given, str) or not isinstance(given, Iterable):
             return True
         pair = isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(node, str) for node in given)
-        return pair and not any(name in self._numbers or name in self._fibers for name in given)
+        return pair and not any(name in self.numbers or name in self.fibers_by_name for name in given)
 
     def _links(self, what: str, link: Any) -> tuple[int, ...]:
         if isinstance(link, str):
-            return self._by_name(what, link)
+            return self.by_name(what, link)
         if isinstance(link, (tuple, list)) and len(link) == 2:
             return self._between(what, link)
         try:
@@ -215,12 +227,12 @@ class _Reader:
             raise type(error)(f"{what}: {error}") from None
         return self.fibers[tuple(sorted(self._ends[link]))] if self._are_edges else (link,)
 
-    def _by_name(self, what: str, name: str) -> tuple[int, ...]:
-        if name in self._numbers:
-            return (self._numbers[name],)
-        if name in self._fibers:
-            return self._fibers[name]
-        near = did_you_mean(name, [*self._names, *self._fibers])
+    def by_name(self, what: str, name: str) -> tuple[int, ...]:
+        if name in self.numbers:
+            return (self.numbers[name],)
+        if name in self.fibers_by_name:
+            return self.fibers_by_name[name]
+        near = did_you_mean(name, [*self._names, *self.fibers_by_name])
         meant = f", {near}" if near else ""
         if self._is_node(name):
             meant = f": {name!r} is a node, whose links are named as ({name!r}, another)"

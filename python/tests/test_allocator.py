@@ -378,7 +378,12 @@ def test_links_are_named_by_their_nodes():
             netnum.ProblemError,
             'link[0] is "Seatle", expected the name of one of the 11 nodes, did you mean "Seattle"?',
         ),
-        ("Seattle -> Denver", TypeError, "link must be a link's number or a pair of nodes, not str"),
+        (
+            "Seattle -> Denvr",
+            netnum.ProblemError,
+            "link names link 'Seattle -> Denvr', expected the name of one of the 28 links, did you mean "
+            "'Seattle -> Denver'?",
+        ),
     ]:
         with pytest.raises(kind) as caught:
             allocator.set_capacity(link, 1.0)

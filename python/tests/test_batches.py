@@ -148,7 +148,7 @@ def test_bad_rows_are_refused_before_any_is_sent(caps):
     bad[55, 7] = -1.0
     with (
         ThreadPoolExecutor(1) as pool,
-        pytest.raises(netnum.ProblemError, match=r"^scenario 55: flow 7 has flow cap -1"),
+        pytest.raises(netnum.ProblemError, match=r"^scenario 55: flow 7 \(server 2 to server 21\) has flow cap -1"),
     ):
         netnum.solve_many(crowd(60), flow_caps=bad, executor=pool)
     assert not pool._threads

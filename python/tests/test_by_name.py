@@ -1,5 +1,6 @@
 """Results, and what changes in a problem, by the names of nodes."""
 
+import pickle
 import re
 
 import numpy as np
@@ -151,15 +152,20 @@ def test_weights_change_in_utilities_that_have_one():
         ({("A", "Z"): 1.0}, netnum.ProblemError, "capacities[('A', 'Z')]: node is \"Z\", expected"),
         ({("A", "B", "C"): 1.0}, netnum.ProblemError, "it has 3 nodes: a link is named by a tuple of the two nodes"),
         (
-            {"A - B": 1.0},
+            {"AA - B": 1.0},
             netnum.ProblemError,
-            "capacities['A - B']: there is no link of that name, did you mean 'A -> B'?",
+            "capacities['AA - B']: there is no link of that name, did you mean 'A - B'?",
         ),
         ({"x": 1.0}, netnum.ProblemError, "capacities['x']: there is no link of that name"),
         (
             {"A -> B": 1.0, ("A", "B"): 2.0},
             netnum.ProblemError,
             "capacities names link 0 twice, as 'A -> B' and ('A', 'B')",
+        ),
+        (
+            {"B -> A": 1.0, "A - B": 2.0},
+            netnum.ProblemError,
+            "capacities names link 1 twice, as 'B -> A' and 'A - B'",
         ),
         ({9: 1.0}, netnum.ProblemError, "capacities[9]: link 9 does not exist, there are 6 links"),
         ({0: 1.0, ("A", "B"): 2.0}, netnum.ProblemError, "capacities names link 0 twice, as 0 and ('A', 'B')"),
@@ -268,7 +274,7 @@ def test_a_problem_is_made_with_caps_by_name():
         ),
         ({"flow_cap": {7: 1.0}}, netnum.ProblemError, "flow_cap[7]: flow 7 does not exist, there are 2 flows"),
         ({"flow_cap": {"A": 1.0}}, TypeError, "a flow is named by a tuple of its two ends, or by its number"),
-        ({"flow_cap": {0: -1.0}}, netnum.ProblemError, "flow 0 has flow cap -1"),
+        ({"flow_cap": {0: -1.0}}, netnum.ProblemError, "flow 0 (A to C) has flow cap -1"),
         ({"flow_cap": {0: 1.0}, "group": [0]}, netnum.ProblemError, "group has 1 entries, expected 2"),
         ({"rate_cap": {("A", "B"): 1.0}}, netnum.ProblemError, "there is no path through A, B"),
     ],
@@ -285,11 +291,189 @@ def test_a_pair_is_one_argument_or_two():
     solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]))
     for by_name in (solution.rate, solution.price, solution.load, net.link):
         assert by_name(("A", "C")) == by_name("A", "C")
-        with pytest.raises(TypeError) as caught:
-            by_name("A -> C")
-        label = by_name.__qualname__
-        expected = f"{label} needs `destination`, str or int: the call is {label}(source, destination)"
-        assert str(caught.value) == expected
+    with pytest.raises(TypeError) as caught:
+        solution.rate("A -> C")
+    label = "Solution.rate"
+    expected = f"{label} needs `destination`, str or int: the call is {label}(source, destination)"
+    assert str(caught.value) == expected
+
+
+def test_issue_35_links_and_fibers_are_taken_by_their_names():
+    """A name of a link is one argument, and where several links are taken that of a fiber is both of its links."""
+    net = netnum.topology.from_edges(TRIANGLE)
+    solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]))
+    for by_name in (solution.price, solution.load, net.link):
+        assert by_name("A -> C") == by_name("A", "C")
+    links = [net.link("A", "B"), net.link("B", "A")]
+    for name in ("A - B", "B - A"):
+        assert np.flatnonzero(net.with_capacities({name: 7.0}).capacities == 7.0).tolist() == links
+        allocator = netnum.Allocator(net)
+        allocator.set_capacity(name, 0.0)
+        assert np.flatnonzero(allocator.capacities == 0.0).tolist() == links
+    over = netnum.Problem(net, [("A", "B")], link_cost={"A - B": 2.0}, avoid_links="B - C")
+    assert repr(over).startswith("Problem(1 flow over all paths that avoid 2 links, ")
+    assert netnum.Problem(net, [["A", "B"]], link_cost={"A - B": 2.0}).path_cost.tolist() == [2.0]
+    allocator.set_capacity(["A -> C", "B -> C"], [3.0, 4.0])
+    assert allocator.capacities[[net.link("A", "C"), net.link("B", "C")]].tolist() == [3.0, 4.0]
+    shared = netnum.topology.from_edges("A B 10", shared=True)
+    assert shared.link("A - B") == 0 and shared.with_capacities({"A - B": 3.0}).capacities.tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda net, _: net.link("A - B"), 'link names 2 links, expected one of "A -> B", "B -> A"'),
+        (
+            lambda net, _: net.link("A"),
+            "link names link 'A', expected the name of one of the 6 links: 'A' is a node, whose links are named as "
+            "('A', another)",
+        ),
+        (
+            lambda _, solution: solution.load("A - C"),
+            "2 links have the name A - C: `loads[4]` (A -> C) is 4 and `loads[5]` (C -> A) is 0",
+        ),
+        (
+            lambda _, solution: solution.price("A -> Z"),
+            "price names link 'A -> Z', expected the name of one of the 6 links, did you mean 'A -> C'?",
+        ),
+        (
+            lambda net, _: netnum.Problem(net, [("A", "B")], avoid_links=["A - B", "A - D"]),
+            "avoid_links[1] names link 'A - D', expected the name of one of the 6 links, did you mean 'A - C'?",
+        ),
+        (
+            lambda net, _: netnum.Allocator(net).set_capacity("A -> D", 0.0),
+            "link names link 'A -> D', expected the name of one of the 6 links, did you mean 'A -> C'?",
+        ),
+    ],
+)
+def test_issue_35_a_name_of_no_link_or_of_several_is_told(ask, message):
+    net = netnum.topology.from_edges(TRIANGLE)
+    solution = netnum.solve(netnum.Problem(net, [["A", "C"], ["B", "A"]]), tol=1e-12)
+    with pytest.raises(netnum.ProblemError) as caught:
+        ask(net, solution)
+    assert str(caught.value) == message
+
+
+@pytest.fixture
+def acknowledged():
+    """Flows from A to C and from C to B, which use a link by a half, with acknowledgements on the way back."""
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    there, back = net.route(["A", "B", "C"]), net.route(["C", "B", "A"])
+    paths = netnum.Paths(
+        [0, 4, 6],
+        [*there, *back, net.link("C", "B"), net.link("B", "C")],
+        coefficients=[0.5, 1.0, 0.05, 0.1, 0.5, 0.5],
+    )
+    return net, paths
+
+
+def test_issue_35_pairs_are_the_ends_that_coefficients_do_not_tell(acknowledged):
+    net, paths = acknowledged
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.solve(netnum.Problem(net, paths)).rate("A", "C")
+    assert str(caught.value) == (
+        "there is no flow from A to C: the paths of flow 0 do not tell its ends, which Problem(net, paths, "
+        "pairs=pairs) states"
+    )
+    for pairs in ([("A", "C"), ("C", "B")], (np.array([0, 2]), np.array([2, 1])), {("A", "C"): 2.0, ("C", "B"): 3.0}):
+        problem = netnum.Problem(net, paths, pairs=pairs)
+        assert [ends.tolist() for ends in problem.pairs] == [[0, 2], [2, 1]]
+        caps = problem.flow_cap
+        assert caps.tolist() == [2.0, 3.0] if isinstance(pairs, dict) else caps is None, "volumes of demands are caps"
+        capped = netnum.Problem(net, paths, pairs=pairs, flow_cap={("A", "C"): 1.0})
+        assert netnum.solve(capped).rate("A", "C") == pytest.approx(1.0, abs=1e-6)
+        assert problem.with_flow_floors({("C", "B"): 0.5}).flow_floor.tolist() == [0.0, 0.5]
+        changed = problem.with_utility(2.0).with_capacities({"A - B": 20.0}).with_weights({("C", "B"): 2.0})
+        for one in (changed, pickle.loads(pickle.dumps(changed)), netnum.Problem.from_json(changed.to_json())):
+            assert one == changed
+            solution = netnum.solve(one)
+            assert solution.rate("C", "B") == solution.flow_rates[1]
+    assert problem != netnum.Problem(net, paths, flow_cap=problem.flow_cap)
+    table = pytest.importorskip("pandas") and netnum.to_pandas(problem, solution)
+    assert table[["source", "destination"]].to_numpy().tolist() == [["A", "C"], ["C", "B"]]
+
+
+def test_issue_35_rerouted_flows_keep_their_pairs(acknowledged):
+    net, paths = acknowledged
+    problem = netnum.Problem(net, paths, pairs=[("A", "C"), ("C", "B")])
+    study = netnum.failure_study(problem, ["A - B"], reroute=lambda net, pairs: net.ecmp(pairs))
+    assert study.cut_off[0].tolist() == [0]
+    assert study.solutions[0].rate("C", "B") == study.solutions[0].flow_rates[1]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("A", "C")], "pairs has 1 entries, expected 2, one per flow"),
+        (
+            [("A", "C"), ("A", "B")],
+            "pairs[1] is from A to B, and path 1, of flow 1, has no link from A",
+        ),
+        ([("A", "C"), ("A", "D")], 'an end of pairs[1] is "D", expected the name of one of the 3 ends'),
+        ([(0, 2), (2, 9)], "pairs[1]: end 9 does not exist, expected an end from 0 to 2"),
+        ([(0, 2), (2, 2)], "pairs[1]: source and destination are the same"),
+    ],
+)
+def test_issue_35_pairs_that_are_not_those_of_the_paths_are_named(acknowledged, pairs, message):
+    net, paths = acknowledged
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.Problem(net, paths, pairs=pairs)
+    assert str(caught.value).startswith(message)
+
+
+def test_issue_35_pairs_run_as_the_links_do():
+    net = netnum.topology.from_edges(TRIANGLE)
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.Problem(net, [["A", "C"], ["B", "A"]], pairs=[("A", "C"), ("A", "B")])
+    assert str(caught.value) == "pairs[1] is from A to B, and path 1, of flow 1, has no link from A"
+    shared = netnum.topology.from_edges("A B 10\nB C 6", shared=True)
+    for pair in (("A", "C"), ("C", "A")):
+        assert netnum.solve(netnum.Problem(shared, [["A", "B", "C"]], pairs=[pair])).rate(*pair) == pytest.approx(6.0)
+
+
+def test_issue_35_volumes_of_pairs_stand_before_those_of_paths():
+    net = netnum.topology.from_edges(TRIANGLE)
+    problem = netnum.Problem(net, net.ecmp({("A", "C"): 2.0}), pairs={("A", "C"): 7.0})
+    assert problem.flow_cap.tolist() == [7.0]
+
+
+def test_issue_35_pairs_need_a_network_and_paths(acknowledged):
+    with pytest.raises(netnum.ProblemError, match="pairs are of nodes, and the problem has capacities only"):
+        netnum.Problem([1.0], [[0]], pairs=[("A", "C")])
+    with pytest.raises(TypeError, match=r"netnum\.Problem\(net, pairs\) is over all paths of the network"):
+        netnum.Problem(acknowledged[0], pairs=[("A", "C")])
+    with pytest.raises(netnum.ProblemError, match="pairs is about paths, and pairs have none: they are its second"):
+        netnum.Problem(acknowledged[0], [("A", "C")], pairs=[("A", "C")])
+
+
+@pytest.mark.parametrize("paths", [[["A", "C"], ["B", "A"]], [("A", "C"), ("B", "A")]])
+def test_issue_35_a_floor_or_a_cap_that_is_wrong_has_the_ends_of_its_flow(paths):
+    net = netnum.topology.from_edges(TRIANGLE)
+    problem = netnum.Problem(net, paths, flow_cap=2.0)
+    above = "flow 1 (B to A) has flow floor 3, expected a finite number >= 0, at most its cap of 2"
+    for make, message in [
+        (lambda: netnum.Problem(net, paths, flow_cap=2.0, flow_floor={("B", "A"): 3.0}), above),
+        (lambda: problem.with_flow_floors([0.0, 3.0]), above),
+        (lambda: netnum.Solver(problem).update(flow_floors=[0.0, 3.0]), above),
+        *[
+            (make, "flow 0 (A to C) has flow cap -1, expected a number >= 0 (inf for none)")
+            for make in (
+                lambda: problem.with_flow_caps([-1.0, 1.0]),
+                lambda: netnum.Problem(net, paths, flow_cap=[-1.0, 1.0]),
+            )
+        ],
+        (
+            lambda: problem.with_flow_caps(None).with_utility(netnum.Linear(0.0)),
+            "flow 0 (A to C) has weight 0, expected a number > 0, or a floor or a cap of the flow",
+        ),
+        (
+            lambda: netnum.solve_many(netnum.Problem(net, [["A", "C"], ["B", "A"]]), flow_floors=[[0.0, -1.0]]),
+            "scenario 0: flow 1 (B to A) has flow floor -1, expected a finite number >= 0",
+        ),
+    ]:
+        with pytest.raises(netnum.ProblemError) as caught:
+            make()
+        assert str(caught.value) == message
 
 
 def test_the_ends_of_flows_are_found_once(monkeypatch):

@@ -106,13 +106,16 @@ def test_one_number_is_that_of_all(one):
 def test_one_number_is_checked_as_an_array_is():
     assert problem().with_flow_caps(np.inf).flow_cap is None
     for make, message in [
-        (lambda: problem().with_flow_caps(-1.0), "flow 0 has flow cap -1, expected a number >= 0"),
+        (lambda: problem().with_flow_caps(-1.0), r"flow 0 \(Seattle to Atlanta\) has flow cap -1, expected a number"),
         (
             lambda: problem().with_capacities(np.nan),
             r"link 0 has capacity NaN, expected a number >= 0 \(inf for no limit\)",
         ),
         (lambda: netnum.Problem(NET, [[0]], netnum.AlphaFair(1.0), rate_cap=-1.0), "path 0 has rate cap -1"),
-        (lambda: netnum.Problem(NET, [[0]], netnum.AlphaFair(1.0), flow_cap=-1.0), "flow 0 has flow cap -1"),
+        (
+            lambda: netnum.Problem(NET, [[0]], netnum.AlphaFair(1.0), flow_cap=-1.0),
+            r"flow 0 \(.* to .*\) has flow cap -1",
+        ),
         # There is no number of links yet, nor of scenarios.
         (
             lambda: netnum.Problem(10.0, [[0]], netnum.AlphaFair(1.0)),

@@ -215,6 +215,28 @@ def test_ecmp_and_paths_take_weights():
     assert net.ecmp("A", "F", seed=3, weight="cost") == net.ecmp("A", "F", 3, 10.0 * weight)
 
 
+@pytest.mark.parametrize(
+    "paths",
+    [
+        lambda net, weight: net.ecmp("A", "C", weight=weight),
+        lambda net, weight: net.ecmp_split("A", "C", weight=weight),
+        lambda net, weight: net.paths("A", "C", weight=weight),
+        lambda net, weight: net.k_shortest_paths("A", "C", k=1, weight=weight),
+    ],
+)
+def test_issue_35_weights_are_taken_by_name_beside_1_of_the_others(paths):
+    net = topology.from_edges("A B 10\nB C 10\nA C 10")
+    assert paths(net, {("A", "C"): 1.5}) == paths(net, None)
+    weight = np.where(np.arange(6) == net.link("A", "C"), 3.0, 1.0)
+    for by_name in ({("A", "C"): 3.0}, {"A -> C": 3.0}, {"A - C": 3.0}, {net.link("A", "C"): 3}, {("A", "C"): None}):
+        found = paths(net, by_name)
+        expected = paths(net, weight)
+        found, expected = (one[0] if isinstance(one, tuple) else one for one in (found, expected))
+        assert found == expected and found.indices.tolist() == net.route(["A", "B", "C"]).tolist()
+    with pytest.raises(netnum.ProblemError, match=r"weight\['A -> D'\]: there is no link of that name"):
+        paths(net, {"A -> D": 3.0})
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_shortest_paths_by_weight_are_those_of_networkx(seed):
     rng = random.Random(seed)

@@ -142,3 +142,14 @@ def test_a_flow_that_no_link_serves_is_named_and_one_whose_link_returns_waits():
         sim.simulate(net, workload)
     report = sim.simulate(net, workload, changes=[(0.5, 0, 8e6)])
     np.testing.assert_allclose(report.completion_times, [1.5])
+
+
+def test_issue_35_a_change_in_a_simulation_takes_the_name_of_a_link_or_of_a_fiber():
+    net = netnum.topology.from_edges("a b 8e6")
+    workload = sim.Workload([0.0, 0.0], ["a", "b"], ["b", "a"], [1e6, 1e6], net=net)
+    for name, times in (("a -> b", [2.0, 1.0]), ("a - b", [2.0, 2.0])):
+        report = sim.simulate(net, workload, changes=[(0.5, name, 0.0), (1.5, name, 8e6)], timeline=True)
+        np.testing.assert_allclose(report.completion_times, times)
+    np.testing.assert_array_equal(report.timeline.loads("a -> b"), report.timeline.loads(("a", "b")))
+    with pytest.raises(netnum.ProblemError, match="link of change 0 names link 'a -> c', expected the name of one of"):
+        sim.simulate(net, workload, changes=[(0.5, "a -> c", 0.0)])

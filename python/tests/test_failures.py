@@ -163,6 +163,61 @@ def test_failures_are_compared_class_by_class(guaranteed):
     assert frame["before_priority_0"].tolist() == study.class_before[:, 0].tolist()
 
 
+@pytest.fixture
+def starving():
+    """The first flow has either of two links, and is served before the second, on link 0, and the third, on link 1."""
+    paths, group = [[0], [1], [0], [1]], [0, 0, 1, 2]
+    return netnum.Problem([4.0, 4.0], paths, group=group, flow_cap=[4.0, 4.0, 3.0], priority=[0, 1, 1])
+
+
+@pytest.mark.parametrize("utility", ["proportional", "max-min", "throughput", 0.5])
+def test_issue_35_a_flow_that_classes_starve_is_not_cut_off_and_counts_in_the_loss(starving, utility):
+    problem = starving.with_utility(utility)
+    study = netnum.failure_study(problem, [0, 1, (0, 1)])
+    # Without link 0 the first flow fills link 1: the second has no path, and the third has one and gets nothing.
+    assert [flows.tolist() for flows in study.cut_off] == [[1], [2], [0, 1, 2]]
+    assert [flows.tolist() for flows in study.starved] == [[2], [1], []]
+    assert study.common_flows.tolist() == []
+    assert study.worst_ratio == pytest.approx([0.0, 0.0, np.nan], abs=1e-6, nan_ok=True)
+    assert (study.worst_ratio_before[:2] > 0.2).all()
+    # Of the third flow, of the fair share that it had, and of its utility, nothing is left.
+    nothing = -np.inf if utility == "proportional" else 0.0
+    assert study.class_after[:2, 1] == pytest.approx(nothing, abs=1e-6)
+    assert (study.class_before[:2, 1] > study.class_after[:2, 1]).all()
+    assert repr(study).startswith(
+        "FailureStudy(3 scenarios, 3 optimal; up to 3 flows cut off by link 0, link 1; up to 1 flow starved by link 0; "
+    )
+    assert study.to_pandas()["starved"].tolist() == [1, 1, 0]
+
+
+def test_issue_35_a_flow_that_is_starved_before_is_not_compared(starving):
+    """Link 0 has failed already: the third flow has nothing to lose."""
+    study = netnum.failure_study(starving.with_capacities([0.0, 4.0]), [0, 1])
+    assert [flows.tolist() for flows in study.cut_off] == [[], [0]]
+    assert [flows.tolist() for flows in study.starved] == [[], []]
+    assert study.before == pytest.approx([np.log(4.0), 0.0], abs=1e-6)
+    assert study.after == pytest.approx(study.before, abs=1e-6)
+
+
+def test_issue_35_a_flow_that_floors_of_others_leave_nothing_is_starved(starving):
+    problem = starving.with_priorities(None).with_flow_floors([4.0, 0.0, 0.0])
+    study = netnum.failure_study(problem, [0], tol=1e-8)
+    assert study.status == ["optimal"]
+    assert (study.cut_off[0].tolist(), study.starved[0].tolist()) == ([1], [2])
+    assert study.floors_cut_off[0].tolist() == []
+    assert study.after.tolist() == [-np.inf]
+
+
+def test_issue_35_a_flow_whose_bandwidth_function_gives_it_nothing_is_not_starved():
+    first = netnum.BandwidthFunction([0.0, 4.0], [0.0, 4.0], alpha=np.inf)
+    later = netnum.BandwidthFunction([0.0, 5.0, 10.0], [0.0, 0.0, 5.0], alpha=np.inf)
+    problem = netnum.Problem([3.0, 2.0], [[0], [0], [1]], [first, later, first])
+    study = netnum.failure_study(problem, [0, 1])
+    assert study.before_failures.flow_rates[1] == 0.0
+    assert [flows.tolist() for flows in study.cut_off] == [[0, 1], [2]]
+    assert [flows.tolist() for flows in study.starved] == [[], []]
+
+
 def test_a_class_of_max_min_beside_others_counts_by_its_smallest_fair_share():
     shares, logs = netnum.AlphaFair(np.inf), netnum.AlphaFair(1.0)
     problem = netnum.Problem(
@@ -199,6 +254,7 @@ class _Unsolved:
 
     def __init__(self, solution):
         self.flow_rates, self.failed_flows = np.zeros_like(solution.flow_rates), solution.failed_flows
+        self.problem = solution.problem
 
 
 def test_a_scenario_without_an_answer_is_unsolved_and_not_the_worst(problem, monkeypatch):
@@ -398,6 +454,9 @@ def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
         (netnum.failure_study, "k", "paths are the problem's: netnum.Problem(net, net.k_shortest_paths(demands, k))"),
         (netnum.upgrade_study, "n_jobs", "`threads=`"),
         (netnum.failure_study, "trace", "netnum.solve takes it, for one problem"),
+        (netnum.failure_study, "failure", "did you mean 'failures'?"),
+        (netnum.upgrade_study, "upgrade", "did you mean 'upgrades'?"),
+        (netnum.upgrade_study, "zebra", "it takes problem, upgrades, method, added, check, tol, "),
     ],
 )
 def test_a_keyword_that_a_study_lacks_is_answered_before_anything_is_solved(ring, study, keyword, answer):

@@ -97,7 +97,8 @@ def test_a_study_names_the_floors_that_a_failure_cuts_off():
     problem = netnum.Problem([4.0, 4.0], paths, group=[0, 0, 1, 2], flow_floor=[4.0, 1.0, 0.0])
     study = netnum.failure_study(problem, [0, 1])
     assert study.status == ["optimal", "infeasible"]
-    assert [flows.tolist() for flows in study.cut_off] == [[1, 2], [2]]
+    assert [flows.tolist() for flows in study.cut_off] == [[1], [2]]
+    assert [flows.tolist() for flows in study.starved] == [[2], []]
     assert study.to_pandas().floors_cut_off.tolist() == [[1], []]
     assert study.solutions[0].flow_rates == pytest.approx([4.0, 0.0, 0.0])
     assert netnum.failure_study(problem.with_flow_floors(None), [0]).floors_cut_off == ()
@@ -117,7 +118,7 @@ def test_costs_over_all_paths_need_no_caps_where_there_are_floors():
         assert netnum.solve(problem).objective == pytest.approx(-5.0, rel=1e-5)
     capped = netnum.Problem(NET, list(demands), netnum.Linear(0.0), flow_floor=[3.0, 0.0], flow_cap=[np.inf, 1.0])
     assert capped.flow_cap.tolist() == [np.inf, 1.0]
-    with pytest.raises(netnum.ProblemError, match="flow 1 has weight 0, expected a number > 0, or a floor or a cap"):
+    with pytest.raises(netnum.ProblemError, match=r"flow 1 \(B to C\) has weight 0, expected a number > 0, or a floor"):
         netnum.Problem(NET, list(demands), netnum.Linear(0.0), flow_floor=[3.0, 0.0])
 
 

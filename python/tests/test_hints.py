@@ -250,6 +250,16 @@ def test_a_synonym_is_no_name_of_the_function_that_it_is_for():
             "paths), or netnum.Paths(..., coefficients=...)",
         ),
         (
+            lambda: netnum.concurrent_flow(problem(), demands=[1.0]),
+            "concurrent_flow has no 'demands': demands are the problem's flow_cap: "
+            "concurrent_flow(netnum.Problem(net, demands)) of volumes by pair, "
+            "concurrent_flow(problem.with_flow_caps(demands)) of one per flow",
+        ),
+        (
+            lambda: netnum.min_utilization(problem(), tol=1e-9),
+            "min_utilization has no 'tol': the answer is exact, by one method, and takes no settings of solve",
+        ),
+        (
             lambda: sim.simulate(netnum.topology.star(3), None, sizes=[1.0]),
             "simulate has no 'sizes': the workload has them: netnum.sim.Workload(arrivals, sources, destinations, "
             "sizes, net=net), or Workload.poisson(net, sizes, load=...)",

@@ -97,6 +97,27 @@ def test_bad_input_is_named(problems, others, kind, message):
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("keyword", "answer"),
+    [
+        ("flow_floor", "`flow_floors=`"),
+        ("flow_cap", "`flow_caps=`"),
+        ("demands", "`flow_caps=`"),
+        ("path_cost", "`path_costs=`"),
+        ("capacity", "`capacities=`"),
+        ("flow_floorz", "did you mean 'flow_floors'?"),
+        ("eps", "`tol=`"),
+        ("rate_cap", "problems that differ in it are a list: netnum.solve_many([one, other])"),
+        ("zebra", "it takes problems, method, flow_caps, flow_floors, path_costs, capacities, tol, "),
+    ],
+)
+def test_issue_35_a_keyword_that_it_lacks_is_answered(problems, keyword, answer):
+    for given in (problems, problems[0]):
+        with pytest.raises(netnum.MethodError) as caught:
+            netnum.solve_many(given, **{keyword: [[1.0]]})
+        assert str(caught.value).startswith(f"solve_many has no {keyword!r}: {answer}")
+
+
 def test_a_wrong_type_is_a_type_error(problems):
     with pytest.raises(TypeError, match=r"problems\[1\] must be a Problem, not int"):
         netnum.solve_many([problems[0], 3])

@@ -337,7 +337,21 @@ def test_what_solves_leave_open_is_not_stretched_over_the_axis(backbone):
 def test_max_min_failures_change_the_smallest_fair_share(backbone):
     fairest = backbone.with_utility(netnum.AlphaFair(float("inf")))
     ax = netnum.failure_study(fairest, "fibers").plot(of="utility")
-    assert ax.get_xlabel() == "change of the smallest fair share of the flows still served"
+    assert ax.get_xlabel() == "change of the smallest fair share of the flows not cut off"
+
+
+def test_issue_35_starved_flows_stand_beside_bars_of_no_length():
+    paths, group = [[0], [1], [0], [1]], [0, 0, 1, 2]
+    problem = netnum.Problem([4.0, 4.0], paths, group=group, flow_cap=[4.0, 4.0, 3.0], priority=[0, 1, 1])
+    ax = netnum.failure_study(problem, [0]).plot(of="utility")
+    assert [text.get_text() for text in ax.texts] == ["1 flow cut off, 1 flow starved"]
+    assert ax.get_title() == "Failures: 1 scenario"
+    assert [bar.get_width() for bar in ax.patches] == [0.0]
+    assert legend_of(ax) == ["flows cut off or starved"]
+    upgrades = netnum.Problem([4.0], [[0], [0]], flow_cap=4.0, priority=[0, 1])
+    ax = netnum.upgrade_study(upgrades).plot()
+    assert [text.get_text() for text in ax.texts] == ["starved flows served"]
+    assert ax.get_title() == "Gains of 1 upgrade, 1 solved again"
 
 
 def test_what_failures_make_of_links_is_drawn_with_the_fullest_first(backbone):

@@ -27,6 +27,15 @@ def test_a_solution_shows_status_gap_size_and_time():
     assert repr(netnum.solve(PROBLEM, max_iterations=1)).startswith("Solution(max_iterations, ")
 
 
+def test_issue_35_the_first_class_that_is_not_optimal_is_named():
+    problem = netnum.Problem([10.0, 8.0], [[0, 1], [0], [1]], flow_cap=[3.0, 9.0, 9.0], priority=[0, 1.5, 1.5])
+    for iterations, priority in ((1, 0), (2, 1.5)):
+        solution = netnum.solve(problem, max_iterations=iterations)
+        assert f", priority {priority} max_iterations, gap " in repr(solution)
+        assert f"<tr><th>priority {priority}</th><td>max_iterations</td></tr>" in solution._repr_html_()
+    assert "priority" not in repr(netnum.solve(problem))
+
+
 def test_a_notebook_shows_a_small_table():
     html = SOLUTION._repr_html_()
     rows = dict(re.findall(r"<tr><th>([^<]*)</th><td>([^<]*)</td></tr>", html))

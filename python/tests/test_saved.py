@@ -277,6 +277,42 @@ def test_a_field_of_a_solution_that_is_wrong_is_named(change, message, tmp_path)
         netnum.load(file)
 
 
+def test_issue_35_a_field_whose_name_is_a_slip_is_named_and_others_are_ignored():
+    net = netnum.topology.from_edges("A B 10")
+    for problem in (netnum.Problem(net, [["A", "B"]]), netnum.Problem(net, {("A", "B"): 3.0})):
+        fields = json.loads(problem.to_json())
+        known = fields | {"name": "one", "description": "", "expected": {"rates": [10.0]}, "rates": [1.0], "gap": 0.0}
+        assert netnum.Problem.from_json(json.dumps(known)) == problem
+        for name, near in (("flow_flor", "flow_floor"), ("flow_caps", "flow_cap"), ("utilty", "utility")):
+            with pytest.raises(netnum.NumError) as caught:
+                netnum.Problem.from_json(json.dumps(fields | {name: [1.0]}))
+            message = f"not a problem in JSON: unknown field `{name}`, did you mean `{near}`?"
+            assert str(caught.value) == message
+    own = {"capacity_unit": "Gbit/s", "network_name": "one", "utility_name": "log", "group_of": [0]}
+    assert netnum.Problem.from_json(json.dumps(fields | own)) == problem
+    with pytest.raises(netnum.NumError, match="unknown field `max_hop`, expected one of "):
+        netnum.Problem.from_json(json.dumps(fields | {"pairs": fields["pairs"] | {"max_hop": 1}}))
+    utility = fields["utility"] | {"wieght": [2.0]}
+    with pytest.raises(netnum.NumError, match=r"unknown field `utility\.wieght`, did you mean `utility\.weight`\?"):
+        netnum.Problem.from_json(json.dumps(fields | {"utility": utility}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_hops": 1}, "pairs beside paths: unknown field `max_hops`, expected `sources` or `destinations`"),
+        ({"sources": [0, 1]}, "pairs.destinations has 1 entries, expected 2, one per source"),
+        ({"destinations": [9]}, "pairs[0]: end 9 does not exist, expected an end from 0 to 1"),
+    ],
+)
+def test_issue_35_pairs_beside_paths_are_checked(change, message):
+    net = netnum.topology.from_edges("A B 10")
+    fields = json.loads(netnum.Problem(net, [["A", "B"]], pairs=[("A", "B")]).to_json())
+    with pytest.raises(netnum.NumError) as caught:
+        netnum.Problem.from_json(json.dumps(fields | {"pairs": fields["pairs"] | change}))
+    assert str(caught.value).startswith(message)
+
+
 def test_a_node_or_a_field_named_pairs_is_no_problem_of_pairs():
     net = netnum.topology.from_edges("A pairs 10\npairs B 5\nA B 3")
     problem = netnum.Problem(net, net.k_shortest_paths(["A"], ["B"], k=2), netnum.AlphaFair(1.0))

@@ -119,7 +119,7 @@ def test_solutions_show_what_they_are(problem, demands):
         (
             {"flow_caps": [[1.0] * 110, [1.0] * 7 + [np.nan] + [1.0] * 102]},
             netnum.ProblemError,
-            "scenario 1: flow 7 has flow cap NaN, expected a number >= 0",
+            r"scenario 1: flow 7 \(Seattle to Atlanta\) has flow cap NaN, expected a number >= 0",
         ),
         ({"flow_caps": np.ones((2, 110)), "warm_start": [1.0]}, netnum.NumError, "warm_start is given, expected none"),
         ({"flow_caps": np.ones((2, 110)), "method": "fast"}, netnum.MethodError, 'unknown method "fast"'),

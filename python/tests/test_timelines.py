@@ -57,7 +57,7 @@ def test_what_a_timeline_does_not_have_is_named():
         timeline.loads(8)
     with pytest.raises(netnum.ProblemError, match="link: there is no link from server 0 to server 1"):
         timeline.loads((0, 1))
-    with pytest.raises(TypeError, match=r"link must be a link.s number or a pair of nodes, not float"):
+    with pytest.raises(TypeError, match=r"link must be a link.s number, its name or a pair of nodes, not float"):
         timeline.capacities(1.5)
     with pytest.raises(netnum.NumError, match=r"edges\[1\] is 0, expected more than 0, the edge before"):
         timeline.mean_rates([0.0, 0.0])

@@ -178,13 +178,34 @@ def test_no_class_gains_by_more_of_a_link_that_is_not_full(seed):
     classes = {"priority": rng.integers(0, 2, 5), "flow_cap": rng.uniform(0.2, 1.5, 5)}
     problem = netnum.Problem(rng.uniform(1.0, 5.0, 4), paths, netnum.AlphaFair(1.0), **classes)
     study = netnum.upgrade_study(problem, added=0.5, tol=1e-8)
-    # What flows would gain that have nothing is not counted.
-    assert study.is_proven == (not len(study.before_upgrades.failed_flows))
+    assert study.is_proven
     for link in np.flatnonzero(study.predicted == 0.0):
         more = problem.capacities.copy()
         more[link] += 0.5
         gained = netnum.solve(problem.with_capacities(more), tol=1e-8).objective - study.before_upgrades.objective
         assert gained == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("limits", [{"priority": [0, 1, 1]}, {"flow_floor": [4.0, 0.0, 0.0]}])
+def test_issue_35_what_flows_gain_that_have_nothing_is_counted(limits):
+    """The first flow leaves the second nothing of link 0. The third is alone on link 1."""
+    problem = netnum.Problem([4.0, 1.0, 9.0], [[0], [0], [1, 2]], flow_cap=[4.0, 3.0, 3.0], **limits)
+    study = netnum.upgrade_study(problem, added=1.0, tol=1e-8)
+    assert study.predicted.tolist() == [np.inf, np.inf, 0.0]
+    assert study.gained == pytest.approx([np.inf, np.log(2.0), np.nan], abs=1e-5, nan_ok=True)
+    assert study.worst_ratio == pytest.approx([1 / 3, 0.0, np.nan], abs=1e-5, nan_ok=True)
+    assert study.ranking.tolist() == [0, 1, 2]
+    assert study.is_proven
+    finite = netnum.upgrade_study(problem.with_utility("throughput"), added=1.0, tol=1e-8)
+    assert finite.gained[:2] == pytest.approx([1.0, 1.0], abs=1e-5)
+
+
+def test_issue_35_an_upgrade_that_starves_a_flow_loses():
+    """With more of link 0 the first flow takes all of link 1 as well, so far what the second has."""
+    problem = netnum.Problem([1.0, 3.0], [[0, 1], [1]], flow_cap=[3.0, 3.0], priority=[0, 1])
+    study = netnum.upgrade_study(problem, [0], added=2.0)
+    assert study.gained.tolist() == [-np.inf] and study.is_proven
+    assert repr(study) == "UpgradeStudy(1 upgrade, 1 checked, none gains)"
 
 
 def test_fibers_and_nodes_are_upgraded_together():

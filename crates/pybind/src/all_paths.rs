@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netnum_core::internal::{check_over_all_paths, over_first_paths};
+use netnum_core::internal::{check_length, check_over_all_paths, over_first_paths};
 use netnum_core::{Ask, CheapestPaths, NetworkPaths, Paths, Problem as Core, Ranks};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::by_name::is_a;
 use crate::detach::EnterRust;
-use crate::error::{NumError, ProblemError, wrong_type};
+use crate::error::{NumError, ProblemError, raise, wrong_type};
 use crate::numbers;
 use crate::own_paths::OwnPaths;
 use crate::path_forms;
@@ -98,7 +98,7 @@ impl AllPaths {
             None => None,
         };
         let links = match limits.avoid_links.filter(|given| !given.is_none()) {
-            Some(links) => this.links_of("avoid_links", links)?,
+            Some(links) => Topology::links_of(net, "avoid_links", links)?,
             None => Vec::new(),
         };
         let nodes = match limits.avoid_nodes.filter(|given| !given.is_none()) {
@@ -191,15 +191,6 @@ impl AllPaths {
         check_over_all_paths(problem, !self.link_costs.is_empty(), ask)
     }
 
-    /// Sources and destinations, as their network takes them.
-    pub(crate) fn ends(&self, py: Python<'_>, net: &Topology) -> PyResult<Py<PyTuple>> {
-        let ends = |which: usize| {
-            let ends = self.paths.pairs().iter().map(|pair| pair[which] as usize).collect::<Vec<_>>();
-            net.shown_as_taken(py, &ends)
-        };
-        Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
-    }
-
     /// What they are limited by, as keywords that their network takes.
     pub(crate) fn keywords(&self, py: Python<'_>, net: &Topology, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
         keywords.set_item("max_hops", self.paths.max_hops())?;
@@ -214,8 +205,18 @@ impl AllPaths {
     }
 }
 
+/// Sources and destinations, as their network takes them.
+pub(crate) fn ends_as_taken(py: Python<'_>, pairs: &[[u32; 2]], net: &Topology) -> PyResult<Py<PyTuple>> {
+    let ends = |which: usize| {
+        let ends = pairs.iter().map(|pair| pair[which] as usize).collect::<Vec<_>>();
+        net.shown_as_taken(py, &ends)
+    };
+    Ok(PyTuple::new(py, [ends(0)?, ends(1)?])?.unbind())
+}
+
 /// What JSON has of pairs in place of paths.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Kept {
     sources: Vec<u32>,
     destinations: Vec<u32>,
@@ -280,6 +281,34 @@ impl AllPaths {
         })?;
         Ok((net.unbind(), all, core))
     }
+}
+
+/// What JSON has of pairs beside paths.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptEnds {
+    sources: Vec<u32>,
+    destinations: Vec<u32>,
+}
+
+/// Pairs beside paths, for JSON.
+pub(crate) fn ends_as_json(pairs: &[[u32; 2]]) -> String {
+    let (sources, destinations) = pairs.iter().map(|&[from, to]| (from, to)).unzip();
+    serde_json::to_string(&KeptEnds { sources, destinations }).expect("lists of integers")
+}
+
+/// The pairs beside paths in the text of a problem.
+pub(crate) fn ends_in_json(text: &str) -> PyResult<Option<Vec<[u32; 2]>>> {
+    #[derive(Deserialize)]
+    struct WithPairs {
+        #[serde(default)]
+        pairs: Option<KeptEnds>,
+    }
+    let wrong = |error: serde_json::Error| NumError::new_err(format!("pairs beside paths: {error}"));
+    let WithPairs { pairs } = serde_json::from_str(text).map_err(wrong)?;
+    let Some(KeptEnds { sources, destinations }) = pairs else { return Ok(None) };
+    check_length("pairs.destinations", destinations.len(), sources.len(), "source").map_err(raise)?;
+    Ok(Some(sources.into_iter().zip(destinations).map(Into::into).collect()))
 }
 
 impl PartialEq for AllPaths {
@@ -358,6 +387,7 @@ pub(crate) fn refuse_paths(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyRe
     let instead = match name {
         "group" => "every pair is a flow",
         "rate_cap" => "flow_cap= is per flow",
+        "pairs" => "they are its second argument",
         _ => "link_cost= is per link",
     };
     match given.filter(|given| !given.is_none()) {

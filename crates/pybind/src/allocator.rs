@@ -412,8 +412,9 @@ impl Allocator {
     ///
     /// Parameters
     /// ----------
-    /// link : int, or array of int, or pair of nodes, or sequence of such
-    ///     A pair of names of nodes is the link from the one to the other, where the network is a `Topology`.
+    /// link : int, or array of int, or str, or pair of nodes, or sequence of such
+    ///     Where the network is a `Topology`, a pair of names of nodes is the link from the one to the other. A text is
+    ///     the name of a link, ``"A -> B"``, or of a fiber with both of its links, ``"A - B"``.
     /// capacity : float, or array of float
     ///     One for each link, or one for all.
     ///
@@ -733,7 +734,7 @@ impl Allocator {
         detach::lock(&self.core, "allocator")
     }
 
-    /// The links that are given by the nodes that they join: one pair of names, or a sequence with pairs.
+    /// The links that are given by name: one, or one pair of nodes, or a sequence with such.
     fn links_by_nodes(&self, link: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
         let is_list = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
         let is_name = link.is_instance_of::<PyString>();
@@ -743,13 +744,17 @@ impl Allocator {
         if !(is_name || is_pair || has_pairs) {
             return Ok(None);
         }
-        let Some(net) = self.topology.as_ref().map(Py::get) else {
+        let Some(net) = self.topology.as_ref().map(|net| net.bind(link.py())) else {
             let message = "link names nodes, and the allocator has capacities only: make it with a Topology";
             return Err(ProblemError::new_err(message));
         };
-        match has_pairs {
-            true => net.links_of("link", link),
-            false => net.link_between("link", link).map(|link| vec![link]),
+        let is_node =
+            |name: &Bound<'_, PyAny>| name.extract::<&str>().is_ok_and(|name| net.get().core.node(name).is_some());
+        // Two names of nodes are one link, if one of them is misspelt as well, and names of links are as many.
+        let is_one = is_pair && !has_pairs && link.try_iter()?.any(|name| name.is_ok_and(|name| is_node(&name)));
+        match is_one {
+            true => Topology::link_between(net, "link", link).map(|link| vec![link]),
+            false => Topology::links_of(net, "link", link),
         }
         .map(Some)
     }

@@ -32,6 +32,11 @@ impl Each {
 }
 
 impl<'py> Names<'py> {
+    /// Those of a network and of paths with their flows.
+    pub(crate) fn of_paths(py: Python<'py>, net: Option<&Bound<'py, Topology>>, paths: Paths) -> PyResult<Self> {
+        Ok(Self { net: net.cloned(), paths: Some(Bound::new(py, paths)?) })
+    }
+
     /// The entries of a dict, or of a Series with an index of its own, in place of some of the present numbers;
     /// anything else as it is.
     pub(crate) fn filled(

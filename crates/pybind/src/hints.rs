@@ -45,6 +45,11 @@ pub(crate) fn no_option(py: Python<'_>, function: &str, name: &str) -> PyResult<
     Ok((!error.is_none()).then(|| PyErr::from_value(error)))
 }
 
+/// Refuses options that no method has, of a function that takes `keywords` for them.
+pub(crate) fn refuse_options(py: Python<'_>, function: &str, keywords: &Bound<'_, PyDict>) -> PyResult<()> {
+    arguments(py)?.call_method1("refuse_options", (function, keywords)).map(drop)
+}
+
 /// The exception for what is given in place of a network, if it is known; else the one about an array of capacities.
 pub(crate) fn no_network(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = given.py();

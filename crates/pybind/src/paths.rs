@@ -15,6 +15,9 @@ use crate::numbers::{self, counted, kept};
 use crate::topology::Topology;
 use crate::{hints, path_forms};
 
+/// The source and the destination of every flow, numbers of nodes.
+pub(crate) type Ends = Arc<[[u32; 2]]>;
+
 /// The links of every path, in compressed sparse rows.
 ///
 /// Path ``p`` crosses the links ``indices[indptr[p]:indptr[p + 1]]``, in any order. ``paths[p]`` gives them,
@@ -53,6 +56,8 @@ pub(crate) struct Paths {
     group: Option<Arc<[u32]>>,
     /// The cap of every flow, unless none has one.
     flow_cap: Option<Arc<[f64]>>,
+    /// The ends of every flow, of a problem that was given them: numbers of nodes.
+    ends: Option<Ends>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
     coefficients: PyOnceLock<Py<PyArray1<f64>>>,
@@ -73,7 +78,7 @@ impl From<Core> for Paths {
 impl From<Arc<Core>> for Paths {
     fn from(core: Arc<Core>) -> Self {
         let (indptr, indices, coefficients) = (PyOnceLock::new(), PyOnceLock::new(), PyOnceLock::new());
-        Self { core, group: None, flow_cap: None, indptr, indices, coefficients }
+        Self { core, group: None, flow_cap: None, ends: None, indptr, indices, coefficients }
     }
 }
 
@@ -87,6 +92,11 @@ impl Paths {
     /// With the volumes of demands as the caps of flows.
     pub(crate) fn with_flow_cap(self, flow_cap: Option<Vec<f64>>) -> Self {
         Self { flow_cap: flow_cap.map(Into::into), ..self }
+    }
+
+    /// With the ends of flows, where they are given.
+    pub(crate) fn with_ends(self, ends: Option<Ends>) -> Self {
+        Self { ends, ..self }
     }
 
     /// The cap of every flow, where there are caps.
@@ -289,6 +299,13 @@ impl Paths {
     #[getter]
     fn flow_cap<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.flow_cap.as_ref().map(|caps| numbers::read_only(py, caps.to_vec()))
+    }
+
+    /// The source and the destination of every flow, one after the other, of a problem that was given them.
+    #[getter]
+    fn _ends<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let numbers = |ends: &Ends| ends.as_flattened().iter().map(|&node| i64::from(node)).collect();
+        self.ends.as_ref().map(|ends| numbers::read_only(py, numbers(ends)))
     }
 
     fn __len__(&self) -> usize {

@@ -4,10 +4,10 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use netnum_core::internal::check_length;
+use netnum_core::internal::{check_length, expected_below};
 use netnum_core::{Curvature, Parameter, Paths as CorePaths, Problem as Core, Starving};
 use numpy::PyArray1;
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -18,8 +18,8 @@ use crate::by_name::{Each, Names, dict_of_series, is_a};
 use crate::detach::EnterRust;
 use crate::error::{NumError, ProblemError, raise};
 use crate::numbers::{self, counted, kept};
-use crate::paths::{self, Paths};
-use crate::topology::{Topology, of_network};
+use crate::paths::{self, Ends, Paths};
+use crate::topology::{Topology, of_network, pairs};
 use crate::utility::{Given, UserUtility};
 use crate::{hints, path_forms, utility};
 
@@ -91,12 +91,18 @@ use crate::{hints, path_forms, utility};
 ///     rates, whose splits may move. `Solution.classes` has each of them with its proof. The floors of all flows hold.
 ///     Flows for which they leave nothing are among `Solution.failed_flows`. A class counts the costs of all paths, so
 ///     that it pays for the detours of others. Flows that a dict does not name have 0.
+/// pairs : pairs, optional
+///     Beside paths on a `Topology`: the source and the destination of every flow, in any of the forms that
+///     `Topology.k_shortest_paths` takes; the volumes of demands cap the flows. Every path has a link from its source
+///     and one to its destination. Flows are found by the names of their ends without them, but where links and
+///     coefficients do not tell the ends: where a path has links back, for acknowledgements, and uses those there by
+///     different parts.
 /// max_hops : int, optional
 ///     Of pairs: the most links of a path, >= 1.
 /// avoid_links, avoid_nodes : sequence, optional
-///     Of pairs: links, by number or as pairs of nodes, that no path takes, and nodes that none passes through. Flows
-///     may start and end at such nodes. Where only some nodes are ends, the servers of a fabric, no path passes through
-///     these.
+///     Of pairs: links, by number, by name (``"A -> B"``, ``"A - B"`` for both directions) or as pairs of nodes, that
+///     no path takes, and nodes that none passes through. Flows may start and end at such nodes. Where only some nodes
+///     are ends, the servers of a fabric, no path passes through these.
 /// cheapest_paths : callable, optional
 ///     Of pairs: what says which paths there are, in place of all of the network. It is called once a round with the
 ///     prices of links, an array of float, shape (links,), >= 0 and inf for links of capacity 0, and returns a path per
@@ -152,6 +158,8 @@ pub(crate) struct Problem {
     core: Core,
     /// The paths that may be used, where none are given.
     pub(crate) all_paths: Option<AllPaths>,
+    /// The ends of the flows as they were given, numbers of nodes; none where links and coefficients tell them.
+    ends: Option<Ends>,
     /// The topology, when it was made from one.
     pub(crate) topology: Option<Py<Topology>>,
     /// The utility as it was given; made from the core's plain data when it was read from JSON. Python's garbage
@@ -176,6 +184,7 @@ impl From<Core> for Problem {
         Self {
             core,
             all_paths: None,
+            ends: None,
             topology: None,
             utility: OnceLock::new(),
             users: Vec::new(),
@@ -197,12 +206,12 @@ impl Problem {
     #[new]
     #[pyo3(signature = (
         network=None, paths=None, utility=None, *, group=None, rate_cap=None, flow_cap=None, flow_floor=None,
-        path_cost=None, link_cost=None, priority=None, max_hops=None, avoid_links=None, avoid_nodes=None,
+        path_cost=None, link_cost=None, priority=None, pairs=None, max_hops=None, avoid_links=None, avoid_nodes=None,
         cheapest_paths=None, **unknown
     ))]
     #[pyo3(text_signature = "(network, paths, utility=\"proportional\", *, group=None, rate_cap=None, flow_cap=None, \
-                             flow_floor=None, path_cost=None, link_cost=None, priority=None, max_hops=None, \
-                             avoid_links=None, avoid_nodes=None, cheapest_paths=None)")]
+                             flow_floor=None, path_cost=None, link_cost=None, priority=None, pairs=None, \
+                             max_hops=None, avoid_links=None, avoid_nodes=None, cheapest_paths=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords")]
     fn new(
         py: Python<'_>,
@@ -216,6 +225,7 @@ impl Problem {
         path_cost: Option<&Bound<'_, PyAny>>,
         link_cost: Option<&Bound<'_, PyAny>>,
         priority: Option<&Bound<'_, PyAny>>,
+        pairs: Option<&Bound<'_, PyAny>>,
         max_hops: Option<&Bound<'_, PyAny>>,
         avoid_links: Option<&Bound<'_, PyAny>>,
         avoid_nodes: Option<&Bound<'_, PyAny>>,
@@ -223,6 +233,11 @@ impl Problem {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         hints::refuse("Problem", unknown)?;
+        if paths.is_none() && pairs.is_some() {
+            let what = "Problem needs `paths`, and `pairs=` is beside them";
+            let message = format!("{what}: netnum.Problem(net, pairs) is over all paths of the network");
+            return Err(PyTypeError::new_err(message));
+        }
         let network = hints::needed(py, "Problem", "network", network)?;
         let paths = hints::needed(py, "Problem", "paths", paths)?;
         let topology = of_network(network)?;
@@ -230,14 +245,15 @@ impl Problem {
         let paths = &all_paths::in_a_list(paths)?;
         let limits = Limits { max_hops, avoid_links, avoid_nodes, cheapest_paths };
         if let Some(net) = topology
-            && let Some(pairs) = all_paths::pairs_of(net, paths)?
+            && let Some(over_all) = all_paths::pairs_of(net, paths)?
         {
-            for (name, given) in [("group", group), ("rate_cap", rate_cap), ("path_cost", path_cost)] {
+            for (name, given) in [("group", group), ("rate_cap", rate_cap), ("path_cost", path_cost), ("pairs", pairs)]
+            {
                 all_paths::refuse_paths(name, given)?;
             }
-            let all = AllPaths::new(net, &pairs, &limits)?;
+            let all = AllPaths::new(net, &over_all, &limits)?;
             let this = Self::over_all_paths(net, all, utility)?;
-            let this = match pairs.volumes {
+            let this = match over_all.volumes {
                 Some(volumes) => this.with(py, this.core.clone().with_flow_caps(volumes).map_err(raise)?)?,
                 None => this,
             };
@@ -265,11 +281,16 @@ impl Problem {
         let are_its_flows = group.is_none() || group == known;
         let group = group.or(known);
         let demands = demands.filter(|_| are_its_flows);
-        let named = |name, caps, each, present| match group.as_ref() {
-            Some(group) => caps_by_name(topology, &paths, group, name, caps, each, present),
-            None => {
-                caps_by_name(topology, &paths, &(0..paths.len() as u32).collect::<Vec<_>>(), name, caps, each, present)
-            }
+        let given = pairs.map(|pairs| ends_of(topology, pairs, &paths, group.as_deref())).transpose()?;
+        let (ends, volumes) = given.map_or((None, None), |(ends, volumes)| (Some(ends), volumes));
+        let demands = volumes.or(demands);
+        let named = |name, caps, each, present| {
+            let flows = match &group {
+                Some(group) => group.clone(),
+                None => (0..paths.len() as u32).collect(),
+            };
+            let names = |paths: Paths| Names::of_paths(py, topology, paths.with_ends(ends.clone()));
+            caps_by_name(names, &paths, &flows, name, caps, each, present)
         };
         let rate_cap = match rate_cap {
             Some(rate_cap) => {
@@ -287,33 +308,31 @@ impl Problem {
         };
         let net = topology.map(|topology| &topology.get().core);
         let is_grouped = group.is_some();
+        let of_flows = move |error| if is_grouped { error } else { ungrouped(error) };
         let make = move || {
             let core = match group {
                 None => Core::new(capacities, paths, utilities),
                 Some(group) => Core::grouped(capacities, paths, group, utilities),
             }?;
             net.map_or(Ok(()), |net| net.check_walks(core.paths()))?;
-            let core = match rate_cap {
-                Some(rate_cap) => core.with_rate_caps(rate_cap)?,
-                None => core,
-            };
-            let core = match flow_cap {
-                Some(flow_cap) => {
-                    let caps = numbers::spread(flow_cap, core.flows());
-                    core.with_flow_caps(caps)?
-                }
-                None => core,
-            };
-            Ok(core)
+            match rate_cap {
+                Some(rate_cap) => core.with_rate_caps(rate_cap),
+                None => Ok(core),
+            }
         };
-        let core = py.enter_rust(move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
-        warn_of_starving(py, &core, net)?;
+        let core = py.enter_rust(move || make().map_err(of_flows))?;
         let topology = topology.map(|topology| topology.clone().unbind());
-        let mut this = Self { topology, utility: shown.into(), users, ..Self::from(core) };
+        let mut this = Self { topology, ends, utility: shown.into(), users, ..Self::from(core) };
+        if let Some(flow_cap) = flow_cap {
+            let caps = numbers::spread(flow_cap, this.core.flows());
+            let capped = py.enter_rust(|| this.core.clone().with_flow_caps(caps).map_err(of_flows));
+            this = this.with(py, capped.map_err(|error| this.naming(py, error))?)?;
+        }
+        warn_of_starving(py, &this.core, net)?;
         if flow_floor.is_some() {
             this = this.with_flow_floors(py, flow_floor)?;
         } else {
-            py.enter_rust(|| this.core.check_limits())?;
+            py.enter_rust(|| this.core.check_limits()).map_err(|error| this.naming(py, error))?;
         }
         if path_cost.is_some() {
             this = this.with_path_costs(py, path_cost)?;
@@ -337,7 +356,8 @@ impl Problem {
     ///     ``flow_cap`` (null for no limit or cap), ``flow_floor``, ``path_cost`` and ``priority``, and
     ///     ``network``, the nodes and links of its `Topology`. A problem of pairs has ``pairs`` in place of ``paths``:
     ///     ``sources`` and ``destinations``, and optionally ``max_hops``, ``avoid_links``, ``avoid_nodes`` and
-    ///     ``link_cost``. Other fields are ignored, and so is a field whose name is misspelt.
+    ///     ``link_cost``; one of paths may have ``pairs``, too, with the first two of these. Other fields are ignored,
+    ///     such as a name.
     ///
     /// Returns
     /// -------
@@ -346,7 +366,8 @@ impl Problem {
     /// Raises
     /// ------
     /// NumError
-    ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
+    ///     When the text is not JSON or lacks a field, for a field whose name is a slip of another, such as
+    ///     ``flow_flor``, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         // A node may have that name, and so may a field that is ignored.
@@ -369,6 +390,14 @@ impl Problem {
             };
             problem.topology = network.map(made).transpose()?;
         }
+        if let (Some(net), true) = (&problem.topology, text.contains("\"pairs\"")) {
+            let paths = problem.own_paths(py)?;
+            let ends = py.detach(|| all_paths::ends_in_json(text))?;
+            let check = |ends: Vec<[u32; 2]>| checked_ends(net.get(), ends, &paths.get().core, problem.core.group());
+            problem.ends = ends.map(check).transpose()?;
+            // Made without them.
+            problem.paths = PyOnceLock::new();
+        }
         Ok(problem)
     }
 
@@ -390,7 +419,8 @@ impl Problem {
         };
         let Some(topology) = &self.topology else { return Ok(text) };
         let network: String = py.import("netnum._saved")?.call_method1("text_of_network", (topology,))?.extract()?;
-        Ok(format!("{{\"network\":{network},{}", &text[1..]))
+        let pairs = self.ends.as_ref().map(|ends| format!("\"pairs\":{},", all_paths::ends_as_json(ends)));
+        Ok(format!("{{\"network\":{network},{}{}", pairs.unwrap_or_default(), &text[1..]))
     }
 
     /// Save the problem in a file that `netnum.load` reads back as an equal one: the JSON of `to_json`.
@@ -439,12 +469,13 @@ impl Problem {
         self.all_paths.is_none().then(group).transpose()
     }
 
-    /// The pairs of ends, where they are given in place of paths: a tuple of sources and destinations, arrays of int,
-    /// shape (flows,), as the network takes them (their names where these are integers); None where paths are given.
+    /// The pairs of ends, where they are given in place of paths or beside them: a tuple of sources and destinations,
+    /// arrays of int, shape (flows,), as the network takes them (their names where these are integers); else None.
     #[getter]
     fn pairs(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
-        let all = self.all_paths.as_ref().zip(self.topology.as_ref());
-        all.map(|(all, net)| all.ends(py, net.get())).transpose()
+        let ends = self.all_paths.as_ref().map(|all| all.paths.pairs()).or(self.ends.as_deref());
+        let shown = |(ends, net): (_, &Py<Topology>)| all_paths::ends_as_taken(py, ends, net.get());
+        ends.zip(self.topology.as_ref()).map(shown).transpose()
     }
 
     /// The most links of a path that `solve` may find; None for no limit.
@@ -758,7 +789,8 @@ impl Problem {
             }
             None => vec![0.0; self.core.flows()],
         };
-        self.with(py, py.enter_rust(|| self.core.clone().with_flow_floors(floors).and_then(limited))?)
+        let floored = py.enter_rust(|| self.core.clone().with_flow_floors(floors).and_then(limited));
+        self.with(py, floored.map_err(|error| self.naming(py, error))?)
     }
 
     /// This problem with other costs of paths, and all else shared.
@@ -879,7 +911,8 @@ impl Problem {
             }
             None => vec![0.0; self.core.flows()],
         };
-        let core = self.core.clone().with_priorities(priorities).map_err(raise)?;
+        let changed = self.core.clone().with_priorities(priorities);
+        let core = changed.map_err(|error| self.naming(py, raise(error)))?;
         if self.all_paths.is_some() && core.has_priorities() {
             let instead = "Problem(net, net.k_shortest_paths(demands, k), priority=...) has paths, and takes them";
             return Err(ProblemError::new_err(format!("a problem over all paths takes no priorities: {instead}")));
@@ -912,11 +945,12 @@ impl Problem {
     /// array([4., 8.])
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let core = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited))?;
+        let valued = py.enter_rust(|| self.core.clone().with_utility(utilities).and_then(limited));
+        let core = valued.map_err(|error| self.naming(py, error))?;
         self.all_paths.iter().try_for_each(|all| all.check(&core)).map_err(raise)?;
         warn_of_starving(py, &core, self.topology.as_ref().map(|topology| &topology.get().core))?;
-        let (topology, all_paths) = (self.topology(py), self.all_paths.clone());
-        Ok(Self { topology, utility: shown.into(), users, all_paths, ..Self::from(core) })
+        let (topology, all_paths, ends) = (self.topology(py), self.all_paths.clone(), self.ends.clone());
+        Ok(Self { topology, utility: shown.into(), users, all_paths, ends, ..Self::from(core) })
     }
 
     /// This problem with other weights of its flows, and all else shared.
@@ -987,7 +1021,7 @@ impl Problem {
     /// are where these objects are equal.
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let (ours, theirs) = (self.topology.as_ref().map(Py::get), other.topology.as_ref().map(Py::get));
-        if ours != theirs || self.all_paths != other.all_paths {
+        if ours != theirs || self.all_paths != other.all_paths || self.ends != other.ends {
             return Ok(false);
         }
         if self.users.is_empty() && other.users.is_empty() {
@@ -1019,8 +1053,11 @@ impl Problem {
         others.set_item("path_cost", self.path_cost(py)?)?;
         others.set_item("priority", self.priority(py)?)?;
         let paths = match pairs {
-            Some((all, net)) => all.ends(py, net)?.into_any(),
-            None => self.own_paths(py)?.into_any(),
+            Some((all, net)) => all_paths::ends_as_taken(py, all.paths.pairs(), net)?.into_any(),
+            None => {
+                others.set_item("pairs", self.pairs(py)?)?;
+                self.own_paths(py)?.into_any()
+            }
         };
         Ok(((self.network(py)?, paths, self.utility(py)?), others))
     }
@@ -1073,9 +1110,62 @@ impl Problem {
     }
 }
 
+/// The ends of flows that are given beside their paths, and the volumes of demands.
+fn ends_of(
+    net: Option<&Bound<'_, Topology>>,
+    given: &Bound<'_, PyAny>,
+    paths: &CorePaths,
+    group: Option<&[u32]>,
+) -> PyResult<(Ends, Option<Vec<f64>>)> {
+    let Some(net) = net else {
+        return Err(ProblemError::new_err(
+            "pairs are of nodes, and the problem has capacities only: make it with a Topology",
+        ));
+    };
+    let pairs = pairs::of_one(net, given)?;
+    let ends = pairs.sources.iter().zip(&pairs.destinations).map(|(&from, &to)| [from as u32, to as u32]).collect();
+    let each: Vec<u32> = (0..paths.len() as u32).collect();
+    Ok((checked_ends(net.get(), ends, paths, group.unwrap_or(&each))?, pairs.volumes))
+}
+
+/// The ends of flows, all of whose paths leave the one and enter the other.
+fn checked_ends(net: &Topology, ends: Vec<[u32; 2]>, paths: &CorePaths, group: &[u32]) -> PyResult<Ends> {
+    let flows = group.iter().max().map_or(0, |&last| last as usize + 1);
+    check_length("pairs", ends.len(), flows, "flow").map_err(raise)?;
+    let (net, links, names) = (&net.core, net.core.links(), net.core.node_names());
+    for (flow, &[from, to]) in ends.iter().enumerate() {
+        let wrong = |what: String| Err(ProblemError::new_err(format!("pairs[{flow}]: {what}")));
+        if let Some(end) = [from, to].into_iter().find(|&end| end as usize >= net.ends()) {
+            return wrong(format!("end {end} does not exist, {}", expected_below("end", net.ends())));
+        }
+        if from == to {
+            return wrong("source and destination are the same".into());
+        }
+    }
+    for ((path, row), &flow) in paths.iter().enumerate().zip(group) {
+        let [from, to] = ends[flow as usize];
+        let (mut leaves, mut enters) = (false, false);
+        for &number in row {
+            // Which links there are is checked with the problem.
+            let Some(link) = links.get(number as usize) else { continue };
+            let is_shared = || net.is_shared(number);
+            leaves |= link.from == from || (link.to == from && is_shared());
+            enters |= link.to == to || (link.from == to && is_shared());
+        }
+        if !(leaves && enters) {
+            let (from, to) = (&names[from as usize], &names[to as usize]);
+            let what = if leaves { format!("to {to}") } else { format!("from {from}") };
+            return Err(ProblemError::new_err(format!(
+                "pairs[{flow}] is from {from} to {to}, and path {path}, of flow {flow}, has no link {what}"
+            )));
+        }
+    }
+    Ok(ends.into())
+}
+
 /// Caps that a dict gives by name, in place of some of the present ones; others as they are.
 fn caps_by_name<'py>(
-    net: Option<&Bound<'py, Topology>>,
+    names: impl FnOnce(Paths) -> PyResult<Names<'py>>,
     paths: &Arc<CorePaths>,
     group: &[u32],
     name: &str,
@@ -1093,8 +1183,7 @@ fn caps_by_name<'py>(
         _ => paths.len(),
     };
     let present = || present.map_or_else(|| vec![f64::INFINITY; count], <[f64]>::to_vec);
-    let paths = Bound::new(caps.py(), Paths::grouped(Arc::clone(paths), group))?;
-    Names { net: net.cloned(), paths: Some(paths) }.filled(name, &caps, each, present)
+    names(Paths::grouped(Arc::clone(paths), group))?.filled(name, &caps, each, present)
 }
 
 /// What to do instead where the rates of a solution are at hand.
@@ -1163,35 +1252,45 @@ impl Problem {
             }
             None => vec![f64::INFINITY; self.core.flows()],
         };
-        py.enter_rust(|| self.core.clone().with_flow_caps(caps))
+        py.enter_rust(|| self.core.clone().with_flow_caps(caps)).map_err(|error| self.naming(py, error))
+    }
+
+    /// The error about a flow by its number, with its ends where the network and the paths tell them.
+    pub(crate) fn naming(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let Some(net) = &self.topology else { return error };
+        let named = || {
+            let arguments = (net, self.own_paths(py)?, error.value(py));
+            py.import("netnum._by_name")?.call_method1("naming", arguments)
+        };
+        named().map_or_else(|other| other, PyErr::from_value)
     }
 
     /// This problem with another core, for the same network and utilities.
     fn with(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
-        let (utility, all_paths) = (self.utility(py)?.into(), self.all_paths.clone());
-        Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), all_paths, ..Self::from(core) })
+        let (utility, topology) = (self.utility(py)?.into(), self.topology(py));
+        let (users, all_paths, ends) = (self.users.clone(), self.all_paths.clone(), self.ends.clone());
+        Ok(Self { topology, utility, users, all_paths, ends, ..Self::from(core) })
     }
 
     /// Its paths, or those to begin with, with the flows that they belong to.
     fn own_paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
-        kept(&self.paths, py, || Bound::new(py, Paths::grouped(self.core.shared_paths(), self.core.group())))
+        let paths = || Paths::grouped(self.core.shared_paths(), self.core.group()).with_ends(self.ends.clone());
+        kept(&self.paths, py, || Bound::new(py, paths()))
     }
 
     /// A number of every link: an array, one for all, a dict of some of them, the others 0, or the name of an
     /// attribute.
     fn of_links(&self, py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        match (value.cast::<PyString>(), &self.topology) {
-            (Ok(name), Some(net)) => net.get().core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
-            (Ok(name), None) => {
-                let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
-                Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")))
-            }
-            (Err(_), _) => {
-                let none = || vec![0.0; self.core.links()];
-                let value = self.names(py)?.filled(what, value, Each::Link, none)?;
-                numbers::for_each(what, &value, self.core.links())
-            }
+        if let Some(net) = &self.topology {
+            return Topology::of_links(net.bind(py), what, value, 0.0);
         }
+        if let Ok(name) = value.cast::<PyString>() {
+            let what = format!("{what} is {:?}, the name of an attribute", name.to_str()?);
+            return Err(ProblemError::new_err(format!("{what}: that takes a problem of a Topology, which has them")));
+        }
+        let none = || vec![0.0; self.core.links()];
+        let value = Names { net: None, paths: None }.filled(what, value, Each::Link, none)?;
+        numbers::for_each(what, &value, self.core.links())
     }
 
     /// The cost of every path, of costs of links.

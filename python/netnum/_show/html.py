@@ -59,6 +59,7 @@ def solution(solution: Solution) -> str:
     """The table of a solution."""
     rows = [
         ("status", solution.status),
+        *[(f"priority {one.priority:g}", one.status) for one in solution.classes if one.status != "optimal"][:1],
         ("gap", _power(solution.gap)),
         ("rates to", _power(solution.kkt_residual)),
         ("objective", f"{solution.objective:.6g}"),

@@ -32,9 +32,12 @@ class FailureStudy(Study):
     """Scenarios of failure compared with the network as it is.
 
     A flow whose every path fails has rate 0 and leaves `Solution.objective`, so that objectives of two scenarios are
-    sums over different flows. Here every scenario is compared on the flows that it and the network as it is both serve:
-    ``after`` and ``before`` are sums over these, and the worst ratios are theirs. `common_flows` are served in every
-    scenario.
+    sums over different flows. Here every scenario is compared on the flows that the network as it is serves and that
+    have a path left: ``after`` and ``before`` are sums over these, and the worst ratios are theirs. `common_flows` are
+    served in every scenario.
+
+    A flow that has a path left, and that the classes before it or the floors of others leave nothing, is not cut off
+    but starved: it is compared with a rate of 0, at which most utilities are -inf, and so is ``after`` then.
 
     A scenario whose time limit came before there was an answer is unsolved, and one in which the floors do not fit is
     infeasible: their ``after``, ``throughput`` and ``worst_ratio`` are nan.
@@ -56,22 +59,27 @@ class FailureStudy(Study):
     solutions: tuple[Solution | MulticommodityFlow, ...]
     """Of every scenario: a `MulticommodityFlow` each, where the objective is not the utility."""
     cut_off: tuple[NDArray[np.int64], ...]
-    """The flows that a scenario no longer serves, per scenario."""
+    """The flows that have no path left, per scenario."""
+    starved: tuple[NDArray[np.int64], ...]
+    """The flows that have a path left, and that the classes before them or the floors of others leave nothing, per
+    scenario."""
     common_flows: NDArray[np.int64]
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
-    """Utility less costs, in the network as it is, of the flows that it and the scenario both serve: shape
+    """Utility less costs, in the network as it is, of the flows that it serves and that have a path left: shape
     (scenarios,). For max-min problems the smallest fair share, nan where there are no such flows; a class of max-min
     beside others counts by its smallest fair share, as in `Solution.objective`. With another `objective` the fraction
     of all demands, or the utilization."""
     after: NDArray[np.float64]
-    """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share. With
-    another `objective` the fraction or the utilization of the demands that are served there."""
+    """Utility of the same flows in the scenario: shape (scenarios,), -inf where a flow is starved that is worth that at
+    a rate of 0. For max-min problems the smallest fair share. With another `objective` the fraction or the utilization
+    of the demands that are served there."""
     worst_ratio_before: NDArray[np.float64]
-    """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it and the
-    scenario both serve: shape (scenarios,), nan where none of them has a demand."""
+    """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it serves
+    and that have a path left: shape (scenarios,), nan where none of them has a demand."""
     worst_ratio: NDArray[np.float64]
-    """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
+    """The smallest ratio of rate to demand of the same flows in the scenario, 0 where one is starved: shape
+    (scenarios,)."""
     floor_fraction: NDArray[np.float64] | None
     """The largest part of all floors that fits at once, 1 where they fit: shape (scenarios,), nan where the time was
     up. None for a problem without floors, and with another `objective`."""
@@ -114,9 +122,9 @@ class FailureStudy(Study):
     def to_pandas(self) -> pandas.DataFrame:
         """A row per scenario, in their order.
 
-        Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
-        still served, the sum of all rates, and the worst ratios of rate to demand. Where traffic is routed anew also
-        how many flows are cut off, the sum and the worst ratio on the paths of before, as
+        Its columns: the name and the links, how many flows and which are cut off, how many are starved, utility before
+        and after of those that are not cut off, the sum of all rates, and the worst ratios of rate to demand. Where
+        traffic is routed anew also how many flows are cut off, the sum and the worst ratio on the paths of before, as
         ``throughput_without_rerouting``.
         Where there are floors, the part of all of them that fits, the flows whose floors do not fit together, and those
         with a floor that are cut off; where there are priorities, before and after of each of them, as
@@ -133,6 +141,7 @@ class FailureStudy(Study):
             "status": self.status,
             "cut_off": [len(flows) for flows in self.cut_off],
             "flows_cut_off": [flows.tolist() for flows in self.cut_off],
+            "starved": [len(flows) for flows in self.starved],
             "before": self.before,
             "after": self.after,
             "change": self.after - self.before,
@@ -163,17 +172,17 @@ class FailureStudy(Study):
         of: Literal["throughput", "utility", "worst_ratio"] | None = None,
         most: int = 20,
     ) -> Axes:
-        """Draw the worst scenarios as bars, the worst at the top, with the number of flows that each cuts off.
+        """Draw the worst scenarios as bars, the worst at the top, with how many flows each cuts off and starves.
 
-        Bars of scenarios whose solution is not optimal are hatched. Those that are unsolved, or in which the floors do
-        not fit, come last, and the title has their numbers.
+        A change of utility to -inf has no bar. Bars of scenarios whose solution is not optimal are hatched. Those that
+        are unsolved, or in which the floors do not fit, come last, and the title has their numbers.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         of : {"throughput", "utility", "worst_ratio"}, optional
-            The quantity to draw: the change of the sum of all rates, that of the utility of the flows still served, or
+            The quantity to draw: the change of the sum of all rates, that of the utility of the flows not cut off, or
             their worst ratio of rate to demand. With another `objective` its change stands in the place of the utility,
             and is drawn by default; otherwise the throughput is.
         most : int
@@ -208,6 +217,10 @@ class FailureStudy(Study):
             parts.append(f"up to {counted(cut_off[most], 'flow')} cut off by {self.names[most]}")
         else:
             parts.append("no flow cut off")
+        starved = [len(flows) for flows in self.starved]
+        if any(starved):
+            most = int(np.argmax(starved))
+            parts.append(f"up to {counted(starved[most], 'flow')} starved by {self.names[most]}")
         if self.objective == "min_utilization":
             if not np.isnan(self.after).all():
                 worst = int(np.nanargmax(self.after))
@@ -292,7 +305,7 @@ def failure_study(
     With `reroute` every scenario has the paths that the function finds on what is left; of a problem of pairs it has
     all paths that are left. A flow is cut off there where the network no longer joins its ends, and
     `FailureStudy.without_rerouting` is the study of the same scenarios on the paths that carried the traffic before.
-    The flows that are still served may gain by a failure that cuts others off: read ``after - before`` together with
+    The flows that are left may gain by a failure that cuts others off: read ``after - before`` together with
     ``cut_off`` and ``throughput``.
 
     Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
@@ -302,9 +315,9 @@ def failure_study(
 
     Floors stay, but for those of flows that are cut off, which ``floors_cut_off`` has. Where the others do not fit,
     ``status`` is ``"infeasible"``, ``floor_fraction`` the largest part of all floors that fits, and ``broken_floors``
-    has the flows in the proof. A flow without a floor is cut off, too, where the floors of others leave it nothing and
-    its utility is worth -inf then. With priorities ``class_before`` and ``class_after`` compare each class, one of
-    max-min by its smallest fair share.
+    has the flows in the proof. A flow without a floor is starved where the floors of others leave it nothing and its
+    utility is worth -inf then, and so is one that the classes before it leave nothing. With priorities ``class_before``
+    and ``class_after`` compare each class, one of max-min by its smallest fair share.
 
     Examples
     --------
@@ -407,18 +420,22 @@ def _compared(
     solutions: list[Any],
 ) -> FailureStudy:
     """The study of scenarios, of which these are the solutions."""
-    serves = cases.served(cases.before)
-    still = [cases.served(solution) for solution in solutions]
-    both = [serves & row for row in still]
+    serves = cases.is_joined(cases.before) & ~cases.is_starved(cases.before)
+    both = [serves & cases.is_joined(solution) for solution in solutions]
     compared = list(zip(solutions, both, strict=True))
     has_answers = np.array([has_answer(solution) for solution in solutions], dtype=bool)
+    is_starved = [
+        flows & cases.is_starved(solution) if answered else np.zeros_like(flows)
+        for (solution, flows), answered in zip(compared, has_answers, strict=True)
+    ]
+    still = [flows & ~starved for flows, starved in zip(both, is_starved, strict=True)]
 
     def known(values: list[float]) -> NDArray[np.float64]:
         return np.where(has_answers, values, np.nan)
 
     more: dict[str, Any] = dict.fromkeys(("floor_fraction", "priorities", "class_before", "class_after"))
     more["broken_floors"] = more["floors_cut_off"] = ()
-    cut_off = tuple(np.flatnonzero(serves & ~row) for row in still)
+    cut_off = tuple(np.flatnonzero(serves & ~flows) for flows in both)
     if objective == "utility" and problem.flow_floor is not None:
         proofs = [solution.infeasibility if solution.status == "infeasible" else None for solution in solutions]
         more["floor_fraction"] = np.array(
@@ -443,6 +460,7 @@ def _compared(
         before_failures=cases.before,
         solutions=tuple(solutions),
         cut_off=cut_off,
+        starved=tuple(map(np.flatnonzero, is_starved)),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
         before=np.array([cases.value(cases.before, flows) for flows in both]),
         after=known([cases.value(solution, flows) for solution, flows in compared]),

@@ -36,12 +36,13 @@ class Rerouted:
         self._ends, is_directed = directed_ends(self._net, problem.paths)
         is_unknown = (self._ends < 0).any(axis=1) | (~is_directed & (not self._net.shared.all()))
         for flow in np.flatnonzero(is_unknown)[:1]:
-            raise NumError(f"reroute needs ends, and the paths of flow {flow} do not tell its source and destination")
+            what = f"reroute needs ends, and the paths of flow {flow} do not tell its source and destination"
+            raise NumError(f"{what}: Problem(net, paths, pairs=pairs) states them")
 
     def without(self, scenario: str, links: tuple[int, ...]) -> Problem:
         """The problem of a scenario. Flows that the network no longer joins keep paths, all of which have failed."""
         left, problem, own = self._net.without(list(links)), self._problem, self._problem.paths
-        more: dict[str, Any] = {"flow_cap": problem.flow_cap, "flow_floor": problem.flow_floor}
+        more: dict[str, Any] = {"flow_cap": problem.flow_cap, "flow_floor": problem.flow_floor, "pairs": problem.pairs}
         try:
             joined = left.has_path(self._ends)
             parts = [_some(own, own.group, ~joined[own.group])]

@@ -56,10 +56,18 @@ class Cases(ABC):
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
-    def served(self, found: Solution | MulticommodityFlow) -> NDArray[np.bool_]:
-        """Whether the network serves each flow."""
-        flows = np.ones(self._problem.flows, dtype=bool)
-        flows[found.failed_flows] = False
+    def is_joined(self, found: Any) -> NDArray[np.bool_]:
+        """Whether each flow has a path left, and a cap above 0."""
+        return self._among(found.failed_flows, False)
+
+    def is_starved(self, found: Any) -> NDArray[np.bool_]:
+        """Whether each flow has a path left and yet gets nothing, which all others leave it."""
+        return np.zeros(self._problem.flows, dtype=bool)
+
+    def _among(self, numbers: NDArray[np.int64], value: bool) -> NDArray[np.bool_]:
+        """A mask with this value for some flows, and the other one for the others."""
+        flows = np.full(self._problem.flows, not value)
+        flows[numbers] = value
         return flows
 
     @abstractmethod
@@ -102,6 +110,46 @@ class SolvedCases(Cases):
         """The solution of every case, from the prices of the network as it is."""
         more: dict[str, Any] = {"progress": progress, "threads": threads}
         return solve_many(problems, self._method, warm_start=self.before, **more, **self._settings)
+
+    def is_joined(self, found: Solution) -> NDArray[np.bool_]:
+        """Whether each flow has a path left, and a cap above 0."""
+        is_served = super().is_joined(found)
+        over = found.problem
+        if over is None or over.paths is None or over.group is None:
+            return is_served
+        is_open = np.logical_and.reduceat(over.capacities[over.paths.indices] > 0, over.paths.indptr[:-1])
+        if over.rate_cap is not None:
+            is_open &= over.rate_cap > 0
+        is_joined = self._among(over.group[is_open], True)
+        return is_served | (is_joined if over.flow_cap is None else is_joined & (over.flow_cap > 0))
+
+    def is_starved(self, found: Solution) -> NDArray[np.bool_]:
+        """Whether each flow has a path left and yet gets nothing: classes before it or floors of others leave none.
+
+        A flow that is worth more than -inf at a rate of 0 may get none because others are worth more, and one whose
+        bandwidth function begins with 0 because its turn is later.
+        """
+        if self._problem.priority is None and self._problem.flow_floor is None:
+            return super().is_starved(found)
+        is_worst = self._is_max_min | np.isneginf(self._problem.values(found.flow_rates))
+        has_nothing = self._among(found.failed_flows, True) | (is_worst & (found.flow_rates == 0))
+        return self.is_joined(found) & has_nothing
+
+    def gain(self, found: Solution, flows: NDArray[np.bool_]) -> float:
+        """How much more some flows are worth than in the network as it is.
+
+        A flow that has nothing, at a utility of -inf, gains inf when it gets something. Where as many flows lose as
+        much, the others are compared.
+        """
+        before, after = (np.isneginf(self._problem.values(one.flow_rates)) for one in (self.before, found))
+        served = int((flows & before & ~after).sum()) - int((flows & after & ~before).sum())
+        if served:
+            return np.copysign(np.inf, served)
+        flows = flows & ~before & ~after
+        gained = self.value(found, flows) - self.value(self.before, flows)
+        # Equal fair shares may differ by rounding.
+        is_same = self.before.method == "max-min" and abs(gained) <= 1e-9 * abs(self.value(self.before, flows))
+        return 0.0 if is_same else gained
 
     def value(self, found: Solution, flows: NDArray[np.bool_]) -> float:
         """The worth of some flows, as `Solution.objective` has that of all: utilities less costs.

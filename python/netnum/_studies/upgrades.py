@@ -48,13 +48,16 @@ class UpgradeStudy(Study):
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
-    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems and those
-    with priorities, whose prices are no bound of it, inf where one of the links is full and 0 elsewhere."""
+    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, those with
+    priorities and those that starve flows, whose prices are no bound of it, inf where one of the links is full and 0
+    elsewhere."""
     gained: NDArray[np.float64]
     """The gain of utility, nan for an upgrade that was not solved again, and where its solve or that of the network as
-    it is was cut short. For max-min problems the gain of the smallest fair share."""
+    it is was cut short. For max-min problems the gain of the smallest fair share. It is inf for an upgrade that gives
+    something to flows that have a path and nothing (all is full of the classes before them or of floors), which are
+    worth -inf then, and -inf for one that starves flows."""
     worst_ratio: NDArray[np.float64]
-    """The smallest ratio of rate to demand (`Problem.flow_cap`) after the upgrade, over the flows that are served; nan
+    """The smallest ratio of rate to demand (`Problem.flow_cap`) after the upgrade, over the flows that have a path; nan
     for one that was not solved again, and without demands."""
 
     @property
@@ -76,17 +79,14 @@ class UpgradeStudy(Study):
     def is_proven(self) -> bool:
         """Whether the best upgrade that was solved again is the best of all: none of the others can gain as much.
 
-        Up to what the solves leave open, their gaps. False where that of the network as it is was cut short, and where
-        classes leave flows nothing: what these would gain is not counted.
+        Up to what the solves leave open, their gaps. False where that of the network as it is was cut short.
         """
         if not is_finished(self.before_upgrades):
             return False
-        if self.before_upgrades.classes and len(self.before_upgrades.failed_flows):
-            # What a flow gains that a class has left nothing is not counted.
-            return False
         checked = ~np.isnan(self.gained)
         best = np.max(self.gained[checked], initial=0.0)
-        return bool(np.all(self.predicted[~checked] <= best))
+        others = self.predicted[~checked]
+        return bool(np.all((others <= best) & np.isfinite(others)))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per upgrade, the best first; its index is the place among the upgrades given.
@@ -187,7 +187,8 @@ def upgrade_study(
         The capacity that is added to a link when it is upgraded, > 0. By default its capacity is doubled.
     check : int
         The number of candidates that are solved again, those with the largest predictions, above `tol` of the largest
-        of all. Of max-min problems and those with priorities, whose prices are no bound, all that have a full link are.
+        of all. Where prices are no bound, all that have a full link are: of max-min problems, those with priorities,
+        and those in which floors leave flows nothing.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -243,9 +244,10 @@ def upgrade_study(
     settings |= options
     cases = SolvedCases(problem, method, warm_start, settings)
     whole = cases.before
-    if whole.method == "max-min" or problem.priority is not None:
-        # Prices of a class do not count what others gain or lose. A link that is not full holds no class back: the
-        # splits in the end are optimal for each.
+    flows = cases.is_joined(whole)
+    if whole.method == "max-min" or problem.priority is not None or cases.is_starved(whole).any():
+        # Prices of a class do not count what others gain or lose, nor what starved flows would gain. A link that is not
+        # full holds no class back: the splits in the end are optimal for each.
         idle = FULL if whole.method == "max-min" else max(NEARLY_FULL, 10 * tol)
         # Of rates that were cut short any link may still become full.
         full = (whole.loads >= problem.capacities * (1 - idle)) | (not is_finished(whole))
@@ -265,19 +267,14 @@ def upgrade_study(
 
     again = cases.solve(list(map(upgraded, checked)), progress, threads)
 
-    flows = cases.served(whole)
-    before = cases.value(whole, flows)
     solutions: list[Solution | None] = [None] * len(sets)
     gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
         if not has_answer(solution):
             continue
-        after = cases.value(solution, flows)
-        # Equal fair shares may differ by rounding.
-        same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
         if is_finished(whole) and is_finished(solution):
-            gained[number] = 0.0 if same else after - before
+            gained[number] = cases.gain(solution, flows)
         throughput[number] = solution.flow_rates.sum()
         ratio[number] = cases.worst_ratio(solution, flows)
     return UpgradeStudy(

@@ -4,9 +4,10 @@
 //! has no use for it; `capacity` holds `null` for no limit, `cap`, of paths, and `flow_cap` for no cap, and `flow_cap`
 //! is there only if a flow has one; so is `coefficient`, lists like those of `paths`, of which not all are 1,
 //! and `flow_floor`, `path_cost` and `priority`, which are there where one is not 0 (or all are the same). `capacities`
-//! and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading.
+//! and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading, but for those
+//! whose names are slips of these.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
@@ -101,6 +102,8 @@ impl<'de> Deserialize<'de> for Columns {
                     } else if let Some((_, column)) = read.numbers.iter_mut().find(|column| column.0 == name) {
                         *column = map.next_value()?;
                     } else {
+                        let columns: Vec<_> = ["kind", BREAKPOINTS].into_iter().chain(columns()).collect();
+                        refuse_slip::<A::Error>("utility.", &name, &columns)?;
                         map.next_value::<IgnoredAny>()?;
                         continue;
                     }
@@ -113,6 +116,40 @@ impl<'de> Deserialize<'de> for Columns {
         }
         deserializer.deserialize_map(Read)
     }
+}
+
+/// The fields of a problem, those that only Python has included.
+const FIELDS: [&str; 14] = [
+    "capacity",
+    "capacities",
+    "paths",
+    "coefficient",
+    "group",
+    "utility",
+    "cap",
+    "rate_cap",
+    "flow_cap",
+    "flow_floor",
+    "path_cost",
+    "priority",
+    "network",
+    "pairs",
+];
+
+/// Refuses the name of a field that is none, and near to one.
+fn refuse_slip<E: serde::de::Error>(place: &str, name: &str, known: &[&str]) -> Result<(), E> {
+    // Fields of others have names like "rates", "gap" and "capacity_unit".
+    let most = match name.len() {
+        ..4 => return Ok(()),
+        4..7 => 1,
+        _ => 2,
+    };
+    let slips = |other| strsim::osa_distance(name, other);
+    let is_longer = |other| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('_'));
+    let is_near = |other| !is_longer(other) && (slips(other) <= most || strsim::jaro_winkler(name, other) > 0.91);
+    let near = known.iter().copied().filter(|&other| is_near(other)).min_by_key(|&other| slips(other));
+    let wrong = |near| E::custom(format!("unknown field `{place}{name}`, did you mean `{place}{near}`?"));
+    near.map_or(Ok(()), |near| Err(wrong(near)))
 }
 
 /// What JSON could not be read or written for, unless it is that the work was stopped.
@@ -159,9 +196,15 @@ impl Problem {
     /// A problem from JSON text.
     ///
     /// # Errors
-    /// [`Error::Json`] when the text is not JSON or lacks a field, and everything that [`Problem::grouped`],
-    /// [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find; [`Error::Stopped`].
+    /// [`Error::Json`] when the text is not JSON, lacks a field, or has one whose name is a slip of another, and
+    /// everything that [`Problem::grouped`], [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find;
+    /// [`Error::Stopped`].
     pub fn from_json(text: &str) -> Result<Self> {
+        // Before a field that is missing is one that has another name.
+        if let Ok(fields) = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text) {
+            let mut names = fields.keys().filter(|name| !FIELDS.contains(&name.as_str()));
+            names.try_for_each(|name| refuse_slip("", name, &FIELDS)).map_err(wrong)?;
+        }
         serde_json::from_str::<File>(text).map_err(wrong)?.into_problem()
     }
 

@@ -114,6 +114,34 @@ fn groups_have_no_gaps_and_caps_are_numbers() {
 #[test]
 fn json_is_checked_like_everything_else() {
     let read = |text: &str| message(Problem::from_json(text));
+    for (slip, near) in [
+        ("flow_flor", "flow_floor"),
+        ("flow_caps", "flow_cap"),
+        ("flow_floors", "flow_floor"),
+        ("path_costs", "path_cost"),
+        ("priorities", "priority"),
+        ("coefficients", "coefficient"),
+        ("caps", "cap"),
+        ("pair", "pairs"),
+        ("gruop", "group"),
+    ] {
+        let text =
+            format!(r#"{{"capacity":[1],"paths":[[0]],"utility":{{"kind":["linear"],"weight":[1]}},"{slip}":[1]}}"#);
+        let expected = format!("not a problem in JSON: unknown field `{slip}`, did you mean `{near}`?");
+        assert_eq!(read(&text), expected);
+    }
+    let slip = read(r#"{"capacity":[1],"paths":[[0]],"utility":{"kind":["linear"],"wieght":[2]}}"#);
+    assert!(slip.starts_with("not a problem in JSON: unknown field `utility.wieght`, did you mean `utility.weight`?"));
+    assert!(read(r#"{"capacity":[1],"paths":[[0]],"utilty":{}}"#).contains("`utilty`, did you mean `utility`?"));
+    let others = "name description expected tolerance source_of_truth rates prices flow_rates flow_prices path_rates \
+                  path_prices status objective gap id seed nodes links answer comment units version method kind map \
+                  demands loads weights solution date author title source sources link_names node_names delay \
+                  capacity_unit capacity_gbps network_name utility_name group_of paths_by";
+    for other in others.split_whitespace() {
+        let text =
+            format!(r#"{{"capacity":[1],"paths":[[0]],"utility":{{"kind":["linear"],"weight":[1]}},"{other}":[1]}}"#);
+        assert!(Problem::from_json(&text).is_ok(), "{other}");
+    }
     assert!(read("{").starts_with("not a problem in JSON: "));
     assert!(read("{}").contains("missing field `capacity`"));
     let utility = r#""utility": {"kind": ["alpha_fair"], "alpha": [1.0], "weight": [1.0]}"#;

@@ -51,8 +51,9 @@ use observer::BarObserver;
 /// Bits per byte: sizes are in the one, rates in the other.
 const BITS: f64 = 8.0;
 
-/// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
-fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
+/// Changes of links, from rows of time, link and capacity. A link may be its name, or the pair of nodes that it joins;
+/// the name of a fiber is both of its links.
+fn changes_of(net: &Bound<'_, Topology>, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
@@ -65,21 +66,26 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
             row.extract().map_err(|_| mistyped(&format!("change {place} must be a"), &row))?;
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
+        if let Ok(named) = link.cast::<PyString>() {
+            let links = Topology::links_named(net, &name("link"), named)?.into_iter();
+            return Ok(links.map(|link| CapacityChange { time, link: link as u32, capacity }).collect());
+        }
         if link.extract::<f64>().is_err() {
-            let link = net.link_between(&name("link"), &link)? as u32;
-            return Ok(CapacityChange { time, link, capacity });
+            let link = Topology::link_between(net, &name("link"), &link)? as u32;
+            return Ok(vec![CapacityChange { time, link, capacity }]);
         }
         // A row of an array of floats has the link as one, too.
         let link = match link.extract::<f64>() {
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
             _ => link,
         };
-        let (link, links) = (count(&name("link"), &link, 0)?, net.core.links().len());
+        let (link, links) = (count(&name("link"), &link, 0)?, net.get().core.links().len());
         let no_link = |_| setting(&name("link"), link, &format!("a link below {links}"));
-        Ok(CapacityChange { time, link: u32::try_from(link).map_err(no_link)?, capacity })
+        Ok(vec![CapacityChange { time, link: u32::try_from(link).map_err(no_link)?, capacity }])
     };
     let mut pacer = Pacer::new(changes.py());
-    rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()
+    let each = rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect::<PyResult<Vec<_>>>()?;
+    Ok(each.into_iter().flatten().collect())
 }
 
 /// Simulate the flows of a workload on a network.
@@ -111,9 +117,10 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///     first.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
-/// changes : sequence of (float, int or (node, node), float)
+/// changes : sequence of (float, int, str or (node, node), float)
 ///     Changes of capacities, in order of time: seconds, link, and its capacity from then on in bit/s, 0 for a failure.
-///     A link is given by its number, or by the two nodes that it joins.
+///     A link is given by its number, its name, or the two nodes that it joins; the name of a fiber, ``"A - B"``, is
+///     both of its links.
 /// closed_loop : function, optional
 ///     Asked for more flows while the simulation runs; see Notes.
 /// timeline : bool
@@ -260,7 +267,7 @@ pub(crate) fn simulate(
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let mut closed_loop = closed_loop.map(|function| UserLoop::new(function, net)).transpose()?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
+    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net, changes))?;
     let run = RunSettings::default().with_until(until).with_warmup(warmup);
     let links = net.get().core.links().len();
     let packets = packets.map(|packets| packets.get().over(links)).transpose()?;

@@ -44,11 +44,11 @@ impl Timeline {
         Self { core, net: net.clone().unbind() }
     }
 
-    /// A link that is given by its number or by its two nodes.
+    /// A link that is given by its number, its name or its two nodes.
     fn link(&self, link: &Bound<'_, PyAny>) -> PyResult<usize> {
         match link.extract::<isize>() {
             Ok(number) => numbers::place("link", number, self.core.loads.len()),
-            Err(_) => self.net.get().link_between("link", link),
+            Err(_) => Topology::link_between(self.net.bind(link.py()), "link", link),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Timeline {
     ///
     /// Parameters
     /// ----------
-    /// link : int or (node, node)
+    /// link : int, str or (node, node)
     ///
     /// Returns
     /// -------
@@ -105,7 +105,7 @@ impl Timeline {
     ///
     /// Parameters
     /// ----------
-    /// link : int or (node, node)
+    /// link : int, str or (node, node)
     ///
     /// Returns
     /// -------

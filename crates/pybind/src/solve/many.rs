@@ -25,6 +25,7 @@ use crate::all_paths::Begun;
 use crate::by_name::Each;
 use crate::detach::{self, EnterRust, PAUSE};
 use crate::error::{about, raise, setting, wrong_type};
+use crate::hints;
 use crate::numbers;
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -123,6 +124,9 @@ pub(crate) fn solve_many<'py>(
     executor: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
+    if let Some(keywords) = keywords {
+        hints::refuse_options(py, "solve_many", keywords)?;
+    }
     let mut how = How::of(method, keywords)?;
     let work = Work::of(problems, [flow_caps, flow_floors, path_costs, capacities], how.keywords.warm_start.as_ref())?;
     let progress = how.keywords.progress;
@@ -256,7 +260,7 @@ impl<'a, 'py> How<'a, 'py> {
             }
             Work::Scenarios(problem, matrices) => {
                 let of = problem.get().at_first();
-                let scenarios = scenarios(py, of, matrices, first)?;
+                let scenarios = scenarios(py, problem.get(), matrices, first)?;
                 let scenarios = if chunk.is_some() { scenarios.by_one_solver() } else { scenarios };
                 let answers = Answers::new(scenarios.count(), "scenario", first);
                 let solutions =
@@ -336,7 +340,7 @@ impl<'a, 'py> How<'a, 'py> {
                 batch.call_method1("problems", (problems, starts))
             }
             Work::Scenarios(problem, matrices) => {
-                let scenarios = scenarios(py, problem.get().at_first(), matrices, 0)?;
+                let scenarios = scenarios(py, problem.get(), matrices, 0)?;
                 let count = scenarios.count();
                 if count == 0 {
                     return self.solve(py, work, progress, None);
@@ -362,14 +366,15 @@ impl<'a, 'py> How<'a, 'py> {
 /// Scenarios of a problem, all of which are checked before the first begins.
 fn scenarios<'a>(
     py: Python<'_>,
-    problem: &'a Core,
+    problem: &'a Problem,
     matrices: &'a [Option<Vec<f64>>; 4],
     first: usize,
 ) -> PyResult<Batch<'a>> {
     let [flow_caps, flow_floors, path_costs, capacities] = matrices.each_ref().map(Option::as_deref);
     let given = Scenarios { flow_caps, flow_floors, path_costs, capacities };
-    let scenarios = Batch::scenarios(problem, given).map_err(raise)?;
-    solutions::check_memory(problem, scenarios.count())?;
+    let core = problem.at_first();
+    let scenarios = Batch::scenarios(core, given).map_err(raise)?;
+    solutions::check_memory(core, scenarios.count())?;
     let wrong = py.enter_rust(|| -> Result<_> {
         for scenario in 0..scenarios.count() {
             interrupt::check()?;
@@ -380,7 +385,7 @@ fn scenarios<'a>(
         Ok(None)
     })?;
     match wrong {
-        Some((scenario, error)) => Err(about(py, "scenario", first + scenario, raise(error))),
+        Some((scenario, error)) => Err(about(py, "scenario", first + scenario, problem.naming(py, raise(error)))),
         None => Ok(scenarios),
     }
 }

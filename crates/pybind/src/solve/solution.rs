@@ -4,7 +4,7 @@ use netnum_core::{Settings, Status};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::{Infeasibility, PriorityClass, Trace};
@@ -223,9 +223,12 @@ impl Solution {
         destination: Option<&Bound<'py, PyAny>>,
         problem: Option<&Bound<'py, Problem>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("netnum._by_name")?;
+        if function != "rate" && destination.is_none() && source.is_instance_of::<PyString>() {
+            return module.call_method1(function, (slf, Self::problem_or(slf, problem)?, source, slf.py().None()));
+        }
         let [source, destination] = two_nodes(&format!("Solution.{function}"), source, destination)?;
-        let problem = Self::problem_or(slf, problem)?;
-        slf.py().import("netnum._by_name")?.call_method1(function, (slf, problem, source, destination))
+        module.call_method1(function, (slf, Self::problem_or(slf, problem)?, source, destination))
     }
 }
 
@@ -407,7 +410,8 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to, also as a pair in one argument.
+    ///     The nodes that the link runs from and to, also as a pair in one argument, in which the name of a link
+    ///     stands, too, ``"A -> B"``.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///
@@ -419,7 +423,8 @@ impl Solution {
     /// ------
     /// ProblemError
     ///     For a node or a link that does not exist, and where several links join the nodes, with their numbers and
-    ///     prices; for a problem that was made from capacities only, whose links have numbers, and one of another size.
+    ///     prices, as those of a fiber, ``"A - B"``; for a problem that was made from capacities only, whose links have
+    ///     numbers, and one of another size.
     /// NumError
     ///     For a solution that is without its problem, when none is given.
     #[pyo3(signature = (source, destination=None, *, problem=None))]
@@ -437,7 +442,7 @@ impl Solution {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     The nodes that the link runs from and to, also as a pair in one argument.
+    ///     As in `price`.
     /// problem : Problem, optional
     ///     By default `Solution.problem`. It was made with a `Topology`.
     ///

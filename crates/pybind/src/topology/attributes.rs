@@ -73,23 +73,25 @@ impl Topology {
         Ok(all)
     }
 
-    /// What paths are shortest by: numbers per link, or the name of an attribute.
-    pub(super) fn weight_of(&self, weight: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        match weight.cast::<PyString>() {
-            Ok(name) => self.core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise),
-            Err(_) => numbers::for_each("weight", weight, self.core.links().len()),
-        }
-    }
-
-    /// What links carry relative to each other: numbers per link, the name of an attribute, or those of some links by
-    /// name beside 1 of the others.
-    pub(super) fn shares_of(slf: &Bound<'_, Self>, shares: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        let core = &slf.get().core;
-        if let Ok(name) = shares.cast::<PyString>() {
+    /// A number of every link: an array, one for all, the name of an attribute, or a dict of some links beside the
+    /// number of the `others`.
+    pub(crate) fn of_links(
+        net: &Bound<'_, Self>,
+        what: &str,
+        value: &Bound<'_, PyAny>,
+        others: f64,
+    ) -> PyResult<Vec<f64>> {
+        let core = &net.get().core;
+        if let Ok(name) = value.cast::<PyString>() {
             return core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise);
         }
-        let names = Names { net: Some(slf.clone()), paths: None };
-        let shares = names.filled("shares", shares, Each::Link, || vec![1.0; core.links().len()])?;
-        numbers::for_each("shares", &shares, core.links().len())
+        let names = Names { net: Some(net.clone()), paths: None };
+        let value = names.filled(what, value, Each::Link, || vec![others; core.links().len()])?;
+        numbers::for_each(what, &value, core.links().len())
+    }
+
+    /// What paths are shortest by: 1 for the links that a dict does not name.
+    pub(super) fn weight_of(net: &Bound<'_, Self>, weight: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        Self::of_links(net, "weight", weight, 1.0)
     }
 }

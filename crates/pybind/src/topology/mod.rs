@@ -90,6 +90,7 @@ pub(crate) struct Topology {
     pub(crate) labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     link_names: PyOnceLock<Py<PyAny>>,
+    links_by_name: PyOnceLock<Py<PyDict>>,
 }
 
 impl PartialEq for Topology {
@@ -108,6 +109,7 @@ impl From<Core> for Topology {
             labels,
             capacities: PyOnceLock::new(),
             link_names: PyOnceLock::new(),
+            links_by_name: PyOnceLock::new(),
         }
     }
 }
@@ -232,6 +234,14 @@ impl Topology {
         kept(&self.link_names, py, || self.core.link_names().into_pyobject(py))?.bind(py).call_method0("copy")
     }
 
+    /// The links of every name that there is, of links and of fibers: dict of tuples of int.
+    #[getter]
+    fn _links_by_name(slf: &Bound<'_, Self>) -> PyResult<Py<PyDict>> {
+        let py = slf.py();
+        let made = || Ok(py.import("netnum._link_sets")?.call_method1("links_by_name", (slf,))?.cast_into()?);
+        kept(&slf.get().links_by_name, py, made)
+    }
+
     /// The name of every node, the ends first: list of str.
     #[getter]
     fn node_names(&self) -> &[String] {
@@ -301,10 +311,11 @@ impl Topology {
     ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
     /// seed : int
     ///     From 0 to 2**64 - 1.
-    /// weight : str, or array of float, shape (links,), or float, optional
+    /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
-    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
-    ///     those with the fewest links. `ecmp_split` says which weights are alike.
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. A dict has the weights of some links,
+    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the
+    ///     fewest links. `ecmp_split` says which weights are alike.
     ///
     /// Returns
     /// -------
@@ -338,7 +349,7 @@ impl Topology {
     ) -> PyResult<Paths> {
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
         let (seed, core) = (seed_of(seed)?, &slf.get().core);
-        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
+        let weight = weight.map(|weight| Self::weight_of(slf, weight)).transpose()?;
         let paths = slf.py().enter_rust(|| core.ecmp_by(&sources, &destinations, weight.as_deref(), seed))?;
         Ok(Paths::from(paths).with_flow_cap(volumes))
     }
@@ -353,10 +364,11 @@ impl Topology {
     /// ----------
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
     ///     Pairs of ends, in any of the forms that `k_shortest_paths` takes.
-    /// weight : str, or array of float, shape (links,), or float, optional
+    /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
-    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that shortest paths are
-    ///     those with the fewest links.
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. A dict has the weights of some links,
+    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that shortest paths are those with the
+    ///     fewest links.
     /// via : sequence of sequences of int or str, optional
     ///     Segment routing: for every pair the nodes that its traffic visits on the way, in this order. It takes the
     ///     shortest paths to the first, from there to the next, and so on to the destination; what it puts on a link
@@ -416,9 +428,9 @@ impl Topology {
     ) -> PyResult<Paths> {
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
         let (this, core) = (slf.get(), &slf.get().core);
-        let weight = weight.map(|weight| this.weight_of(weight)).transpose()?;
+        let weight = weight.map(|weight| Self::weight_of(slf, weight)).transpose()?;
         let via = via.map(|via| this.visits_of("via", via)).transpose()?;
-        let shares = shares.map(|shares| Self::shares_of(slf, shares)).transpose()?;
+        let shares = shares.map(|shares| Self::of_links(slf, "shares", shares, 1.0)).transpose()?;
         let what = EcmpSplit::new().with_weight(weight.as_deref()).with_via(via.as_deref());
         let what = what.with_shares(shares.as_deref());
         let paths = slf.py().enter_rust(|| core.ecmp_split(&sources, &destinations, &what))?;
@@ -431,7 +443,7 @@ impl Topology {
     /// ----------
     /// source, destination : int or str
     ///     Ends by index or by name, or pairs of them in any of the forms that `k_shortest_paths` takes.
-    /// weight : str, or array of float, shape (links,), or float, optional
+    /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path, as in `ecmp`. By default 1, so that shortest paths are
     ///     those with the fewest links.
     ///
@@ -456,7 +468,7 @@ impl Topology {
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, names, source, destination)?;
         check_length("destination", destinations.len(), sources.len(), "source").map_err(raise)?;
         let core = &slf.get().core;
-        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
+        let weight = weight.map(|weight| Self::weight_of(slf, weight)).transpose()?;
         let (paths, group) = slf.py().enter_rust(|| {
             let (mut all, mut group) = (CorePaths::from_lists::<[u32; 0]>([]), Vec::new());
             for (flow, (&source, &destination)) in (0..).zip(sources.iter().zip(&destinations)) {
@@ -543,10 +555,10 @@ impl Topology {
     ///     or a frame. Volumes are the `Paths.flow_cap` of the paths then.
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
-    /// weight : str, or array of float, shape (links,), or float, optional
+    /// weight : str, or array of float, shape (links,), or float, or dict, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used; the name of one
-    ///     of the `link_attributes` that every link has, such as ``"delay"``. By default 1, so that paths are measured
-    ///     in links.
+    ///     of the `link_attributes` that every link has, such as ``"delay"``. A dict has the weights of some links,
+    ///     ``{("A", "B"): 3.0}``, beside 1 of the others. By default 1, so that paths are measured in links.
     /// max_stretch : float, optional
     ///     The most that a path may weigh relative to the lightest of its pair, at least 1: with 1.5 none is longer by
     ///     more than half.
@@ -620,7 +632,7 @@ impl Topology {
         };
         let Pairs { sources, destinations, volumes } = pairs::of_arguments(slf, COLUMNS, sources, destinations)?;
         let (k, core) = (count("k", k, 1)?, &slf.get().core);
-        let weight = weight.map(|weight| slf.get().weight_of(weight)).transpose()?;
+        let weight = weight.map(|weight| Self::weight_of(slf, weight)).transpose()?;
         let threads = match threads {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
@@ -690,7 +702,7 @@ impl Topology {
     /// Parameters
     /// ----------
     /// source, destination : str or int
-    ///     Nodes by name or by number, also as a pair in one argument.
+    ///     Nodes by name or by number, also as a pair in one argument, in which the name of a link stands, too.
     ///
     /// Returns
     /// -------
@@ -700,7 +712,7 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     When there is no such node or link.
+    ///     When there is no such node or link, and for the name of a fiber, ``"A - B"``, with its two links.
     ///
     /// Examples
     /// --------
@@ -708,10 +720,13 @@ impl Topology {
     /// >>> net.link("Denver", "Houston")
     /// 2
     #[pyo3(signature = (source, destination=None))]
-    fn link(&self, source: &Bound<'_, PyAny>, destination: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
-        let [source, destination] = pairs::two_nodes("Topology.link", source, destination)?;
-        let (from, to) = (self.node_of("source", &source)?, self.node_of("destination", &destination)?);
-        self.core.link(from, to).map_err(raise)
+    fn link(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, destination: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        if let (Ok(name), None) = (source.cast::<PyString>(), destination) {
+            return Self::link_named(slf, "link", name).map(|link| link as u32);
+        }
+        let ([source, destination], this) = (pairs::two_nodes("Topology.link", source, destination)?, slf.get());
+        let (from, to) = (this.node_of("source", &source)?, this.node_of("destination", &destination)?);
+        this.core.link(from, to).map_err(raise)
     }
 
     /// The links of the walk through some nodes.

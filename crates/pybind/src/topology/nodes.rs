@@ -14,7 +14,7 @@ use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers;
 
 /// How a link is given.
-const ONE_LINK: &str = "a link's number or a pair of nodes";
+const ONE_LINK: &str = "a link's number, its name or a pair of nodes";
 
 /// How many names a message lists.
 const LISTED: usize = 8;
@@ -161,13 +161,19 @@ impl Topology {
         listed(what, "a sequence of nodes per pair", lists)?.enumerate().map(visits).collect()
     }
 
-    /// Links by number, or by the two nodes that they join.
-    pub(crate) fn links_of(&self, what: &str, links: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        let expected = "a sequence of link numbers or pairs of nodes";
+    /// Links by number, by name, or by the two nodes that they join.
+    pub(crate) fn links_of(net: &Bound<'_, Self>, what: &str, links: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        if let Ok(name) = links.cast::<PyString>() {
+            return Self::links_named(net, what, name);
+        }
+        let expected = "a sequence of link numbers, names of links or pairs of nodes";
         let listed = links.try_iter().map_err(|_| wrong_type(what, expected, links))?;
-        let count = self.core.links().len();
+        let count = net.get().core.links().len();
         let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
             let (place, link) = (format!("{what}[{place}]"), link?);
+            if let Ok(name) = link.cast::<PyString>() {
+                return Self::links_named(net, &place, name);
+            }
             if numbers::is_truth(&link)? {
                 let instead = "np.flatnonzero(mask) has the places where a mask is True";
                 return Err(PyTypeError::new_err(format!("{place} must be {ONE_LINK}, not bool: {instead}")));
@@ -175,22 +181,45 @@ impl Topology {
             if let Ok(number) = link.extract::<i64>() {
                 let known = usize::try_from(number).ok().filter(|&number| number < count);
                 let message = || format!("{place} is {number}, {}", expected_below("link", count));
-                return known.ok_or_else(|| ProblemError::new_err(message()));
+                return known.map(|link| vec![link]).ok_or_else(|| ProblemError::new_err(message()));
             }
-            self.link_between(&place, &link)
+            Self::link_between(net, &place, &link).map(|link| vec![link])
         };
-        listed.enumerate().map(link).collect()
+        let sets = listed.enumerate().map(link).collect::<PyResult<Vec<_>>>()?;
+        Ok(sets.into_iter().flatten().collect())
     }
 
-    /// The link that joins a pair of nodes.
-    pub(crate) fn link_between(&self, place: &str, pair: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let nodes: Vec<Bound<'_, PyAny>> =
-            if pair.is_instance_of::<PyString>() { vec![] } else { pair.extract().unwrap_or_default() };
+    /// The link of that name, or the links of the fiber.
+    pub(crate) fn links_named(net: &Bound<'_, Self>, what: &str, name: &Bound<'_, PyString>) -> PyResult<Vec<usize>> {
+        match Self::_links_by_name(net)?.bind(net.py()).get_item(name)? {
+            Some(links) => links.extract(),
+            None => net.py().import("netnum._link_sets")?.call_method1("named", (net, what, name))?.extract(),
+        }
+    }
+
+    /// The only link of that name.
+    pub(crate) fn link_named(net: &Bound<'_, Self>, what: &str, name: &Bound<'_, PyString>) -> PyResult<usize> {
+        let links = Self::links_named(net, what, name)?;
+        if let [link] = links[..] {
+            return Ok(link);
+        }
+        let names = net.get().core.link_names();
+        let all: Vec<String> = links.iter().map(|&link| format!("{:?}", names[link])).collect();
+        let message = format!("{what} names {} links, expected one of {}", links.len(), all.join(", "));
+        Err(ProblemError::new_err(message))
+    }
+
+    /// The link of a name, or that joins a pair of nodes.
+    pub(crate) fn link_between(net: &Bound<'_, Self>, place: &str, pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+        if let Ok(name) = pair.cast::<PyString>() {
+            return Self::link_named(net, place, name);
+        }
+        let (this, nodes) = (net.get(), pair.extract::<Vec<Bound<'_, PyAny>>>().unwrap_or_default());
         let [from, to] = &nodes[..] else { return Err(wrong_type(place, ONE_LINK, pair)) };
-        let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
-        let name = |node: usize| &self.core.node_names()[node];
+        let (from, to) = (this.node_of(&format!("{place}[0]"), from)?, this.node_of(&format!("{place}[1]"), to)?);
+        let name = |node: usize| &this.core.node_names()[node];
         let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
-        self.core.link(from, to).map(|link| link as usize).map_err(|_| ProblemError::new_err(message()))
+        this.core.link(from, to).map(|link| link as usize).map_err(|_| ProblemError::new_err(message()))
     }
 
     /// Names of ends, or the first few of many.

@@ -171,7 +171,7 @@ UNIT = "(unit of the capacities)"
 #: The label of the axis, by quantity of a failure study.
 OF_FAILURES = {
     "throughput": "change of throughput in %",
-    "utility": "change of utility of the flows still served",
+    "utility": "change of utility of the flows not cut off",
     "worst_ratio": "worst ratio of rate to demand",
 }
 
@@ -207,15 +207,17 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
             raise NumError("no flow has a demand to compare with: give the problem a flow_cap")
     is_worse_above = of == "utility" and study.objective == "min_utilization"
     order = np.argsort(-values if is_worse_above else values, kind="stable")[: at_least_1("most", most)]
-    cut_off = np.array([len(flows) for flows in study.cut_off], dtype=int)
+    lists = {"cut off": study.cut_off, "starved": study.starved}
+    losses = {what: np.array([len(flows) for flows in of], dtype=int) for what, of in lists.items()}
+    lost = sum(losses.values(), np.zeros(len(study.names), dtype=int))
     is_unsolved = np.isnan(study.throughput)
     is_infeasible = np.isin(np.arange(len(study.names)), study.infeasible)
     is_open = np.array([not solution.is_optimal for solution in study.solutions], dtype=bool) & ~is_unsolved
     ax = _bars(ax, [study.names[scenario] for scenario in order], "no scenarios")
     bars = ax.barh(
         np.arange(len(order)),
-        np.nan_to_num(values[order]),
-        color=np.where(cut_off[order] > 0, style.ORANGE, style.BLUE),
+        _finite(values[order]),
+        color=np.where(lost[order] > 0, style.ORANGE, style.BLUE),
     )
     for row, (bar, scenario) in enumerate(zip(bars, order, strict=True)):
         if is_open[scenario]:
@@ -224,13 +226,16 @@ def failures(study: FailureStudy, ax: Axes | None, of: str | None, most: int) ->
             _after(ax, 0.0, row, "floors do not fit" if is_infeasible[scenario] else "unsolved")
         elif np.isnan(values[scenario]):
             _after(ax, 0.0, row, "no flow to compare")
-        elif cut_off[scenario]:
+        elif lost[scenario]:
+            of_each = [f"{counted(of[scenario], 'flow')} {what}" for what, of in losses.items() if of[scenario]]
             # Beside the axis where the bar goes the other way.
-            _after(ax, max(values[scenario], 0.0), row, f"{counted(cut_off[scenario], 'flow')} cut off")
-    effect = "" if _span(ax, values, scale) or not len(order) else ", none has an effect"
+            _after(ax, max(values[scenario], 0.0), row, ", ".join(of_each))
+    has_effect = _span(ax, values, scale) or np.isinf(values).any()
+    effect = "" if has_effect or not len(order) else ", none has an effect"
     ax.set_xlabel(label)
-    kinds = {style.BLUE: ~(cut_off > 0) & ~is_unsolved, style.ORANGE: cut_off > 0}
-    names = {style.BLUE: "all flows served", style.ORANGE: "flows cut off"}
+    kinds = {style.BLUE: ~(lost > 0) & ~is_unsolved, style.ORANGE: lost > 0}
+    words = [word for word, of in losses.items() if of[order].any()]
+    names = {style.BLUE: "all flows served", style.ORANGE: f"flows {' or '.join(words)}"}
     keys = [_key(names[colour], color=colour) for colour, which in kinds.items() if which[order].any()]
     if is_open[order].any():
         keys.append(_key("not optimal", facecolor="none", edgecolor=style.ink(ax), hatch="////"))
@@ -249,7 +254,7 @@ def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
     rows = np.arange(len(order))
     whole = study.before_upgrades
     predicted = np.where(np.isfinite(study.predicted), study.predicted, 0.0)
-    gained = np.nan_to_num(study.gained)
+    gained = _finite(study.gained)
     if predicted.any():
         ax.barh(rows, predicted[order], color=style.ink(ax), alpha=0.3, label="at most: price × added capacity")
     ax.barh(rows, gained[order], height=0.5, color=style.BLUE, label="gained: solved again")
@@ -257,14 +262,17 @@ def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
     for row, upgrade in enumerate(order):
         if np.isfinite(study.gained[upgrade]):
             continue
-        if study.solutions[upgrade] is not None:
+        if np.isinf(study.gained[upgrade]):
+            text = "starved flows served" if study.gained[upgrade] > 0 else "flows starved"
+        elif study.solutions[upgrade] is not None:
             text = "cut short"
         else:
             text = "cannot gain" if study.predicted[upgrade] <= least else "not solved again"
         _after(ax, predicted[upgrade], row, text)
-    effect = "" if _span(ax, np.concatenate([predicted, gained]), abs(whole.objective)) else ", none gains"
+    has_effect = _span(ax, np.concatenate([predicted, gained]), abs(whole.objective)) or np.isposinf(study.gained).any()
+    effect = "" if has_effect else ", none gains"
     ax.set_xlabel("gain of the smallest fair share" if whole.method == "max-min" else "gain of utility")
-    checked = int(np.isfinite(study.gained).sum())
+    checked = int((~np.isnan(study.gained)).sum())
     title = f"Gains of {_shown(len(order), len(study.names), 'upgrade', 'best')}, {checked} solved again"
     if len(order):
         title += effect if study.is_proven else "\nthe best is not proven: others may gain more"
@@ -322,6 +330,11 @@ def short(name: str) -> str:
     """A name without its middle, where it is too long."""
     half = LONGEST // 2
     return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[len(name) - half :]}"
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lengths of bars: 0 for what is not finite."""
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def _shown(shown: int, count: int, noun: str, which: str) -> str:
