@@ -192,3 +192,23 @@ impl SeveralPaths {
         Some(WarmStart::new(Arc::clone(&self.frame), best.basis.clone(), best.witness.clone(), self.work))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tolerances::ABOUT;
+    use super::*;
+    use crate::{AlphaFair, Paths};
+
+    #[test]
+    fn a_run_without_levels_is_no_answer_however_little_is_asked_for() {
+        let (paths, max_min) = (Paths::from_lists([[0], [1], [1]]), AlphaFair::new(f64::INFINITY, 1.0).unwrap());
+        let problem = Problem::grouped(vec![1.0, 1.0], paths, vec![0, 0, 1], max_min).unwrap();
+        let search = || SeveralPaths::new(&problem, None, ABOUT).unwrap();
+        let mut whole = search();
+        while !whole.advance(SLICE).unwrap() {}
+        let (mut found, _) = whole.best.take().unwrap();
+        found.rates.iter_mut().for_each(|rate| *rate *= 0.5);
+        let without = Found { rates: found.rates.clone(), witness: Vec::new(), basis: found.basis.clone() };
+        assert!(search().judge(found).unwrap() && !search().judge(without).unwrap());
+    }
+}

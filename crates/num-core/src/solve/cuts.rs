@@ -490,4 +490,25 @@ mod tests {
             assert_eq!(residual(&master, &found, links, stop).unwrap(), found.certificate.kkt_residual);
         }
     }
+
+    /// Two flows of a class want more of a link than there is. One of them has no more than its floor.
+    #[test]
+    fn what_does_not_fit_is_taken_from_flows_above_their_floors() {
+        let paths = Paths::from_lists([vec![0], vec![0], vec![1], vec![1, 0]]);
+        let problem = Problem::grouped(vec![1.0, 1.0], paths, vec![0, 1, 2, 2], AlphaFair::proportional()).unwrap();
+        let stage = problem.with_flow_floors(vec![0.5, 0.0, 0.0]).unwrap();
+        let (cuts, preferred) = (Cuts::new(&stage, |_| true).unwrap(), 1e-6);
+        let carried = carry(&stage, &cuts, &[0.5, 0.5 + 4e-8, 1.0], preferred, &mut None).unwrap();
+        assert!(carried.flow_rates[0] >= 0.5 && carried.flow_rates[1] < 0.5 + 1e-12, "{:?}", carried.flow_rates);
+        assert!(carried.fits() && carried.of_class < 1.0);
+    }
+
+    #[test]
+    fn costs_as_a_link_keep_the_rates_that_carry_floors() {
+        let paths = Paths::from_lists([[0], [1], [0]]);
+        let problem = Problem::grouped(vec![1.0, 1.0], paths, vec![0, 0, 1], AlphaFair::proportional()).unwrap();
+        let problem = problem.with_path_costs(vec![1.0, 2.0, 0.0]).unwrap();
+        let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.5, 1.0, 0.0]).unwrap();
+        assert_eq!(stage.with_costs_as_link(5.0).unwrap().carrying(), [0.5, 1.0, 0.0, 0.0]);
+    }
 }

@@ -389,4 +389,27 @@ mod tests {
         let found = Solution { objective: 1.0, ..Solution::unsolved(&problem, Duration::ZERO) };
         assert_eq!(at_least(found, &last).rates, [0.0, 0.0]);
     }
+
+    #[test]
+    fn an_observer_that_ends_the_solve_in_cuts_stops_the_class() {
+        let paths = Paths::from_lists([[0], [1], [0], [2]]);
+        let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], AlphaFair::proportional()).unwrap();
+        let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.75, 0.75, 0.0, 0.0]).unwrap();
+        let (ask, before) = (Ask::default(), solve(&stage, &Ask::default()).unwrap());
+        for (ends, status) in [(true, Status::Stopped), (false, Status::Optimal)] {
+            let mut observer = |_: &Progress| if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            let (began, prices) = (Instant::now(), Vec::new());
+            let mut stages = Stages {
+                problem: &problem,
+                ask: &ask,
+                observer: &mut observer,
+                began,
+                last: None,
+                prices,
+                is_over: false,
+            };
+            let found = stages.by_cuts(&problem, &stage, |flow| flow == 1, before.clone(), 1.0).unwrap();
+            assert_eq!((found.status, stages.is_over), (status, ends));
+        }
+    }
 }
