@@ -22,6 +22,7 @@ impl Touched {
             }
             // Its route before is not known any more.
             Event::Rerouted(_) => self.all = true,
+            Event::Sent(..) => {}
             Event::CapacityChanged { link, .. } => self.links.push(link),
         }
     }

@@ -20,6 +20,7 @@ use netnum_core::internal::interrupt::Pacer;
 
 use super::hops::Hop;
 use super::link_levels::LinkLevels;
+use super::links::SharedLink;
 use crate::error::Result;
 use crate::numbers::{ALIKE, LAST_DIGITS, NONE, ROUNDING};
 use crate::policy::Shared;
@@ -36,6 +37,11 @@ struct Standing {
     at: u32,
     flows: u32,
     share: f64,
+}
+
+/// Whether a link has nothing for its flows, so that one that stands there changes nothing.
+fn is_starved(links: &[SharedLink], link: u32) -> bool {
+    links.get(link as usize).is_some_and(|link| link.capacity == 0.0)
 }
 
 /// Where flows stand.
@@ -104,9 +110,11 @@ impl LinkLevels {
     pub(super) fn stand_first(&mut self, slot: u32) {
         let hops = self.hops.of(slot);
         let Some(first) = hops.first() else { return };
-        let lowest = hops.iter().map(|hop| self.links[hop.link as usize].lowest_level());
-        self.bottlenecks.from = lowest.fold(self.bottlenecks.from, f64::min);
         let member = &mut self.members[slot as usize];
+        if !is_starved(&self.links, member.bottleneck()) {
+            let lowest = hops.iter().map(|hop| self.links[hop.link as usize].lowest_level());
+            self.bottlenecks.from = lowest.fold(self.bottlenecks.from, f64::min);
+        }
         // Where no link limits flows yet, at any.
         let at = if member.bottleneck() == NONE { first.link } else { member.bottleneck() };
         member.stand(at);
@@ -120,7 +128,9 @@ impl LinkLevels {
         let at = self.members[slot as usize].bottleneck();
         // One without links stands nowhere.
         let level = self.levels.get(at as usize).copied().unwrap_or(f64::INFINITY);
-        self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
+        if !is_starved(&self.links, at) {
+            self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
+        }
         self.members[slot as usize].stand(NONE);
         self.leave_bottleneck(slot, at);
     }
@@ -153,6 +163,9 @@ impl LinkLevels {
     /// Computes the levels that may have moved.
     pub(super) fn sweep(&mut self) -> Result<()> {
         let from = std::mem::replace(&mut self.bottlenecks.from, f64::INFINITY);
+        if from == f64::INFINITY {
+            return Ok(());
+        }
         let mut order = std::mem::take(&mut self.bottlenecks.order);
         order.sort_by(|&one, &other| self.levels[one as usize].total_cmp(&self.levels[other as usize]));
         // A flow may stand at one of two that are alike, and the other one may be the lower one by rounding.
@@ -311,23 +324,32 @@ impl LinkLevels {
         Ok(())
     }
 
-    /// Reports what has changed since the last report: paces, one per link, the flows that take another one, with their
-    /// weights, and the loads of links. Where the crowd is over flows have rates of their own again, which are then
-    /// those that they share.
-    pub(super) fn share(&mut self, shared: &mut Shared, weight: impl Fn(u32) -> f64) -> Result<()> {
-        let Self { levels, members, hops, listed, bottlenecks: Bottlenecks { known, moved, loads, .. }, .. } = self;
-        let finite = moved.drain(..).map(|link| (link, levels[link as usize]));
-        shared.paces.extend(finite.filter(|pace| pace.1 < f64::INFINITY));
-        shared.loads.append(loads);
+    /// Whether flows have the paces of links.
+    pub(super) fn shares(&self) -> bool {
+        self.bottlenecks.known
+    }
+
+    /// Calls with the links whose load may have changed since the last call, and their loads, while flows have paces.
+    pub(super) fn drain_loads(&mut self, mut call: impl FnMut(u32, f64)) {
+        self.bottlenecks.loads.drain(..).for_each(|(link, load)| call(link, load));
+    }
+
+    /// Reports what has changed since the last report: paces, one per link and numbered from `first` on, and the flows
+    /// that take another one, with their weights. Where the crowd is over, or flows may not share any more, they have
+    /// rates of their own again, which are then those that they share.
+    pub(super) fn share(&mut self, shared: &mut Shared, first: u32, weight: impl Fn(u32) -> f64) -> Result<()> {
+        let Self { levels, members, hops, listed, bottlenecks: Bottlenecks { known, moved, .. }, .. } = self;
+        let paces = moved.drain(..).map(|link| (first + link, levels[link as usize]));
+        shared.paces.extend(paces.filter(|pace| pace.1 < f64::INFINITY));
         if *known {
             for slot in listed.drain(..) {
                 let member = &mut members[slot as usize];
                 member.listed = false;
                 if !hops.of(slot).is_empty() {
-                    shared.joins.push((slot, member.bottleneck(), weight(slot)));
+                    shared.joins.push((slot, first + member.bottleneck(), weight(slot)));
                 }
             }
-            if !self.is_crowded() {
+            if !self.may_share || !self.is_crowded() {
                 self.forget_bottlenecks()?;
             }
         }

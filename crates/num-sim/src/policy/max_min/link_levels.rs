@@ -229,6 +229,9 @@ impl LinkLevels {
         if self.levels[link as usize] < f64::INFINITY {
             return 0.0;
         }
+        if self.bottlenecks.known {
+            return self.links[link as usize].spare;
+        }
         if let Some(left) = self.filled.left(link) {
             return left;
         }
