@@ -19,7 +19,7 @@ pub(super) fn problem_of(capacities: &[f64], slots: &[u32], flows: &Flows, utili
         match route.pooled() {
             None => {
                 links.extend_from_slice(route.links());
-                coefficients.extend_from_slice(route.coefficients());
+                coefficients.extend(route.coefficients());
                 indptr.push(links.len());
             }
             Some(paths) => {
