@@ -317,8 +317,8 @@ impl LinkLevels {
         self.bottlenecks.known = false;
         self.without_seconds = true;
         self.find_seconds()?;
+        self.reported.fill(f64::NAN);
         for (slot, member) in (0..).zip(&mut self.members) {
-            member.reported = f64::NAN;
             member.list(slot, &mut self.listed);
         }
         Ok(())
