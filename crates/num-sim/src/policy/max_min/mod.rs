@@ -116,7 +116,7 @@ impl Policy for MaxMinFair {
             && flows.route(slot).pooled().is_some()
             && self.pooled.is_none()
         {
-            self.pooled = Some(Pooled::new(&self.capacities));
+            self.pooled = Some(Pooled::new(&self.capacities, flows));
         }
         if let Event::CapacityChanged { link, capacity } = event {
             self.capacities[link as usize] = capacity;
