@@ -53,8 +53,9 @@ pub(super) struct Bottlenecks {
     standing: Vec<Vec<Standing>>,
     /// By link, its level; in a sweep ∞ for one that is still to come.
     water: Vec<f64>,
-    /// By link, in a sweep the last level that it has had.
+    /// By link, in a sweep the last level that it has had, and its load there.
     latest: Vec<f64>,
+    load: Vec<f64>,
     /// All links, in about the order of their levels.
     order: Vec<u32>,
     /// The lowest level that may move.
@@ -90,6 +91,7 @@ impl LinkLevels {
             known: true,
             standing: vec![Vec::new(); links],
             water: self.levels.clone(),
+            load: vec![0.0; links],
             order: (0..links as u32).collect(),
             from: f64::INFINITY,
             moved: (0..links as u32).filter(|&link| self.levels[link as usize] < f64::INFINITY).collect(),
@@ -114,6 +116,7 @@ impl LinkLevels {
         if !is_starved(&self.links, member.bottleneck()) {
             let lowest = hops.iter().map(|hop| self.links[hop.link as usize].lowest_level());
             self.bottlenecks.from = lowest.fold(self.bottlenecks.from, f64::min);
+            hops.iter().for_each(|hop| self.links[hop.link as usize].spare = f64::NAN);
         }
         // Where no link limits flows yet, at any.
         let at = if member.bottleneck() == NONE { first.link } else { member.bottleneck() };
@@ -130,6 +133,7 @@ impl LinkLevels {
         let level = self.levels.get(at as usize).copied().unwrap_or(f64::INFINITY);
         if !is_starved(&self.links, at) {
             self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
+            self.hops.of(slot).iter().for_each(|hop| self.links[hop.link as usize].spare = f64::NAN);
         }
         self.members[slot as usize].stand(NONE);
         self.leave_bottleneck(slot, at);
@@ -139,6 +143,7 @@ impl LinkLevels {
     pub(super) fn level_may_move(&mut self, link: u32) {
         let lowest = f64::min(self.levels[link as usize], self.links[link as usize].lowest_level());
         self.bottlenecks.from = f64::min(self.bottlenecks.from, lowest);
+        self.links[link as usize].spare = f64::NAN;
     }
 
     /// A flow that stood at a link does not any more.
@@ -177,10 +182,17 @@ impl LinkLevels {
         }
         for &link in &order[first..] {
             let (level, water) = (&mut self.levels[link as usize], self.bottlenecks.water[link as usize]);
+            let (shared, load) = (&mut self.links[link as usize], self.bottlenecks.load[link as usize]);
             if *level != water {
                 *level = water;
                 self.bottlenecks.moved.push(link);
-                self.bottlenecks.would_read += self.links[link as usize].through.len();
+                self.bottlenecks.would_read += shared.through.len();
+            }
+            let spare = shared.capacity - load;
+            // NaN where the load may be another one though the same is left.
+            if spare != shared.spare {
+                shared.spare = spare;
+                self.bottlenecks.loads.push((link, load));
             }
         }
         self.bottlenecks.order = order;
@@ -190,10 +202,9 @@ impl LinkLevels {
 
     /// Computes those of the links from some place on in the order. False if a fill is faster.
     fn sweep_from(&mut self, first: usize, order: &mut [u32]) -> Result<bool> {
-        let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+        let Bottlenecks { water, latest, .. } = &mut self.bottlenecks;
         latest.clone_from(&self.levels);
         order[first..].iter().for_each(|&link| water[link as usize] = f64::INFINITY);
-        let reported = loads.len();
         let (mut at, mut visits, mut pacer) = (first, 0, Pacer::new());
         while let Some(&link) = order.get(at) {
             visits += 1;
@@ -202,14 +213,13 @@ impl LinkLevels {
             }
             pacer.did(self.bottlenecks.standing[link as usize].len())?;
             let (level, load, highest) = self.level_where_flows_stand(link);
-            let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+            let Bottlenecks { water, latest, .. } = &mut self.bottlenecks;
             if highest > level * (1.0 + ROUNDING) {
                 // It comes before that one, and what has come since is computed again.
                 let higher = |&link: &u32| water[link as usize] > level * (1.0 + ROUNDING);
                 let place = order[first..at].iter().position(higher).map_or(first, |place| first + place);
                 order[place..at].iter().for_each(|&link| water[link as usize] = f64::INFINITY);
                 order[place..=at].rotate_right(1);
-                loads.truncate(reported + place - first);
                 at = place;
                 continue;
             }
@@ -223,11 +233,10 @@ impl LinkLevels {
             let before = self.levels[link as usize];
             let is_same = (level - before).abs() <= LAST_DIGITS * f64::min(level, before);
             self.stand_here(link);
-            let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+            let Bottlenecks { water, latest, load: its_load, .. } = &mut self.bottlenecks;
             water[link as usize] = if is_same { before } else { level };
             latest[link as usize] = level;
-            loads.push((link, load));
-            self.links[link as usize].spare = self.links[link as usize].capacity - load;
+            its_load[link as usize] = load;
             at += 1;
         }
         Ok(true)
