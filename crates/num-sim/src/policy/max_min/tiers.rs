@@ -156,6 +156,7 @@ impl Tiers {
                 rates.set(slot, rate(member, flows[slot as usize]));
             })?;
         }
+        // Where flows share rates, loads are not added up from those of flows.
         settled.append(changed);
         for link in settled.drain(..) {
             listed[link as usize] = false;
