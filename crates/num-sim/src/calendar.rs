@@ -21,6 +21,9 @@ impl Calendar {
     pub(crate) fn set(&mut self, slot: u32, time: f64) {
         let (block, place) = (slot as usize / BLOCK, slot as usize % BLOCK);
         if block >= self.times.len() {
+            if time == f64::INFINITY {
+                return;
+            }
             self.times.resize(block + 1, [f64::INFINITY; BLOCK]);
             self.least.resize(block + 1, f64::INFINITY);
         }

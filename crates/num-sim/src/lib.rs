@@ -74,5 +74,5 @@ pub use workload::{AllReduce, Dependencies, OnOff, Pairs, Poisson, Production, W
 /// Policies that serve flows in some order or by levels, which [`policy`] makes by name. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::policy::{Edf, Key, Levels, Ordered, Pias, Rax, RaxOptions, Srpt, Strict};
+    pub use crate::policy::{Edf, Key, Levels, Ordered, Pias, Rax, RaxOptions, Srpt, Strict, Until};
 }

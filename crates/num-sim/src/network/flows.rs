@@ -53,9 +53,9 @@ impl Flow {
         (self.sent, self.since) = (self.sent(now), now);
     }
 
-    /// Seconds from `since` until it has sent everything, at the rate that it has; ∞ for never.
-    pub(crate) fn time_left(&self) -> f64 {
-        if self.rate > 0.0 { (self.size - self.sent) / self.rate } else { f64::INFINITY }
+    /// Seconds from `since` until it has sent so many bits, at the rate that it has; ∞ for never.
+    pub(crate) fn time_to(&self, bits: f64) -> f64 {
+        if self.rate > 0.0 { f64::max(0.0, bits - self.sent) / self.rate } else { f64::INFINITY }
     }
 }
 
@@ -68,6 +68,8 @@ pub struct Flows {
     sources: Vec<Source>,
     /// By slot, where the workload has weights; else empty.
     weights: Vec<f64>,
+    /// By slot, the bits sent of which the policy is told; empty unless it has asked for that.
+    awaited: Vec<f64>,
     active: Vec<u32>,
     free: Vec<u32>,
 }
@@ -169,6 +171,24 @@ impl Flows {
         }
     }
 
+    /// The policy is told when the flow in a slot has sent so many bits; not if that is ∞.
+    pub(crate) fn set_awaited(&mut self, slot: u32, bits: f64) {
+        if self.awaited.len() <= slot as usize {
+            self.awaited.resize(slot as usize + 1, f64::INFINITY);
+        }
+        self.awaited[slot as usize] = bits;
+    }
+
+    /// The bits sent of which the policy is told, if the flow in a slot sends so many.
+    pub(crate) fn awaited(&self, slot: u32) -> Option<f64> {
+        self.awaited.get(slot as usize).copied().filter(|&bits| bits < self.flow(slot).size)
+    }
+
+    /// The bits sent at which the flow in a slot ends, or the policy is told if that comes first.
+    pub(crate) fn target(&self, slot: u32) -> f64 {
+        self.awaited(slot).unwrap_or(self.flow(slot).size)
+    }
+
     pub(crate) fn route_mut(&mut self, slot: u32) -> &mut Route {
         &mut self.routes[slot as usize]
     }
@@ -192,6 +212,9 @@ impl Flows {
             Some(free) => {
                 *free = flow;
                 self.routes[slot as usize].take(&[]);
+                if let Some(awaited) = self.awaited.get_mut(slot as usize) {
+                    *awaited = f64::INFINITY;
+                }
             }
             None => {
                 self.slots.push(flow);

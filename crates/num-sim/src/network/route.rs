@@ -10,17 +10,21 @@
 use std::sync::Arc;
 
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
+use smallvec::SmallVec;
 
 use crate::numbers::ALIKE;
 
 /// Links, each with what the flow puts on it per unit of its rate.
+// In two lines of the cache: an event reads the first one of every flow whose rate changes.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[repr(C, align(64))]
 pub struct Route {
-    links: Vec<u32>,
+    links: SmallVec<[u32; 8]>,
+    /// Empty where all are 1.
     coefficients: Vec<f64>,
     /// The sum of the weights of its paths; none where coefficients were given.
     weight: Option<f64>,
-    pool: Option<Pool>,
+    pool: Option<Box<Pool>>,
 }
 
 /// Paths among which a policy splits a flow.
@@ -37,7 +41,6 @@ impl Route {
         self.links.clear();
         self.links.extend_from_slice(path);
         self.coefficients.clear();
-        self.coefficients.resize(path.len(), 1.0);
         (self.weight, self.pool) = (Some(1.0), None);
     }
 
@@ -76,7 +79,7 @@ impl Route {
     pub fn pool(&mut self, paths: &Arc<Paths>) {
         let even = vec![1.0 / paths.len() as f64; paths.len()];
         assert!(!even.is_empty(), "a pool has at least one path");
-        self.pool = Some(Pool { paths: Arc::clone(paths), shares: Vec::new() });
+        self.pool = Some(Box::new(Pool { paths: Arc::clone(paths), shares: Vec::new() }));
         self.split(&even);
     }
 
@@ -107,6 +110,9 @@ impl Route {
                 }
             }
         }
+        if self.coefficients.iter().all(|&coefficient| coefficient == 1.0) {
+            self.coefficients.clear();
+        }
     }
 
     /// Its links, each once.
@@ -115,8 +121,8 @@ impl Route {
     }
 
     /// What the flow puts on each of them per unit of its rate.
-    pub fn coefficients(&self) -> &[f64] {
-        &self.coefficients
+    pub fn coefficients(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.iter().map(|(_, coefficient)| coefficient)
     }
 
     /// The paths over which the policy splits the flow, if it is pooled.
@@ -131,7 +137,7 @@ impl Route {
 
     /// The links that the flow may load: of a pooled one, those of all its paths, which may come several times.
     pub(crate) fn all_links(&self) -> &[u32] {
-        self.pooled().map_or(&self.links, Paths::indices)
+        self.pooled().map_or(self.links(), Paths::indices)
     }
 
     /// Whether the flow could send: no link of it has failed, or of one of its paths if it is pooled.
@@ -145,17 +151,18 @@ impl Route {
 
     /// Links with their coefficients.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, f64)> {
-        self.links.iter().copied().zip(self.coefficients.iter().copied())
+        let coefficient = |place: usize| self.coefficients.get(place).copied().unwrap_or(1.0);
+        self.links.iter().enumerate().map(move |(place, &link)| (link, coefficient(place)))
     }
 
     /// Whether all of the flow crosses each link, once.
     pub(crate) fn is_whole(&self) -> bool {
-        self.coefficients.iter().all(|&coefficient| coefficient == 1.0)
+        self.coefficients.is_empty()
     }
 
     /// The route as a path with coefficients.
     pub(crate) fn path(&self) -> netnum_core::Result<Paths> {
-        Paths::with_coefficients(vec![0, self.links.len()], self.links.clone(), self.coefficients.clone())
+        Paths::with_coefficients(vec![0, self.links.len()], self.links.to_vec(), self.coefficients().collect())
     }
 
     /// The rate of a flow that is alone on the route, in bit/s; over all paths of a pooled one, at the best split.

@@ -12,19 +12,24 @@ use crate::network::{Flow, Flows};
 /// # Errors
 /// The core's.
 pub(super) fn problem_of(capacities: &[f64], slots: &[u32], flows: &Flows, utilities: Utilities) -> Result<Problem> {
+    // Coefficients are empty while all are 1.
     let (mut indptr, mut links, mut coefficients) = (vec![0], Vec::new(), Vec::new());
     let (mut group, mut pooled) = (Vec::new(), false);
     for (&slot, flow) in slots.iter().zip(0..) {
         let route = flows.route(slot);
         match route.pooled() {
             None => {
+                if !route.is_whole() {
+                    coefficients.resize(links.len(), 1.0);
+                    coefficients.extend(route.coefficients());
+                }
                 links.extend_from_slice(route.links());
-                coefficients.extend_from_slice(route.coefficients());
                 indptr.push(links.len());
             }
             Some(paths) => {
                 pooled = true;
                 for (path, path_links) in paths.iter().enumerate() {
+                    coefficients.resize(links.len(), 1.0);
                     links.extend_from_slice(path_links);
                     coefficients.extend(paths.entries(path).map(|(_, coefficient)| coefficient));
                     indptr.push(links.len());
@@ -33,7 +38,11 @@ pub(super) fn problem_of(capacities: &[f64], slots: &[u32], flows: &Flows, utili
         }
         group.resize(indptr.len() - 1, flow);
     }
-    let paths = Paths::from_rows(indptr, links, Some(coefficients));
+    let coefficients = (!coefficients.is_empty()).then(|| {
+        coefficients.resize(links.len(), 1.0);
+        coefficients
+    });
+    let paths = Paths::from_rows(indptr, links, coefficients);
     let caps = slots.iter().map(|&slot| flows.flow(slot).cap).collect();
     Ok(match pooled {
         false => Problem::new(capacities.to_vec(), paths, utilities)?.with_rate_caps(caps)?,

@@ -306,7 +306,7 @@ impl Policy for Clocked {
                 self.moved.push(slot);
             }
             // Flows send at the rates that they were given, whatever their caps.
-            Event::CapChanged(_) => return Ok(()),
+            Event::CapChanged(_) | Event::Sent(..) => return Ok(()),
             Event::CapacityChanged { link, capacity } => {
                 if let Some(allocator) = &mut self.allocator {
                     allocator.set_capacity(link, capacity)?;

@@ -161,7 +161,7 @@ impl Policy for Coflow {
                 }
             }
             Event::CapacityChanged { link, capacity } => self.capacities[link as usize] = capacity,
-            Event::Ended(_) | Event::Rerouted(_) | Event::CapChanged(_) => {}
+            Event::Ended(_) | Event::Rerouted(_) | Event::CapChanged(_) | Event::Sent(..) => {}
         }
         Ok(())
     }

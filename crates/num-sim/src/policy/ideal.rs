@@ -222,9 +222,9 @@ impl Policy for Ideal {
         if let Event::CapacityChanged { link, capacity } = event {
             self.capacities[link as usize] = capacity;
         }
-        match self.is_constant {
-            true => self.touched.change(event, flows),
-            false => self.touched.change_all(),
+        self.touched.change(event, flows);
+        if !self.is_constant {
+            self.touched.change_all();
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub use ordered::{Key, Ordered};
 pub use pias::Pias;
 pub use rax::{Rax, RaxOptions};
 pub use srpt::Srpt;
-pub use strict::{Levels, Strict};
+pub use strict::{Levels, Strict, Until};
 pub use xwi::{Xwi, XwiOptions};
 
 /// The policies that [`policy`] builds.
@@ -152,6 +152,8 @@ pub enum Event {
     /// The flow in this slot has another cap from now on. A policy that ignores caps gives rates without regard to
     /// them; a source then takes what it can use of its rate.
     CapChanged(u32),
+    /// The flow in this slot has sent so many bits, which the policy [awaits](Rates::await_sent) of it.
+    Sent(u32, f64),
     /// A link has another capacity from now on.
     CapacityChanged {
         /// The link.
@@ -167,6 +169,8 @@ pub struct Rates {
     changes: Vec<(u32, f64)>,
     /// Slots of pooled flows with the rates of their paths.
     splits: Vec<(u32, Vec<f64>)>,
+    /// Slots with the bits sent of which the policy is told.
+    awaited: Vec<(u32, f64)>,
     /// Whether flows may share paces: nothing reads the rates of single flows.
     pub(crate) may_share: bool,
     shared: Shared,
@@ -195,6 +199,12 @@ impl Rates {
         self.splits.push((slot, path_rates));
     }
 
+    /// The policy is given [`Event::Sent`] when the flow in this slot has sent so many bits, in place of what it awaited
+    /// of the flow before; not if the flow ends before that.
+    pub fn await_sent(&mut self, slot: u32, bits: f64) {
+        self.awaited.push((slot, bits));
+    }
+
     /// What flows share from now on.
     pub(crate) fn shared(&mut self) -> &mut Shared {
         &mut self.shared
@@ -202,6 +212,10 @@ impl Rates {
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {
         self.changes.drain(..)
+    }
+
+    pub(crate) fn drain_awaited(&mut self) -> impl Iterator<Item = (u32, f64)> {
+        self.awaited.drain(..)
     }
 
     pub(crate) fn drain_splits(&mut self) -> impl Iterator<Item = (u32, Vec<f64>)> {

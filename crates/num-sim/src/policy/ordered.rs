@@ -382,6 +382,7 @@ impl<K: Key> Policy for Ordered<K> {
                 self.changed.push(slot);
             }
             Event::CapChanged(slot) => self.changed.push(slot),
+            Event::Sent(..) => {}
             Event::CapacityChanged { link, capacity } => {
                 self.links[link as usize].capacity = capacity;
                 self.loosened.push(link);

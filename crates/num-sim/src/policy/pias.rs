@@ -11,10 +11,10 @@ use netnum_core::internal::registry::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
-use super::strict::{Levels, Strict};
+use super::strict::{Levels, Strict, Until};
 use crate::error::{Error, Result};
 use crate::network::Flows;
-use crate::numbers::{BITS, ROUNDING};
+use crate::numbers::BITS;
 
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "pias",
@@ -74,15 +74,11 @@ impl Levels for Pias {
         self.thresholds.len() + 1
     }
 
-    fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
-        let sent = flows.flow(slot).sent(now);
-        self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - ROUNDING))
+    fn level(&self, _slot: u32, sent: f64, _flows: &Flows, _now: f64) -> usize {
+        self.thresholds.partition_point(|&threshold| sent >= threshold)
     }
 
-    fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64 {
-        let Some(&threshold) = self.thresholds.get(level).filter(|_| rate > 0.0) else { return f64::INFINITY };
-        let flow = flows.flow(slot);
-        let way = (threshold - flow.sent(now)) / rate;
-        now + way
+    fn until(&self, _slot: u32, level: usize, _flows: &Flows, _now: f64) -> Until {
+        self.thresholds.get(level).map_or(Until::End, |&threshold| Until::Sent(threshold))
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PolicyEntry;
 use super::remaining::Remaining;
-use super::strict::{Levels, Strict};
+use super::strict::{Levels, Strict, Until};
 use crate::error::{Error, Result, positive_option};
 use crate::network::Flows;
 use crate::setters::setters;
@@ -125,7 +125,7 @@ impl Levels for Rax {
         self.capacities = capacities.to_vec();
     }
 
-    fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
+    fn level(&self, slot: u32, _sent: f64, flows: &Flows, now: f64) -> usize {
         let capacity = flows.route(slot).first(&self.capacities);
         let time = match self.is_exact {
             true => Remaining::Time.of(slot, flows, now, capacity),
@@ -137,10 +137,10 @@ impl Levels for Rax {
         self.thresholds.partition_point(|&threshold| threshold <= time)
     }
 
-    fn until(&self, _slot: u32, _level: usize, _rate: f64, _flows: &Flows, now: f64) -> f64 {
+    fn until(&self, _slot: u32, _level: usize, _flows: &Flows, now: f64) -> Until {
         // The quotient may be just below the whole number that it stands for.
         let next = ((now / self.interval).floor() + 1.0) * self.interval;
         let next = if next > now { next } else { next + self.interval };
-        if next > now && next.is_finite() { next } else { f64::NAN }
+        Until::Time(if next > now && next.is_finite() { next } else { f64::NAN })
     }
 }

@@ -25,12 +25,23 @@ pub trait Levels {
     /// Called once before the first flow arrives, with the capacity of every link.
     fn begin_run(&mut self, _capacities: &[f64]) {}
 
-    /// The level of a flow now, below [`levels`](Self::levels); 0 is served first.
-    fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
+    /// The level of a flow now, below [`levels`](Self::levels); 0 is served first. It depends on that flow alone,
+    /// which has sent so many bits: what was awaited counts as sent, though the clock has rounded the moment.
+    fn level(&self, slot: u32, sent: f64, flows: &Flows, now: f64) -> usize;
 
-    /// The time at which the level is computed again, if the flow keeps its level and its rate: at once if that is not
-    /// after `now`; ∞ for never, NaN where no float is so near to `now`. Called again whenever the rate changes.
-    fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64;
+    /// When the level of a flow is computed again.
+    fn until(&self, slot: u32, level: usize, flows: &Flows, now: f64) -> Until;
+}
+
+/// When the level of a flow is computed again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Until {
+    /// When it has sent so many bits. Flows that only wait for that may share their rates.
+    Sent(f64),
+    /// At that time, at once if it is not after now; NaN where no float is so near to now.
+    Time(f64),
+    /// Not before the flow ends.
+    End,
 }
 
 /// Serves flows by levels.
@@ -38,23 +49,32 @@ pub trait Levels {
 pub struct Strict<L> {
     by: L,
     tiers: Tiers,
+    /// Whether a level has been computed again at a time: it may depend on what a flow has sent by then.
+    is_timed: bool,
     /// When levels are computed again.
     calendar: Calendar,
-    /// Slots whose level is computed at this instant, and those whose rate or level has changed since.
+    /// Slots whose level is computed at this time.
     due: Vec<u32>,
-    changed: Vec<u32>,
+    /// Those that have arrived or sent what was awaited of them, with the bits that they have sent.
+    changed: Vec<(u32, f64)>,
 }
 
 impl<L: Levels> Strict<L> {
     /// By levels that are set so.
     pub fn by(by: L) -> Self {
         let (tiers, calendar, due, changed) = (Tiers::default(), Calendar::default(), Vec::new(), Vec::new());
-        Self { by, tiers, calendar, due, changed }
+        Self { by, tiers, is_timed: false, calendar, due, changed }
+    }
+
+    /// By levels likewise, with rates computed as for a crowd however few flows there are: as exact, and slower then.
+    /// For tests.
+    pub fn crowded(by: L) -> Self {
+        Self { tiers: Tiers::crowded(), ..Self::by(by) }
     }
 
     /// The level of a flow, checked.
-    fn level(&self, slot: u32, flows: &Flows, now: f64) -> Result<usize> {
-        let (level, levels) = (self.by.level(slot, flows, now), self.by.levels());
+    fn level(&self, slot: u32, sent: f64, flows: &Flows, now: f64) -> Result<usize> {
+        let (level, levels) = (self.by.level(slot, sent, flows, now), self.by.levels());
         if level < levels {
             return Ok(level);
         }
@@ -62,15 +82,23 @@ impl<L: Levels> Strict<L> {
         Err(self.error(format!("gave flow {number} the level {level} at {now} s, expected one below {levels}")))
     }
 
-    /// When that is computed again.
-    fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> Result<f64> {
-        let until = self.by.until(slot, level, rate, flows, now);
-        if !until.is_nan() {
-            return Ok(until);
+    /// Plans when the level of a flow is computed again.
+    fn plan(&mut self, slot: u32, flows: &Flows, now: f64, rates: &mut Rates) -> Result<()> {
+        let until = self.by.until(slot, self.tiers.level(slot), flows, now);
+        let (time, bits) = match until {
+            Until::Sent(bits) => (f64::INFINITY, bits),
+            Until::Time(time) => (time, f64::INFINITY),
+            Until::End => (f64::INFINITY, f64::INFINITY),
+        };
+        if time.is_nan() {
+            let number = flows.flow(slot).number;
+            let why = "the time is NaN, as for an interval shorter than the clock can tell apart";
+            return Err(self.error(format!("sets no time for the next level of flow {number} after {now} s: {why}")));
         }
-        let number = flows.flow(slot).number;
-        let why = "the time is NaN, as for an interval shorter than the clock can tell apart";
-        Err(self.error(format!("sets no time for the next level of flow {number} after {now} s: {why}")))
+        self.is_timed |= time < f64::INFINITY;
+        self.calendar.set(slot, f64::max(time, now.next_up()));
+        rates.await_sent(slot, bits);
+        Ok(())
     }
 
     fn error(&self, what: String) -> Error {
@@ -88,7 +116,7 @@ impl<L: Levels> Policy for Strict<L> {
             return Err(self.error("has no level, expected at least one".into()));
         }
         self.tiers.reset(self.by.levels(), net.capacities());
-        self.calendar = Calendar::default();
+        (self.is_timed, self.calendar, self.changed) = (false, Calendar::default(), Vec::new());
         self.by.begin_run(net.capacities());
         Ok(())
     }
@@ -100,13 +128,11 @@ impl<L: Levels> Policy for Strict<L> {
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
         match event {
             Event::Arrived(slot) => {
-                let arrival = flows.flow(slot).arrival;
-                let level = self.level(slot, flows, arrival)?;
-                // Until it has a rate.
-                let until = self.until(slot, level, 0.0, flows, arrival)?;
+                let level = self.level(slot, 0.0, flows, flows.flow(slot).arrival)?;
                 self.tiers.insert(slot, level, flows);
-                self.calendar.set(slot, f64::max(arrival, until));
+                self.changed.push((slot, 0.0));
             }
+            Event::Sent(slot, bits) => self.changed.push((slot, bits)),
             Event::Ended(slot) => {
                 self.tiers.remove(slot);
                 self.calendar.set(slot, f64::INFINITY);
@@ -126,26 +152,19 @@ impl<L: Levels> Policy for Strict<L> {
         let mut pacer = Pacer::new();
         let mut due = std::mem::take(&mut self.due);
         self.calendar.due(now, &mut due);
-        for &slot in &due {
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.extend(due.iter().map(|&slot| (slot, flows.flow(slot).sent(now))));
+        for (slot, sent) in changed.drain(..) {
             pacer.did(FLOW)?;
-            let level = self.level(slot, flows, now)?;
+            let level = self.level(slot, sent, flows, now)?;
             if level != self.tiers.level(slot) {
                 self.tiers.remove(slot);
                 self.tiers.insert(slot, level, flows);
             }
-        }
-        let mut changed = std::mem::take(&mut self.changed);
-        changed.clone_from(&due);
-        self.tiers.update(|slot, rate| {
-            rates.set(slot, rate);
-            changed.push(slot);
-        })?;
-        for &slot in &changed {
-            pacer.did(FLOW)?;
-            let until = self.until(slot, self.tiers.level(slot), self.tiers.rate(slot), flows, now)?;
-            self.calendar.set(slot, f64::max(until, now.next_up()));
+            self.plan(slot, flows, now, rates)?;
         }
         (self.due, self.changed) = (due, changed);
+        self.tiers.update(rates, !self.is_timed)?;
         Ok(self.calendar.first())
     }
 

@@ -12,16 +12,37 @@ pub(super) struct Touched {
     /// The links of the flows that have changed, and those that have.
     links: Vec<u32>,
     all: bool,
+    /// Active flows in order of arrival.
+    ordered: Vec<u32>,
 }
 
 impl Touched {
+    /// Nothing has changed yet.
+    pub(super) fn of(flows: &Flows) -> Self {
+        let mut ordered = flows.active().to_vec();
+        ordered.sort_unstable_by_key(|&slot| flows.flow(slot).number);
+        Self { ordered, ..Self::default() }
+    }
+
     pub(super) fn change(&mut self, event: Event, flows: &Flows) {
+        let number = |slot: u32| flows.flow(slot).number;
+        let place = |slot: u32| self.ordered.binary_search_by_key(&number(slot), |&other| number(other));
+        if let Event::Arrived(slot) = event
+            && let Err(place) = place(slot)
+        {
+            self.ordered.insert(place, slot);
+        } else if let Event::Ended(slot) = event
+            && let Ok(place) = place(slot)
+        {
+            self.ordered.remove(place);
+        }
         match event {
             Event::Arrived(slot) | Event::Ended(slot) | Event::CapChanged(slot) => {
                 self.links.extend_from_slice(flows.route(slot).all_links());
             }
             // Its route before is not known any more.
             Event::Rerouted(_) => self.all = true,
+            Event::Sent(..) => {}
             Event::CapacityChanged { link, .. } => self.links.push(link),
         }
     }
@@ -35,20 +56,19 @@ impl Touched {
     /// the active flows).
     pub(super) fn take(&mut self, links: usize, flows: &Flows) -> Vec<u32> {
         let (changed, all) = (std::mem::take(&mut self.links), std::mem::take(&mut self.all));
-        let mut slots = if all || changed.is_empty() { Vec::new() } else { connected(links, &changed, flows) };
-        if all {
-            slots.extend_from_slice(flows.active());
+        match all {
+            true => self.ordered.clone(),
+            false if changed.is_empty() => Vec::new(),
+            false => connected(links, &changed, &self.ordered, flows),
         }
-        slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
-        slots
     }
 }
 
-/// The slots of the active flows that links connect with some of these.
-fn connected(links: usize, from: &[u32], flows: &Flows) -> Vec<u32> {
+/// The slots of those active flows that links connect with some of these.
+fn connected(links: usize, from: &[u32], active: &[u32], flows: &Flows) -> Vec<u32> {
     // By link, another one of its part, or itself if it stands for all of them.
     let mut part: Vec<u32> = (0..links as u32).collect();
-    for &slot in flows.active() {
+    for &slot in active {
         if let Some((&first, others)) = flows.route(slot).all_links().split_first() {
             let first = stands_for(&mut part, first);
             for &other in others {
@@ -65,7 +85,7 @@ fn connected(links: usize, from: &[u32], flows: &Flows) -> Vec<u32> {
         let first = flows.route(slot).all_links().first();
         first.is_some_and(|&first| concerned[stands_for(&mut part, first) as usize])
     };
-    flows.active().iter().copied().filter(|slot| is_concerned(slot)).collect()
+    active.iter().copied().filter(|slot| is_concerned(slot)).collect()
 }
 
 /// The link that stands for the part of a link; the way to it is halved.

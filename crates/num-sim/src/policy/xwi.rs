@@ -258,7 +258,7 @@ impl Policy for Xwi {
                 self.capacities[link as usize] = capacity;
                 self.reweigh_all = true;
             }
-            Event::Ended(_) | Event::CapChanged(_) => {}
+            Event::Ended(_) | Event::CapChanged(_) | Event::Sent(..) => {}
         }
         let mut shared = std::mem::take(&mut self.shared);
         shared.change(event, flows, |slot| self.weight(slot, flows));

@@ -24,6 +24,10 @@ use crate::report::{Report, RunStatus};
 use crate::routing::{Moves, Routing};
 use crate::workload::Workload;
 
+/// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded
+/// to what is sent by heavy ones.
+const MOST_UNLIKE: f64 = 1e12;
+
 /// A run.
 pub(super) struct Simulation<'a> {
     /// With the links that have failed at first and return.
@@ -60,6 +64,8 @@ pub(super) struct Simulation<'a> {
     pub(super) moves: Moves,
     /// Whether only the policy asks for the rates of single flows: there are no sources, no marks and no timeline.
     shows_no_flow: bool,
+    /// The smallest and the largest weight so far.
+    weights: (f64, f64),
     pub(super) spare_route: Route,
     /// A zero for every node, to check routes with.
     pub(super) balance: Vec<f64>,
@@ -79,6 +85,8 @@ struct Added<'a> {
 enum Last {
     /// A turn of the source of a flow.
     StageChange(u32),
+    /// A flow has sent what the policy awaits.
+    Sent(u32),
     Review,
     /// A call of the policy, at the time that it had set.
     Wake,
@@ -138,6 +146,7 @@ impl<'a> Simulation<'a> {
             rates: Rates::default(),
             moves: Moves::default(),
             shows_no_flow,
+            weights: (f64::INFINITY, 0.0),
             spare_route: Route::default(),
             balance: vec![0.0; planned.node_names().len()],
         }
@@ -149,6 +158,7 @@ impl<'a> Simulation<'a> {
     /// Those of [`simulate`](super::simulate), and [`netnum_core::Error::Stopped`].
     pub(super) fn run(&mut self) -> Result<RunStatus> {
         let until = self.stops.until;
+        self.weigh(0);
         let mut due = Vec::new();
         loop {
             if self.ended == self.workload.len() && self.pending.as_ref().is_none_or(Pending::is_done) {
@@ -190,9 +200,15 @@ impl<'a> Simulation<'a> {
                 self.transfers.due((next * (1.0 + LAST_DIGITS)).min(f64::MAX), &mut due);
                 last = Last::StageChange(self.transfers.flows.flow(due[0]).number);
                 for &slot in &due {
-                    match self.transfers.flows.source(slot).is_some_and(|source| source.stage_changes_first) {
-                        true => self.change_stage(slot)?,
-                        false => self.end(slot)?,
+                    let flows = &self.transfers.flows;
+                    if flows.source(slot).is_some_and(|source| source.stage_changes_first) {
+                        self.change_stage(slot)?;
+                    } else if let Some(bits) = flows.awaited(slot) {
+                        last = Last::Sent(flows.flow(slot).number);
+                        self.transfers.set_awaited(slot, f64::INFINITY, next);
+                        self.notify(Event::Sent(slot, bits))?;
+                    } else {
+                        self.end(slot)?;
                     }
                     self.work(FLOW)?;
                 }
@@ -223,6 +239,7 @@ impl<'a> Simulation<'a> {
                 let (routing, policy) = (self.routing.name(), self.policy.name());
                 let name = || match last {
                     Last::StageChange(flow) => format!("a stage change of the source of flow {flow}"),
+                    Last::Sent(flow) => format!("flow {flow}, which has sent what policy {policy:?} awaits"),
                     Last::Review => format!("a review of routes by routing {routing:?}"),
                     Last::Asked => "a call of the closed loop".into(),
                     Last::Wake => format!("a call at a time that policy {policy:?} had set"),
@@ -310,6 +327,7 @@ impl<'a> Simulation<'a> {
             return Err(Error::setting("flows", flows, "at most 4294967295"));
         }
         self.lengthen_columns();
+        self.weigh(first);
         self.routing.add_flows(self.net, &self.workload, first)?;
         self.policy.add_flows(&self.workload, first)?;
         for flow in first..flows {
@@ -317,6 +335,13 @@ impl<'a> Simulation<'a> {
             self.work(FLOW)?;
         }
         Ok(())
+    }
+
+    /// Counts the weights of the flows from some number on.
+    fn weigh(&mut self, first: usize) {
+        for &weight in self.workload.weights().map_or(&[][..], |weights| &weights[first..]) {
+            self.weights = (self.weights.0.min(weight), self.weights.1.max(weight));
+        }
     }
 
     /// Columns over flows get entries for those that are new in the workload.
@@ -383,7 +408,7 @@ impl<'a> Simulation<'a> {
         let number = flow.number as usize;
         // Not `now − arrival`, which has the rounding of the clock: a short flow late in a long run would have none of
         // its digits left.
-        let time = (flow.since - flow.arrival) + flow.time_left();
+        let time = (flow.since - flow.arrival) + flow.time_to(flow.size);
         let (mut alone, mut waits) = (flow.size / flow.alone, 0.0);
         if let Some(added) = &mut self.added {
             let (packets, route) = (added.packets, flows.route(slot));
@@ -432,13 +457,17 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         self.has_event = false;
-        self.rates.may_share = self.moves.never && self.shows_no_flow;
+        self.rates.may_share = self.moves.never && self.shows_no_flow && self.weights.1 <= MOST_UNLIKE * self.weights.0;
         self.wake = self.policy.allocate(now, &self.transfers.flows, &mut self.rates)?;
         if self.wake.is_nan() || self.wake <= now {
             let what = format!("set its next call to {}, which is not after {now}", self.wake);
             return Err(self.policy_error(what));
         }
         let mut rates = std::mem::take(&mut self.rates);
+        for (slot, bits) in rates.drain_awaited() {
+            self.work(FLOW)?;
+            self.await_sent(slot, bits)?;
+        }
         self.share(rates.shared())?;
         for (slot, path_rates) in rates.drain_splits() {
             self.work(FLOW * path_rates.len())?;
@@ -456,6 +485,11 @@ impl<'a> Simulation<'a> {
             }
             self.transfers.grant(slot, rate, now);
         }
+        // What flows that share rates add to a load is not known before.
+        for (link, load) in rates.shared().loads.drain(..) {
+            self.work(1)?;
+            self.transfers.links.set_load(link, load, now);
+        }
         self.rates = rates;
         let mut sourced = std::mem::take(&mut self.transfers.sourced);
         for slot in sourced.drain(..) {
@@ -470,8 +504,21 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// The policy awaits that a flow has sent so many bits.
+    fn await_sent(&mut self, slot: u32, bits: f64) -> Result<()> {
+        if !self.transfers.flows.is_active(slot) {
+            return Err(self.policy_error(format!("awaits what slot {slot} sends, where no flow is")));
+        }
+        if bits.is_nan() {
+            let number = self.transfers.flows.flow(slot).number;
+            return Err(self.policy_error(format!("awaits NaN bits of flow {number}, expected a number")));
+        }
+        self.transfers.set_awaited(slot, bits, self.now);
+        Ok(())
+    }
+
     /// Sets the paces that change. First their rates, so that flows that leave one do so at the rate that it has.
-    fn share(&mut self, Shared { paces, joins, loads }: &mut Shared) -> Result<()> {
+    fn share(&mut self, Shared { paces, joins, .. }: &mut Shared) -> Result<()> {
         for (pace, rate) in paces.drain(..) {
             self.work(FLOW)?;
             self.transfers.set_pace(pace, rate, self.now);
@@ -479,10 +526,6 @@ impl<'a> Simulation<'a> {
         for (slot, pace, weight) in joins.drain(..) {
             self.work(FLOW)?;
             self.transfers.join(slot, pace, weight, self.now);
-        }
-        for (link, load) in loads.drain(..) {
-            self.work(1)?;
-            self.transfers.links.set_load(link, load, self.now);
         }
         Ok(())
     }

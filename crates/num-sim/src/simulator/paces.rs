@@ -124,8 +124,8 @@ impl Paces {
         changed.flows
     }
 
-    /// A flow that follows none takes a pace, of which it is given a multiple.
-    pub(super) fn join(&mut self, slot: u32, flow: &mut Flow, pace: u32, weight: f64, now: f64) {
+    /// A flow that follows none takes a pace, of which it is given a multiple, until it has sent `target` bits.
+    pub(super) fn join(&mut self, slot: u32, (flow, target): (&mut Flow, f64), pace: u32, weight: f64, now: f64) {
         if self.follows.len() <= slot as usize {
             let none = Follows { pace: NONE, taken: 0, weight: 0.0, from: Point::default() };
             self.follows.resize(slot as usize + 1, none);
@@ -137,7 +137,7 @@ impl Paces {
         flow.rate = weight * joined.rate;
         let taken = follows.taken.wrapping_add(1);
         *follows = Follows { pace, taken, weight, from: joined.clock };
-        let after = (flow.size - flow.sent) / weight;
+        let after = (target - flow.sent) / weight;
         // A flow without end has none on any clock.
         if after.is_finite() {
             joined.ends.push(Reverse(End { at: joined.clock.plus(after), slot, taken }));

@@ -91,7 +91,8 @@ impl Transfers {
     /// A flow takes a pace. The loads of its links are set apart from it.
     pub(super) fn join(&mut self, slot: u32, pace: u32, weight: f64, now: f64) {
         self.leave(slot);
-        self.paces.join(slot, self.flows.flow_mut(slot), pace, weight, now);
+        let target = self.flows.target(slot);
+        self.paces.join(slot, (self.flows.flow_mut(slot), target), pace, weight, now);
         self.ends.set(slot, f64::INFINITY);
         self.rate_changes += 1;
     }
@@ -171,6 +172,17 @@ impl Transfers {
         }
     }
 
+    /// From now on the policy awaits that a flow has sent so many bits.
+    pub(super) fn set_awaited(&mut self, slot: u32, bits: f64, now: f64) {
+        self.leave(slot);
+        self.advance(slot, now);
+        self.flows.set_awaited(slot, bits);
+        match self.flows.source(slot) {
+            None => self.find_end(slot, now),
+            Some(_) => self.sourced.push(slot),
+        }
+    }
+
     /// A source changes stage.
     pub(super) fn change_stage(&mut self, slot: u32, now: f64) {
         self.advance(slot, now);
@@ -186,11 +198,12 @@ impl Transfers {
     /// Whether its cap is lifted by that: the flow had less than its cap, so that no rate changes.
     pub(super) fn foresee(&mut self, slot: u32, now: f64) -> bool {
         self.advance(slot, now);
+        let target = self.flows.target(slot);
         let Some((flow, source)) = self.flows.flow_and_source_mut(slot) else { return false };
         source.follow(flow.rate);
         let lifted = source.lift(flow.sent(now));
         flow.cap = source.cap();
-        let end = flow.time_left();
+        let end = flow.time_to(target);
         let change = source.next(flow.rate, flow.sent(now));
         source.stage_changes_first = change < end * (1.0 - ALIKE);
         self.ends.set(slot, now + if source.stage_changes_first { change } else { end });
@@ -244,8 +257,7 @@ impl Transfers {
         if let Some(kept) = &mut self.kept {
             kept.push(flow.number, now, rate);
         }
-        let end = now + flow.time_left();
-        self.ends.set(slot, end);
+        self.find_end(slot, now);
         self.links.change(self.flows.route(slot), rate - before, now);
         if let Some(marks) = &mut self.marks {
             marks.change(slot, self.flows.route(slot), rate - before);
@@ -256,11 +268,14 @@ impl Transfers {
     /// A flow has its rate to itself from now on, and so an end.
     fn have_alone(&mut self, slot: u32, now: f64) {
         if self.leave(slot) {
-            let flow = self.flows.flow_mut(slot);
-            flow.advance(now);
-            let end = now + flow.time_left();
-            self.ends.set(slot, end);
+            self.flows.flow_mut(slot).advance(now);
+            self.find_end(slot, now);
         }
+    }
+
+    /// Computes when a flow, advanced to now, ends at the rate that it has, or has sent what is awaited of it.
+    fn find_end(&mut self, slot: u32, now: f64) {
+        self.ends.set(slot, now + self.flows.flow(slot).time_to(self.flows.target(slot)));
     }
 
     /// Computes what a flow has sent and its source has produced until now.

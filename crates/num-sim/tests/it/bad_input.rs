@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use netnum_core::internal::registry::{Entry, OptionInfo};
 use netnum_core::{OptionValue, Options, Paths, Topology};
-use netnum_sim::internal::{Key, Levels, Ordered, Strict};
+use netnum_sim::internal::{Key, Levels, Ordered, Strict, Until};
 use netnum_sim::{
     Ecmp, Error, Event, Flows, GivenPaths, MaxMinFair, Moves, NetworkState, POLICIES, Pairs, Poisson, Policy,
     Production, ROUTINGS, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings, Sizes,
@@ -454,10 +454,11 @@ fn an_observer_may_stop_a_run() {
     assert_eq!((report.status.name(), report.events, report.ended()), ("stopped", 3, 1));
 }
 
-/// Returns for every allocation the same rate and clock.
+/// Returns for every allocation the same rate and clock, and awaits the same of every flow.
 struct Broken {
     rate: f64,
     wake: f64,
+    awaited: f64,
 }
 
 impl Policy for Broken {
@@ -471,7 +472,10 @@ impl Policy for Broken {
         Ok(())
     }
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
+        for &slot in flows.active() {
+            rates.set(slot, self.rate);
+            rates.await_sent(slot, self.awaited);
+        }
         Ok(self.wake)
     }
 }
@@ -479,13 +483,23 @@ impl Policy for Broken {
 #[test]
 fn a_policy_is_held_to_its_promises() {
     let run = |rate, wake| {
-        let mut policy = Broken { rate, wake };
+        let mut policy = Broken { rate, wake, awaited: f64::INFINITY };
         simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &RunSettings::default(), &mut ())
     };
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
     assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" set its next call to 0, which is not after 0");
+    let await_sent = |awaited| {
+        let mut policy = Broken { rate: 8e6, wake: f64::INFINITY, awaited };
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &RunSettings::default(), &mut ())
+    };
+    let expected = "policy \"broken\" awaits NaN bits of flow 0, expected a number";
+    assert_eq!(message(await_sent(f64::NAN)), expected);
+    // It has been told, and awaits that again.
+    let error = await_sent(8.0).unwrap_err();
+    assert!(matches!(error, Error::StandsStill { .. }), "{error}");
+    assert!(error.to_string().contains("flow 0, which has sent what policy \"broken\" awaits"), "{error}");
     // One that overloads links is no error, but the report has the overload: 8 Mbit/s above for the half second in
     // which both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();
@@ -499,12 +513,12 @@ fn a_policy_is_held_to_its_promises() {
 #[derive(Clone, Copy)]
 struct Odd {
     level: usize,
-    until: f64,
+    until: Until,
     key: f64,
     slope: f64,
 }
 
-const EVEN: Odd = Odd { level: 0, until: f64::INFINITY, key: 1.0, slope: -1.0 };
+const EVEN: Odd = Odd { level: 0, until: Until::End, key: 1.0, slope: -1.0 };
 
 impl Levels for Odd {
     fn name(&self) -> &str {
@@ -513,10 +527,10 @@ impl Levels for Odd {
     fn levels(&self) -> usize {
         2
     }
-    fn level(&self, _slot: u32, _flows: &Flows, _now: f64) -> usize {
+    fn level(&self, _slot: u32, _sent: f64, _flows: &Flows, _now: f64) -> usize {
         self.level
     }
-    fn until(&self, _slot: u32, _level: usize, _rate: f64, _flows: &Flows, _now: f64) -> f64 {
+    fn until(&self, _slot: u32, _level: usize, _flows: &Flows, _now: f64) -> Until {
         self.until
     }
 }
@@ -549,7 +563,7 @@ fn levels_and_keys_are_held_to_their_range() {
             "gave flow 0 the level 18446744073709551615 at 0 s, expected one below 2",
         ),
         (
-            level(Odd { until: f64::NAN, ..EVEN }),
+            level(Odd { until: Until::Time(f64::NAN), ..EVEN }),
             "sets no time for the next level of flow 0 after 0 s: the time is NaN, as for an interval shorter \
              than the clock can tell apart",
         ),

@@ -190,7 +190,7 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
         .map(|level| rax_options().first * rax_options().base.powi(level))
         .collect();
     let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: rax_options().interval };
-    let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
+    let pias: Vec<f64> = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
         (Box::new(MaxMinFair::crowded()), Scheduler::Fair),
@@ -212,7 +212,8 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
             Box::new(Ordered::by(Edf::new(SLACK).unwrap())),
             Scheduler::by(|_, flow, _| (flow.arrival + SLACK * flow.size / flow.alone, 0.0)),
         ),
-        (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
+        (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias.clone())),
+        (Box::new(Strict::crowded(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
         (Box::new(Strict::by(Rax::new(&rax_options()).unwrap())), rax(false)),
         (Box::new(Strict::by(Rax::plus(&rax_options()).unwrap())), rax(true)),
     ]
@@ -372,7 +373,7 @@ fn flows_with_weights_agree_with_a_simulator_that_finds_all_anew() {
             }
         }
     }
-    assert_eq!(takers, 4 * 4 * 3 * 2 * 7, "of max-min in both ways, SRPT by both, PIAS, RAX and RAX+");
+    assert_eq!(takers, 4 * 4 * 3 * 2 * 8, "of max-min and PIAS in both ways, SRPT by both, RAX and RAX+");
 }
 
 /// Flows of which two in three wait for up to three earlier ones, some with a delay, and of which three in four are in

@@ -2,8 +2,10 @@
 
 use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
+use netnum_sim::internal::{Pias, Strict};
 use netnum_sim::{
-    CapacityChange, Ecmp, MaxMinFair, Pairs, Poisson, Report, Routing, RunSettings, Sizes, Spray, Workload, simulate,
+    CapacityChange, Ecmp, MaxMinFair, Pairs, Poisson, Policy, Report, Routing, RunSettings, Sizes, Spray, Workload,
+    simulate,
 };
 
 fn fair(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut MaxMinFair) -> Report {
@@ -198,13 +200,17 @@ fn flows_that_share_the_pace_of_their_link_agree_with_a_full_solve_at_every_even
         let changes = [change(at(0.3), 0.5), change(at(0.6), 0.0), change(at(0.7), 1.0)].concat();
         let settings = RunSettings::default().with_warmup(at(0.4)).with_changes(changes);
         for settings in [settings.clone().with_until(at(0.9)), settings] {
-            for by_spray in [false, true] {
-                let run = |mut policy| {
+            for (by_spray, by_levels) in [(false, false), (true, false), (false, true), (true, true)] {
+                let run = |policy: &mut dyn Policy| {
                     let (mut ecmp, mut spray) = (Ecmp::new(seed), Spray::new());
                     let routing: &mut dyn Routing = if by_spray { &mut spray } else { &mut ecmp };
-                    simulate(&net, &workload, routing, &mut policy, &settings, &mut ()).unwrap()
+                    simulate(&net, &workload, routing, policy, &settings, &mut ()).unwrap()
                 };
-                let (report, anew) = (run(MaxMinFair::crowded()), run(MaxMinFair::full()));
+                let pias = || Pias::new(&[2e4, 2e5, 2e6]).unwrap();
+                let (report, anew) = match by_levels {
+                    false => (run(&mut MaxMinFair::crowded()), run(&mut MaxMinFair::full())),
+                    true => (run(&mut Strict::crowded(pias())), run(&mut Strict::by(pias()))),
+                };
                 // What the clock of a run can tell apart, in bytes.
                 let clock = 4.0 * f64::EPSILON * last * 40e9 / 8.0;
                 let alike = |what: &str, found: &[f64], expected: &[f64], clock: f64| {

@@ -71,7 +71,7 @@ impl Flows {
         };
         for &slot in slots {
             flows.links.extend_from_slice(live.route(slot).links());
-            flows.shares.extend_from_slice(live.route(slot).coefficients());
+            flows.shares.extend(live.route(slot).coefficients());
             flows.indptr.push(flows.links.len());
         }
         flows

@@ -20,6 +20,7 @@ use netnum_core::internal::interrupt::Pacer;
 
 use super::hops::Hop;
 use super::link_levels::LinkLevels;
+use super::links::SharedLink;
 use crate::error::Result;
 use crate::numbers::{ALIKE, LAST_DIGITS, NONE, ROUNDING};
 use crate::policy::Shared;
@@ -38,6 +39,11 @@ struct Standing {
     share: f64,
 }
 
+/// Whether a link has nothing for its flows, so that one that stands there changes nothing.
+fn is_starved(links: &[SharedLink], link: u32) -> bool {
+    links.get(link as usize).is_some_and(|link| link.capacity == 0.0)
+}
+
 /// Where flows stand.
 #[derive(Debug, Default)]
 pub(super) struct Bottlenecks {
@@ -47,8 +53,9 @@ pub(super) struct Bottlenecks {
     standing: Vec<Vec<Standing>>,
     /// By link, its level; in a sweep ∞ for one that is still to come.
     water: Vec<f64>,
-    /// By link, in a sweep the last level that it has had.
+    /// By link, in a sweep the last level that it has had, and its load there.
     latest: Vec<f64>,
+    load: Vec<f64>,
     /// All links, in about the order of their levels.
     order: Vec<u32>,
     /// The lowest level that may move.
@@ -84,6 +91,7 @@ impl LinkLevels {
             known: true,
             standing: vec![Vec::new(); links],
             water: self.levels.clone(),
+            load: vec![0.0; links],
             order: (0..links as u32).collect(),
             from: f64::INFINITY,
             moved: (0..links as u32).filter(|&link| self.levels[link as usize] < f64::INFINITY).collect(),
@@ -104,9 +112,12 @@ impl LinkLevels {
     pub(super) fn stand_first(&mut self, slot: u32) {
         let hops = self.hops.of(slot);
         let Some(first) = hops.first() else { return };
-        let lowest = hops.iter().map(|hop| self.links[hop.link as usize].lowest_level());
-        self.bottlenecks.from = lowest.fold(self.bottlenecks.from, f64::min);
         let member = &mut self.members[slot as usize];
+        if !is_starved(&self.links, member.bottleneck()) {
+            let lowest = hops.iter().map(|hop| self.links[hop.link as usize].lowest_level());
+            self.bottlenecks.from = lowest.fold(self.bottlenecks.from, f64::min);
+            hops.iter().for_each(|hop| self.links[hop.link as usize].spare = f64::NAN);
+        }
         // Where no link limits flows yet, at any.
         let at = if member.bottleneck() == NONE { first.link } else { member.bottleneck() };
         member.stand(at);
@@ -120,7 +131,10 @@ impl LinkLevels {
         let at = self.members[slot as usize].bottleneck();
         // One without links stands nowhere.
         let level = self.levels.get(at as usize).copied().unwrap_or(f64::INFINITY);
-        self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
+        if !is_starved(&self.links, at) {
+            self.bottlenecks.from = f64::min(self.bottlenecks.from, level);
+            self.hops.of(slot).iter().for_each(|hop| self.links[hop.link as usize].spare = f64::NAN);
+        }
         self.members[slot as usize].stand(NONE);
         self.leave_bottleneck(slot, at);
     }
@@ -129,6 +143,7 @@ impl LinkLevels {
     pub(super) fn level_may_move(&mut self, link: u32) {
         let lowest = f64::min(self.levels[link as usize], self.links[link as usize].lowest_level());
         self.bottlenecks.from = f64::min(self.bottlenecks.from, lowest);
+        self.links[link as usize].spare = f64::NAN;
     }
 
     /// A flow that stood at a link does not any more.
@@ -153,6 +168,9 @@ impl LinkLevels {
     /// Computes the levels that may have moved.
     pub(super) fn sweep(&mut self) -> Result<()> {
         let from = std::mem::replace(&mut self.bottlenecks.from, f64::INFINITY);
+        if from == f64::INFINITY {
+            return Ok(());
+        }
         let mut order = std::mem::take(&mut self.bottlenecks.order);
         order.sort_by(|&one, &other| self.levels[one as usize].total_cmp(&self.levels[other as usize]));
         // A flow may stand at one of two that are alike, and the other one may be the lower one by rounding.
@@ -164,10 +182,17 @@ impl LinkLevels {
         }
         for &link in &order[first..] {
             let (level, water) = (&mut self.levels[link as usize], self.bottlenecks.water[link as usize]);
+            let (shared, load) = (&mut self.links[link as usize], self.bottlenecks.load[link as usize]);
             if *level != water {
                 *level = water;
                 self.bottlenecks.moved.push(link);
-                self.bottlenecks.would_read += self.links[link as usize].through.len();
+                self.bottlenecks.would_read += shared.through.len();
+            }
+            let spare = shared.capacity - load;
+            // NaN where the load may be another one though the same is left.
+            if spare != shared.spare {
+                shared.spare = spare;
+                self.bottlenecks.loads.push((link, load));
             }
         }
         self.bottlenecks.order = order;
@@ -177,10 +202,9 @@ impl LinkLevels {
 
     /// Computes those of the links from some place on in the order. False if a fill is faster.
     fn sweep_from(&mut self, first: usize, order: &mut [u32]) -> Result<bool> {
-        let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+        let Bottlenecks { water, latest, .. } = &mut self.bottlenecks;
         latest.clone_from(&self.levels);
         order[first..].iter().for_each(|&link| water[link as usize] = f64::INFINITY);
-        let reported = loads.len();
         let (mut at, mut visits, mut pacer) = (first, 0, Pacer::new());
         while let Some(&link) = order.get(at) {
             visits += 1;
@@ -189,14 +213,13 @@ impl LinkLevels {
             }
             pacer.did(self.bottlenecks.standing[link as usize].len())?;
             let (level, load, highest) = self.level_where_flows_stand(link);
-            let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+            let Bottlenecks { water, latest, .. } = &mut self.bottlenecks;
             if highest > level * (1.0 + ROUNDING) {
                 // It comes before that one, and what has come since is computed again.
                 let higher = |&link: &u32| water[link as usize] > level * (1.0 + ROUNDING);
                 let place = order[first..at].iter().position(higher).map_or(first, |place| first + place);
                 order[place..at].iter().for_each(|&link| water[link as usize] = f64::INFINITY);
                 order[place..=at].rotate_right(1);
-                loads.truncate(reported + place - first);
                 at = place;
                 continue;
             }
@@ -210,11 +233,10 @@ impl LinkLevels {
             let before = self.levels[link as usize];
             let is_same = (level - before).abs() <= LAST_DIGITS * f64::min(level, before);
             self.stand_here(link);
-            let Bottlenecks { water, latest, loads, .. } = &mut self.bottlenecks;
+            let Bottlenecks { water, latest, load: its_load, .. } = &mut self.bottlenecks;
             water[link as usize] = if is_same { before } else { level };
             latest[link as usize] = level;
-            loads.push((link, load));
-            self.links[link as usize].spare = self.links[link as usize].capacity - load;
+            its_load[link as usize] = load;
             at += 1;
         }
         Ok(true)
@@ -304,30 +326,39 @@ impl LinkLevels {
         self.bottlenecks.known = false;
         self.without_seconds = true;
         self.find_seconds()?;
+        self.reported.fill(f64::NAN);
         for (slot, member) in (0..).zip(&mut self.members) {
-            member.reported = f64::NAN;
             member.list(slot, &mut self.listed);
         }
         Ok(())
     }
 
-    /// Reports what has changed since the last report: paces, one per link, the flows that take another one, with their
-    /// weights, and the loads of links. Where the crowd is over flows have rates of their own again, which are then
-    /// those that they share.
-    pub(super) fn share(&mut self, shared: &mut Shared, weight: impl Fn(u32) -> f64) -> Result<()> {
-        let Self { levels, members, hops, listed, bottlenecks: Bottlenecks { known, moved, loads, .. }, .. } = self;
-        let finite = moved.drain(..).map(|link| (link, levels[link as usize]));
-        shared.paces.extend(finite.filter(|pace| pace.1 < f64::INFINITY));
-        shared.loads.append(loads);
+    /// Whether flows have the paces of links.
+    pub(super) fn shares(&self) -> bool {
+        self.bottlenecks.known
+    }
+
+    /// Calls with the links whose load may have changed since the last call, and their loads, while flows have paces.
+    pub(super) fn drain_loads(&mut self, mut call: impl FnMut(u32, f64)) {
+        self.bottlenecks.loads.drain(..).for_each(|(link, load)| call(link, load));
+    }
+
+    /// Reports what has changed since the last report: paces, one per link and numbered from `first` on, and the flows
+    /// that take another one, with their weights. Where the crowd is over, or flows may not share any more, they have
+    /// rates of their own again, which are then those that they share.
+    pub(super) fn share(&mut self, shared: &mut Shared, first: u32, weight: impl Fn(u32) -> f64) -> Result<()> {
+        let Self { levels, members, hops, listed, bottlenecks: Bottlenecks { known, moved, .. }, .. } = self;
+        let paces = moved.drain(..).map(|link| (first + link, levels[link as usize]));
+        shared.paces.extend(paces.filter(|pace| pace.1 < f64::INFINITY));
         if *known {
             for slot in listed.drain(..) {
                 let member = &mut members[slot as usize];
                 member.listed = false;
                 if !hops.of(slot).is_empty() {
-                    shared.joins.push((slot, member.bottleneck(), weight(slot)));
+                    shared.joins.push((slot, first + member.bottleneck(), weight(slot)));
                 }
             }
-            if !self.is_crowded() {
+            if !self.may_share || !self.is_crowded() {
                 self.forget_bottlenecks()?;
             }
         }

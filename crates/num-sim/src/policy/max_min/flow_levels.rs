@@ -3,8 +3,9 @@
 use super::hops::Hop;
 use crate::numbers::NONE;
 
-/// The levels of a flow.
+/// The levels of a flow, in half a line of the cache.
 #[derive(Debug, Default)]
+#[repr(align(32))]
 pub(super) struct FlowLevels {
     /// Its rate: the lowest of its levels and its cap.
     pub(super) rate: f64,
@@ -13,8 +14,6 @@ pub(super) struct FlowLevels {
     /// The link with the lowest level; [`NONE`] if that is the cap.
     lowest_at: u32,
     pub(super) cap: f64,
-    /// Its rate at the last call of [`changes`](super::link_levels::LinkLevels::changes).
-    pub(super) reported: f64,
     /// Whether it is listed among those whose rate may have changed.
     pub(super) listed: bool,
 }

@@ -61,6 +61,8 @@ pub(super) struct LinkLevels {
     /// λ by link, ∞ for one that limits no flow. Apart from the rest, since they are read most: they stay in cache.
     pub(super) levels: Vec<f64>,
     pub(super) members: Vec<FlowLevels>,
+    /// By slot, the rate of its flow at the last call of [`changes`](Self::changes).
+    pub(super) reported: Vec<f64>,
     pub(super) hops: Hops,
     waiting: Vec<Waiting>,
     /// The flows whose rate may have changed.
@@ -113,9 +115,10 @@ impl LinkLevels {
 
     /// A flow whose shares are those of its route, times its weight. One that has a rate already takes another route.
     pub(super) fn insert(&mut self, slot: u32, route: &Route, weight: f64, cap: f64, rate: f64) {
-        let Self { links, levels, members, hops, waiting, listed, crossings, filled, .. } = self;
+        let Self { links, levels, members, reported, hops, waiting, listed, crossings, filled, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, FlowLevels::default);
+            reported.resize(slot as usize + 1, f64::NAN);
         }
         let member = &mut members[slot as usize];
         let route = route.iter().enumerate().map(|(hop, (link, share))| {
@@ -128,7 +131,7 @@ impl LinkLevels {
         hops.set(slot, route);
         let hops = hops.of(slot);
         *crossings += hops.len();
-        (member.cap, member.reported) = (cap, rate);
+        (member.cap, reported[slot as usize]) = (cap, rate);
         member.find_lowest(hops, levels);
         member.list(slot, listed);
         if self.bottlenecks.known {
@@ -194,7 +197,7 @@ impl LinkLevels {
         }
         let member = &mut self.members[slot as usize];
         // Its rate counts as changed, whatever it is.
-        (member.cap, member.rate, member.reported) = (cap, f64::NAN, f64::NAN);
+        (member.cap, member.rate, self.reported[slot as usize]) = (cap, f64::NAN, f64::NAN);
     }
 
     /// Computes all levels anew.
@@ -229,6 +232,9 @@ impl LinkLevels {
         if self.levels[link as usize] < f64::INFINITY {
             return 0.0;
         }
+        if self.bottlenecks.known {
+            return self.links[link as usize].spare;
+        }
         if let Some(left) = self.filled.left(link) {
             return left;
         }
@@ -255,9 +261,10 @@ impl LinkLevels {
             member.listed = false;
             let hops = self.hops.of(slot);
             // Not its negation: the reported rate may be NaN, for none.
-            let is_same = (member.rate - member.reported).abs() <= LAST_DIGITS * member.reported;
+            let reported = &mut self.reported[slot as usize];
+            let is_same = (member.rate - *reported).abs() <= LAST_DIGITS * *reported;
             if !is_same && !hops.is_empty() {
-                member.reported = member.rate;
+                *reported = member.rate;
                 call(slot, member, hops);
             }
         }

@@ -37,18 +37,12 @@ pub(super) const ENTRY: PolicyEntry = Entry {
     make: |_| Ok(Box::new(MaxMinFair::new())),
 };
 
-/// The largest weight of flows that share a pace, over the smallest. On one clock the ends of light flows are rounded
-/// to what is sent by heavy ones.
-const MOST_UNLIKE: f64 = 1e12;
-
 /// Max-min fair sharing, weighted where flows have weights.
 #[derive(Debug, Default)]
 pub struct MaxMinFair {
     levels: LinkLevels,
     /// In place of these, where flows have weights.
     weighted: Option<Weighted>,
-    /// The smallest and the largest weight so far.
-    weights: Option<(f64, f64)>,
     /// In place of both, from the first flow with a pooled route on.
     pooled: Option<Pooled>,
     /// Of the links now, in bit/s.
@@ -101,8 +95,8 @@ impl Policy for MaxMinFair {
     fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.levels.reset(net.capacities());
         self.weighted = workload.weights().map(|_| Weighted::new(net.capacities(), self.levels.is_crowd));
-        (self.pooled, self.weights, self.capacities) = (None, None, net.capacities().to_vec());
-        self.add_flows(workload, 0)
+        (self.pooled, self.capacities) = (None, net.capacities().to_vec());
+        Ok(())
     }
 
     fn takes_weights(&self) -> bool {
@@ -113,11 +107,7 @@ impl Policy for MaxMinFair {
         true
     }
 
-    fn add_flows(&mut self, workload: &Workload, first: usize) -> Result<()> {
-        for &weight in workload.weights().map_or(&[][..], |weights| &weights[first..]) {
-            let (least, most) = self.weights.unwrap_or((weight, weight));
-            self.weights = Some((least.min(weight), most.max(weight)));
-        }
+    fn add_flows(&mut self, _workload: &Workload, _first: usize) -> Result<()> {
         Ok(())
     }
 
@@ -126,7 +116,7 @@ impl Policy for MaxMinFair {
             && flows.route(slot).pooled().is_some()
             && self.pooled.is_none()
         {
-            self.pooled = Some(Pooled::new(&self.capacities));
+            self.pooled = Some(Pooled::new(&self.capacities, flows));
         }
         if let Event::CapacityChanged { link, capacity } = event {
             self.capacities[link as usize] = capacity;
@@ -147,7 +137,7 @@ impl Policy for MaxMinFair {
                 let flow = flows.flow(slot);
                 self.levels.insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
             }
-            Event::Ended(_) => {}
+            Event::Ended(_) | Event::Sent(..) => {}
             Event::CapChanged(slot) => self.levels.set_cap(slot, flows.flow(slot).cap),
             Event::CapacityChanged { link, capacity } => _ = self.levels.set_capacity(link, capacity),
         }
@@ -160,8 +150,7 @@ impl Policy for MaxMinFair {
             return Ok(f64::INFINITY);
         }
         if let Some(weighted) = &mut self.weighted {
-            let are_alike = self.weights.is_none_or(|(least, most)| most <= MOST_UNLIKE * least);
-            weighted.may_share(rates.may_share && are_alike);
+            weighted.may_share(rates.may_share);
             weighted.update()?;
             weighted.share(rates)?;
             weighted.changes(|slot, rate| rates.set(slot, rate))?;
@@ -169,7 +158,8 @@ impl Policy for MaxMinFair {
         }
         self.levels.may_share = rates.may_share;
         self.levels.update()?;
-        self.levels.share(rates.shared(), |_| 1.0)?;
+        self.levels.share(rates.shared(), 0, |_| 1.0)?;
+        self.levels.drain_loads(|link, load| rates.shared().loads.push((link, load)));
         self.levels.changes(|slot, member, _| rates.set(slot, member.rate))?;
         Ok(f64::INFINITY)
     }

@@ -19,8 +19,8 @@ pub(super) struct Pooled {
 }
 
 impl Pooled {
-    pub(super) fn new(capacities: &[f64]) -> Self {
-        Self { capacities: capacities.to_vec(), touched: Touched::default() }
+    pub(super) fn new(capacities: &[f64], flows: &Flows) -> Self {
+        Self { capacities: capacities.to_vec(), touched: Touched::of(flows) }
     }
 
     pub(super) fn change(&mut self, event: Event, flows: &Flows) {

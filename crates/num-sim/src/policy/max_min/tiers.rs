@@ -6,13 +6,16 @@
 //!
 //! Inside a level flows share in proportion to their weights. Every level has separate [`LinkLevels`] of links. A
 //! change begins at the level of the flow that arrives or ends, so that those above are not computed, and goes on below
-//! only over links of which another part is left; in a level that limits no flow on such a link it costs O(1).
+//! only over links of which another part is left; in a level that limits no flow on such a link it costs O(1). Where
+//! many flows of a level share each link, they have the paces of the links that limit them (`bottlenecks.rs`), which are
+//! numbered by level and link.
 
 use super::link_levels::LinkLevels;
 use super::weighted::{LARGEST, rate};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::numbers::ROUNDING;
+use crate::policy::Rates;
 
 /// Max-min rates level by level, of flows that come and go and change their levels.
 #[derive(Debug, Default)]
@@ -26,16 +29,24 @@ pub(in crate::policy) struct Tiers {
     counts: Vec<u32>,
     /// By level, the links of which it may leave another part than before, and whether no flow of it was there.
     touched: Vec<Vec<(u32, bool)>>,
-    /// Links that have changed for the levels below, as a list and by link.
+    /// Links that have changed for the levels below, as a list and by link, and those that have for some level only.
     changed: Vec<u32>,
     listed: Vec<bool>,
+    settled: Vec<u32>,
+    is_crowd: bool,
 }
 
 impl Tiers {
+    /// Few flows are taken for a crowd.
+    pub(in crate::policy) fn crowded() -> Self {
+        Self { is_crowd: true, ..Self::default() }
+    }
+
     /// For so many levels.
     pub(in crate::policy) fn reset(&mut self, levels: usize, capacities: &[f64]) {
+        let is_crowd = self.is_crowd;
         let tier = || {
-            let mut tier = LinkLevels::default();
+            let mut tier = if is_crowd { LinkLevels::crowded() } else { LinkLevels::default() };
             tier.reset(capacities);
             tier
         };
@@ -45,6 +56,7 @@ impl Tiers {
             counts: vec![0; levels * capacities.len()],
             touched: vec![Vec::new(); levels],
             listed: vec![false; capacities.len()],
+            is_crowd,
             ..Self::default()
         };
     }
@@ -52,11 +64,6 @@ impl Tiers {
     /// The level of the flow in a slot.
     pub(in crate::policy) fn level(&self, slot: u32) -> usize {
         self.level_of[slot as usize]
-    }
-
-    /// Its rate, as of the last update.
-    pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
-        rate(self.tiers[self.level(slot)].member(slot), self.flows[slot as usize])
     }
 
     /// A flow that has a rate already is one that takes another route or level.
@@ -99,10 +106,12 @@ impl Tiers {
         }
     }
 
-    /// Computes the rates that have changed, and calls with each.
-    pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
-        let Self { tiers, capacities, flows, counts, touched, changed, listed, .. } = self;
-        let levels = tiers.len();
+    /// Sets the rates that have changed. Flows may share some where `may_share` and all else allow that.
+    pub(in crate::policy) fn update(&mut self, rates: &mut Rates, may_share: bool) -> Result<()> {
+        let Self { tiers, capacities, flows, counts, touched, changed, listed, settled, .. } = self;
+        let (levels, links) = (tiers.len(), capacities.len());
+        let may_share = may_share && rates.may_share;
+        let mut is_shared = false;
         for (level, touched) in touched.iter_mut().enumerate() {
             let (above, below) = tiers.split_at_mut(level);
             let tier = &mut below[0];
@@ -120,6 +129,9 @@ impl Tiers {
             };
             changed.retain(|&link| {
                 listed[link as usize] = is_other(link);
+                if !listed[link as usize] {
+                    settled.push(link);
+                }
                 listed[link as usize]
             });
             let mut list = |changed: &mut Vec<u32>, link: u32| {
@@ -133,13 +145,28 @@ impl Tiers {
                 }
                 list(changed, link);
             }
+            tier.may_share = may_share;
+            is_shared |= tier.shares();
             tier.update()?;
+            is_shared |= tier.shares();
+            tier.share(rates.shared(), (level * links) as u32, |slot| flows[slot as usize].0)?;
+            tier.drain_loads(|link, _| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));
-                set_rate(slot, rate(member, flows[slot as usize]));
+                rates.set(slot, rate(member, flows[slot as usize]));
             })?;
         }
-        changed.drain(..).for_each(|link| listed[link as usize] = false);
+        // Where flows share rates, loads are not added up from those of flows.
+        settled.append(changed);
+        for link in settled.drain(..) {
+            listed[link as usize] = false;
+            if is_shared {
+                let last = counts[link as usize * levels..][..levels].iter().rposition(|&count| count > 0);
+                let capacity = capacities[link as usize];
+                let left = last.map_or(capacity, |last| tiers[last].left(link));
+                rates.shared().loads.push((link, capacity - left));
+            }
+        }
         Ok(())
     }
 }

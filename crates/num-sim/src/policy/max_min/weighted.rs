@@ -42,7 +42,7 @@ impl Weighted {
         }
         match event {
             Event::Arrived(slot) | Event::Rerouted(slot) => self.insert(slot, weight(slot), flows),
-            Event::Ended(_) => {}
+            Event::Ended(_) | Event::Sent(..) => {}
             Event::CapChanged(slot) => self.set_cap(slot, flows.flow(slot).cap),
             Event::CapacityChanged { link, capacity } => self.set_capacity(link, capacity),
         }
@@ -104,7 +104,9 @@ impl Weighted {
 
     /// Sets the paces that have changed.
     pub(super) fn share(&mut self, rates: &mut Rates) -> Result<()> {
-        self.levels.share(rates.shared(), |slot| self.flows[slot as usize].0)
+        self.levels.share(rates.shared(), 0, |slot| self.flows[slot as usize].0)?;
+        self.levels.drain_loads(|link, load| rates.shared().loads.push((link, load)));
+        Ok(())
     }
 
     /// Calls with every rate that has changed since the last call.
