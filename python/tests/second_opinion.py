@@ -326,12 +326,19 @@ class Own:
         return largest
 
     def missed(self, prices: "Prices", y, accuracy):
-        """What flows that miss their bounds by the accuracy at most leave to every flow on links that it pays for."""
+        """What flows leave to every flow, and take from it, on links that it pays for: those that miss their bounds by
+        the accuracy at most, and those that have so much more than their floors."""
         missed = np.where(prices.best >= self.most, np.clip(self.most - y, 0, Real(accuracy) * self.most), 0)
-        left = self.loads(missed[self.group])
+        at_floor = (self.floor > 0) & (prices.best <= self.floor * (1 + Real(accuracy)))
+        more = np.where(at_floor, np.clip(y - self.floor, 0, Real(accuracy) * y), 0)
+        return self.beside(prices, missed), self.beside(prices, more)
+
+    def beside(self, prices: "Prices", rates):
+        """The most that rates of flows are for every flow on a link that it pays for."""
+        loads = self.loads(rates[self.group])
         paid = self.cross_use * prices.link[self.cross_link] > FREE * prices.path[self.cross_path]
         found = np.zeros(self.flows, Real)
-        np.maximum.at(found, self.group[self.cross_path], np.where(paid, left[self.cross_link] / self.cross_use, 0))
+        np.maximum.at(found, self.group[self.cross_path], np.where(paid, loads[self.cross_link] / self.cross_use, 0))
         return found
 
     def path_prices(self, prices):
@@ -595,10 +602,10 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest(proof.prices)
-    # A flow with a small rate has what much larger ones miss of their caps, and not less.
-    missed = problem.missed(proof.prices, y, accuracy)
+    # A flow with a small rate has what much larger ones miss of their caps, and lacks what they have above floors.
+    missed, taken = problem.missed(proof.prices, y, accuracy)
     low = np.maximum((y - margin - missed) / factor, 0)
-    high = np.minimum(y * factor + margin, problem.most)
+    high = np.minimum(y * factor + margin + taken, problem.most)
     towards = np.clip(best, low, high)
     has_enough, _ = problem.worth.enough(y)
     off = problem.served & (towards != best) & ~(has_enough & (y < best))
@@ -746,9 +753,10 @@ def cheapest_split(problem: Own, rates, prices):
         changes = change(problem, split, split[np.argmax(dearer)], -pays, np.zeros(problem.flows, Real))
         if changes is None:
             return None
-        split = np.maximum(split + changes, 0)
-        total = problem.flow_rates(split)
-        split = split * np.where(total > 0, y / np.where(total > 0, total, 1), 0)[problem.group]
+        moved = np.maximum(split + changes, 0)
+        total = problem.flow_rates(moved)[problem.group]
+        # Of a flow whose rate is rounding beside others nothing may be left.
+        split = np.where(total > 0, moved * y[problem.group] / np.where(total > 0, total, 1), split)
     return split
 
 

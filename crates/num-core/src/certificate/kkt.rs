@@ -30,9 +30,9 @@
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
 //! c_l may be several times the rate of a small flow elsewhere, and distort its price. So single rates are right to ε
 //! times a factor of the routing, near 1 where paths cross few full links, and larger for a flow beside much larger
-//! ones that are at their caps: it has what they miss of these, up to ε of each. Idle capacity may propagate further,
-//! along flows that cross two full links each, than the residual shows. A link that idles by less than the rounding of
-//! its load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
+//! ones that are at their caps or floors: it has what they miss of the ones, and lacks what they have above the others,
+//! up to ε of each. Idle capacity may propagate further, along flows that cross two full links each, than the residual
+//! shows. A link that idles by less than the rounding of its load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
 //!
 //! **Why m_L and not q_p.** A wrong split of one flow changes the prices of others. Where U' spans many decades
 //! (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a small rate may exceed all
