@@ -206,7 +206,7 @@ fn rounds<T>(
                 is_coarse = true;
                 break;
             }
-            // Otherwise nothing is proven that the rates do not satisfy. What goes on from the last rates is less exact.
+            // Otherwise nothing is proven that the rates do not satisfy. What goes on from the last ones is less exact.
             if is_cold {
                 return Ok(None);
             }

@@ -199,8 +199,8 @@ impl Rates {
         self.splits.push((slot, path_rates));
     }
 
-    /// The policy is given [`Event::Sent`] when the flow in this slot has sent so many bits, in place of what it awaited
-    /// of the flow before; not if the flow ends before that.
+    /// The policy is given [`Event::Sent`] when the flow in this slot has sent so many bits, in place of what it
+    /// awaited of the flow before; not if the flow ends before that.
     pub fn await_sent(&mut self, slot: u32, bits: f64) {
         self.awaited.push((slot, bits));
     }

@@ -7,8 +7,8 @@
 //! Inside a level flows share in proportion to their weights. Every level has separate [`LinkLevels`] of links. A
 //! change begins at the level of the flow that arrives or ends, so that those above are not computed, and goes on below
 //! only over links of which another part is left; in a level that limits no flow on such a link it costs O(1). Where
-//! many flows of a level share each link, they have the paces of the links that limit them (`bottlenecks.rs`), which are
-//! numbered by level and link.
+//! many flows of a level share each link, they have the paces of the links that limit them (`bottlenecks.rs`), numbered
+//! by level and link.
 
 use super::link_levels::LinkLevels;
 use super::weighted::{LARGEST, rate};
