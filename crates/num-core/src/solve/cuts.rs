@@ -145,11 +145,15 @@ fn rounds<T>(
     let (began, mut iterations, mut last, mut is_coarse) = (Instant::now(), 0, None, true);
     let mut inside: Vec<f64> = (0..stage.flows()).map(|flow| stage.flow_floor(flow)).collect();
     for _ in 0..MOST {
+        let left = ask.settings.max_iterations.saturating_sub(iterations);
+        if left == 0 {
+            return Ok(None);
+        }
         cuts.hold(allowed.least)?;
         let (master, closed) = master(stage, cuts, allowed.least)?;
         let mut settings = ask.settings.clone().with_tol(OF_TOLERANCE * ask.settings.tol);
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
-        settings.max_iterations = settings.max_iterations.min(OF_MASTER);
+        settings.max_iterations = left.min(OF_MASTER);
         if is_coarse {
             settings.stop = Stop::Gap;
         }

@@ -222,6 +222,7 @@ impl Stages<'_> {
     ) -> Result<Solution> {
         let (mut ask, mut known) = (self.ask_in_time(), self.prices.clone());
         ask.settings.time_limit = ask.settings.time_limit.map(|limit| limit.mul_f64(of_time));
+        ask.settings.max_iterations = ask.settings.max_iterations.saturating_sub(before.iterations);
         let mut observer = Watched { observer: &mut *self.observer, has_stopped: false };
         let mut find = || {
             for (part, preferred) in ALLOWED {
@@ -244,9 +245,12 @@ impl Stages<'_> {
             Some(limit) => StopToken::with_timeout(limit).scope(find),
             None => find(),
         };
-        self.is_over |= observer.has_stopped;
+        let has_stopped = observer.has_stopped;
         match found {
-            Ok(None) if self.is_over => Ok(Solution { status: Status::Stopped, ..before }),
+            Ok(None) if has_stopped => {
+                self.is_over = true;
+                Ok(Solution { status: Status::Stopped, ..before })
+            }
             Ok(Some(found)) => {
                 let iterations = before.iterations + found.iterations;
                 Ok(Solution { iterations, trace: before.trace, ..found })
@@ -320,7 +324,8 @@ impl Stages<'_> {
             bottlenecks.map(|(path, (now, before))| if of_class(path) { *now } else { *before }).collect();
         let mut failed_flows = [last.failed_flows, found.failed_flows.clone()].concat();
         failed_flows.sort_unstable();
-        let status = if last.status == Status::Optimal || self.is_over { found.status } else { last.status };
+        let ends = self.is_over && found.status != Status::Optimal;
+        let status = if last.status == Status::Optimal || ends { found.status } else { last.status };
         let is_stage_of_flows = (0..self.problem.flows()).any(&is_in);
         let (prices, method) =
             if is_stage_of_flows { (found.prices, found.method) } else { (last.prices, last.method) };
@@ -345,7 +350,7 @@ impl Stages<'_> {
     }
 }
 
-/// An observer, and whether it has ended the solve.
+/// An observer, and whether it has ended the solve: it is not asked again.
 struct Watched<'a> {
     observer: &'a mut dyn Observer,
     has_stopped: bool,
@@ -357,9 +362,8 @@ impl Observer for Watched<'_> {
     }
 
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let control = self.observer.observe(progress);
-        self.has_stopped |= control.is_break();
-        control
+        self.has_stopped = self.has_stopped || self.observer.observe(progress).is_break();
+        if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -396,8 +400,13 @@ mod tests {
         let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], AlphaFair::proportional()).unwrap();
         let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.75, 0.75, 0.0, 0.0]).unwrap();
         let (ask, before) = (Ask::default(), solve(&stage, &Ask::default()).unwrap());
-        for (ends, status) in [(true, Status::Stopped), (false, Status::Optimal)] {
-            let mut observer = |_: &Progress| if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        // From the first call on, once, and never: who has ended the solve is not asked again.
+        for (ends_at, status) in [(usize::MAX, Status::Stopped), (1, Status::Stopped), (0, Status::Optimal)] {
+            let (mut calls, ends) = (0, ends_at > 0);
+            let mut observer = |_: &Progress| {
+                calls += 1;
+                if calls <= ends_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
             let (began, prices) = (Instant::now(), Vec::new());
             let mut stages = Stages {
                 problem: &problem,

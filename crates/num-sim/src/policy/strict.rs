@@ -153,11 +153,14 @@ impl<L: Levels> Policy for Strict<L> {
         let mut due = std::mem::take(&mut self.due);
         self.calendar.due(now, &mut due);
         let mut changed = std::mem::take(&mut self.changed);
+        let told = changed.len();
         changed.extend(due.iter().map(|&slot| (slot, flows.flow(slot).sent(now))));
-        for (slot, sent) in changed.drain(..) {
+        for (number, (slot, sent)) in changed.drain(..).enumerate() {
             pacer.did(FLOW)?;
             let level = self.level(slot, sent, flows, now)?;
-            if level != self.tiers.level(slot) {
+            // A flow that was awaited has left its pace.
+            let has_left = number < told && sent > 0.0;
+            if has_left || level != self.tiers.level(slot) {
                 self.tiers.remove(slot);
                 self.tiers.insert(slot, level, flows);
             }

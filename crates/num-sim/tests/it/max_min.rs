@@ -2,10 +2,10 @@
 
 use crate::common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::internal::{Pias, Strict};
+use netnum_sim::internal::{Levels, Pias, Strict, Until};
 use netnum_sim::{
-    CapacityChange, Ecmp, MaxMinFair, Pairs, Poisson, Policy, Report, Routing, RunSettings, Sizes, Spray, Workload,
-    simulate,
+    CapacityChange, Ecmp, Flows, MaxMinFair, Pairs, Poisson, Policy, Report, Routing, RunSettings, Sizes, Spray,
+    Workload, simulate,
 };
 
 fn fair(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut MaxMinFair) -> Report {
@@ -228,5 +228,43 @@ fn flows_that_share_the_pace_of_their_link_agree_with_a_full_solve_at_every_even
                 assert!(report.over_allocation <= 1e-9 * 40e9, "seed {seed}: {}", report.over_allocation);
             }
         }
+    }
+}
+
+/// One level for all, though flows are looked at after every megabit.
+struct EveryMegabit;
+
+impl Levels for EveryMegabit {
+    fn name(&self) -> &str {
+        "every megabit"
+    }
+
+    fn levels(&self) -> usize {
+        1
+    }
+
+    fn level(&self, _slot: u32, _sent: f64, _flows: &Flows, _now: f64) -> usize {
+        0
+    }
+
+    fn until(&self, slot: u32, _level: usize, flows: &Flows, now: f64) -> Until {
+        Until::Sent(1e6 * ((flows.flow(slot).sent(now) / 1e6 + 1e-6).floor() + 1.0))
+    }
+}
+
+#[test]
+fn a_flow_that_keeps_its_level_when_it_has_sent_what_was_awaited_keeps_its_pace() {
+    let net = Topology::leaf_spine(2, 3, 2, 10e9, 10e9).unwrap();
+    let arrivals = (0..60).map(|flow| 1e-4 * f64::from(flow)).collect::<Vec<f64>>();
+    let (sources, destinations) = (0..60usize).map(|flow| (flow % 3, 3 + flow % 2)).unzip();
+    let sizes = (0..60).map(|flow| 1e6 * f64::from(1 + flow % 7)).collect::<Vec<f64>>();
+    let workload = Workload::new(arrivals, sources, destinations, sizes).unwrap();
+    let run = |policy: &mut dyn Policy| {
+        simulate(&net, &workload, &mut Ecmp::new(0), policy, &RunSettings::default(), &mut ()).unwrap()
+    };
+    let fair = run(&mut MaxMinFair::full());
+    for mut policy in [Strict::by(EveryMegabit), Strict::crowded(EveryMegabit)] {
+        let difference = largest_difference(&run(&mut policy).completion_times, &fair.completion_times, 1.0);
+        assert!(difference < 1e-9, "{difference:e}");
     }
 }

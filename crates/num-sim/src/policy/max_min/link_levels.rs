@@ -459,7 +459,7 @@ impl LinkLevels {
         let SharedLink { capacity, spare, through, .. } = &mut links[link as usize];
         let (capacity, through) = (*capacity, &*through);
         let mut guess = levels[link as usize];
-        let mut steps = 0;
+        let (mut steps, mut has_begun_again) = (0, false);
         loop {
             // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of
             // the former, and the lowest level elsewhere of the latter.
@@ -479,13 +479,14 @@ impl LinkLevels {
                 above = if higher < above { higher } else { above };
             }
             if shares == 0.0 {
-                if taken <= capacity * (1.0 + 2.0 * LAST_DIGITS) {
+                // From below all of them only the rounding of many terms leads back here.
+                if has_begun_again || taken <= capacity * (1.0 + 2.0 * LAST_DIGITS) {
                     *spare = capacity - taken;
                     return f64::INFINITY;
                 }
                 // Above all of them, where the slope is 0: from below all of them.
                 guess = capacity / through.iter().map(|crossing| crossing.share).sum::<f64>();
-                steps = 1;
+                (steps, has_begun_again) = (1, true);
                 continue;
             }
             let next = f64::max(0.0, (capacity - taken) / shares);
