@@ -401,3 +401,15 @@ def test_a_time_that_is_not_to_come_is_refused(net, workload, next_time):
 
     with pytest.raises(netnum.MethodError, match=r'policy "Late" set its next call to .*, which is not after'):
         sim.simulate(net, workload, Late())
+
+
+def test_many_flows_at_once_over_all_paths_end():
+    # Levels of a link differ by rounding alone here: its search went round and round between them.
+    net = netnum.topology.leaf_spine(racks=3, servers_per_rack=7, spines=2, server_capacity=1e9, fabric_capacity=1e9)
+    rng, flows = np.random.default_rng(1), 1400
+    sources = rng.integers(21, size=flows)
+    destinations = (sources + rng.integers(1, 21, size=flows)) % 21
+    workload = sim.Workload(np.zeros(flows), sources, destinations, rng.exponential(1e5, flows) + 100)
+    report = sim.simulate(net, workload, "pias", "spray", seed=3, time_limit=60)
+    assert np.isfinite(report.completion_times).all()
+    assert (np.asarray(report.peak_loads) <= net.capacities * (1 + 1e-9)).all()
