@@ -180,30 +180,19 @@ fn rounds<T>(
         let halfway: Vec<f64> = (0..stage.flows()).map(between).collect();
         loop {
             let is_cold = last.is_none();
-            let mut carried = carry(stage, cuts, &halfway, allowed.preferred, &mut last)?;
+            let tried = [&halfway[..], &demands];
+            let mut carried = carry_by_halves(stage, cuts, tried, &mut inside, allowed.preferred, &mut last)?;
+            if carried.fits() && is_coarse {
+                is_coarse = false;
+                break;
+            }
             if carried.fits() {
-                inside = std::mem::take(&mut carried.flow_rates);
-                if is_cold {
-                    last = None;
-                }
-                carried = carry(stage, cuts, &demands, allowed.preferred, &mut last)?;
-                if carried.fits() && is_coarse {
-                    is_coarse = false;
-                    break;
-                }
-                if carried.fits() {
-                    let of_class = residual(&master, &found, stage.links(), ask.settings.stop)?;
-                    let (prices, of_closed) = prices(stage, &found, cuts, &closed);
-                    let kkt_residual = of_class.max(of_closed).max(1.0 - carried.of_class);
-                    let is_starved = |&path: &usize| {
-                        let flow = stage.group()[path];
-                        cuts.is_free(flow as usize) && has_nothing(&found, flow)
-                    };
-                    let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
-                    let answer = judge(Found { rates: carried.rates, prices, starved, kkt_residual, iterations })?;
-                    if answer.is_some() {
-                        return Ok(answer);
-                    }
+                let of_class = residual(&master, &found, stage.links(), ask.settings.stop)?;
+                let of_class = (&found, of_class.max(1.0 - carried.of_class));
+                let rates = std::mem::take(&mut carried.rates);
+                let answer = judge(of_whole(stage, cuts, &closed, of_class, rates, iterations))?;
+                if answer.is_some() {
+                    return Ok(answer);
                 }
             }
             if cuts.add_broken(&carried.levels, &found.rates)? {
@@ -220,6 +209,26 @@ fn rounds<T>(
     Ok(None)
 }
 
+/// The answer of the whole: what a master problem has found, with the residual of its rates, and the rates of all paths
+/// that carry them.
+fn of_whole(
+    stage: &Problem,
+    cuts: &Cuts<'_>,
+    closed: &[Closed],
+    (found, residual): (&Solution, f64),
+    rates: Vec<f64>,
+    iterations: usize,
+) -> Found {
+    let (prices, of_closed) = prices(stage, found, cuts, closed);
+    let kkt_residual = residual.max(of_closed);
+    let is_starved = |&path: &usize| {
+        let flow = stage.group()[path];
+        cuts.is_free(flow as usize) && has_nothing(found, flow)
+    };
+    let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
+    Found { rates, prices, starved, kkt_residual, iterations }
+}
+
 /// What is carried of demands.
 struct Carried {
     rates: Vec<f64>,
@@ -234,6 +243,27 @@ impl Carried {
     fn fits(&self) -> bool {
         self.of_others >= FITS && self.of_class >= NEARLY_FITS
     }
+}
+
+/// Carries rates halfway to some that fit, which replace these where they fit, and then the rates themselves.
+fn carry_by_halves(
+    stage: &Problem,
+    cuts: &Cuts<'_>,
+    [halfway, demands]: [&[f64]; 2],
+    inside: &mut Vec<f64>,
+    preferred: f64,
+    last: &mut Option<Search>,
+) -> Result<Carried> {
+    let is_cold = last.is_none();
+    let carried = carry(stage, cuts, halfway, preferred, last)?;
+    if !carried.fits() {
+        return Ok(carried);
+    }
+    *inside = carried.flow_rates;
+    if is_cold {
+        *last = None;
+    }
+    carry(stage, cuts, demands, preferred, last)
 }
 
 fn carry(

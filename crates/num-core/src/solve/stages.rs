@@ -175,9 +175,7 @@ impl Stages<'_> {
 
     /// A class beside rates that are kept, by cuts where it has no answer after some iterations.
     fn beside_kept_rates(&mut self, stage: &Problem, is_in: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
-        // Cuts take costs as a budget, which is set by the rates found.
-        let comes_first = stage.is_single_path();
-        let most = if comes_first { usize::MAX } else { BEFORE_CUTS };
+        let most = if stage.is_single_path() { usize::MAX } else { BEFORE_CUTS };
         let Some(before) = self.run(stage, most)? else { return Ok(None) };
         let may_go_on = before.status == Status::MaxIterations && most < self.ask.settings.max_iterations;
         if before.status != Status::Stalled && !may_go_on {
@@ -324,8 +322,7 @@ impl Stages<'_> {
             bottlenecks.map(|(path, (now, before))| if of_class(path) { *now } else { *before }).collect();
         let mut failed_flows = [last.failed_flows, found.failed_flows.clone()].concat();
         failed_flows.sort_unstable();
-        let ends = self.is_over && found.status != Status::Optimal;
-        let status = if last.status == Status::Optimal || ends { found.status } else { last.status };
+        let status = if last.status == Status::Optimal || self.is_over { found.status } else { last.status };
         let is_stage_of_flows = (0..self.problem.flows()).any(&is_in);
         let (prices, method) =
             if is_stage_of_flows { (found.prices, found.method) } else { (last.prices, last.method) };
