@@ -466,10 +466,13 @@ class Prices:
         rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
         has_enough, worth = problem.worth.enough(y)
         rents = np.where(has_enough, np.maximum(rents, worth), rents)
-        # Flows that pay more than U' at their floors: all of these count as one, by their part of the objective.
+        # What more is worth to who has enough is rounding of what it has, and no scale for the loss of any.
+        revenue = np.where(has_enough, 0, revenue)
+        # Flows that pay more than U' at their floors: all of these count as one, by their part of the objective. One
+        # that pays U' but for the rounding of a sum of prices is free: floats do not say on which side it is.
         now = np.append(rates, Real(0))[self.slots]
         uses = np.maximum(self.filled, now)
-        dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best)
+        dear = np.where(uses > 0, self.price, 0).max(axis=0) > problem.worth.marginal(self.best) * (1 + FULL)
         at_floor = (self.best <= problem.floor) & (problem.floor > 0) & dear
         lacks = np.where(at_floor & (lacks <= eased * pays), 0, lacks)
         # A price at the edge of U' decides whether the best response uses a path.
@@ -754,6 +757,8 @@ def cheapest_split(problem: Own, rates, prices):
         if changes is None:
             return None
         moved = np.maximum(split + changes, 0)
+        # Rates that are sums of floats may fill a link to more than it has: nothing of that is left on a dearer path.
+        moved = np.where(moved > FULL * y[problem.group], moved, 0)
         total = problem.flow_rates(moved)[problem.group]
         # Of a flow whose rate is rounding beside others nothing may be left.
         split = np.where(total > 0, moved * y[problem.group] / np.where(total > 0, total, 1), split)
