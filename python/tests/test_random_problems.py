@@ -157,6 +157,16 @@ def test_what_was_once_judged_wrong_ends_as_optimal(seed, number):
     assert outcome.word == "optimal", outcome.detail
 
 
+@pytest.mark.parametrize(("number", "flow", "right"), [(28339, 5, 314.107654509), (33104, 1, 1.621555091e-10)])
+def test_a_small_rate_is_right_beside_what_others_leave_idle_or_should_not_have(number, flow, right):
+    # The right rates are roots in 40 digits. Below 1e-9 of what the path could carry they are relative to that.
+    case = Draw(59, number).problem()
+    outcome = random_problems.solve(case)
+    assert outcome.word == "optimal", outcome.detail
+    rate = netnum.solve(case.problem).rates[flow]
+    assert abs(rate - right) <= SLACK * RATES * max(right, 1e-9 * min(1e10, case.fields["flow_cap"][flow] or 1e10))
+
+
 @pytest.mark.parametrize(("seed", "number"), [(41, 2954), (301, 1175)])
 def test_rates_are_proven_beside_links_that_idle_at_prices_of_rounding(seed, number):
     outcome = random_problems.solve(Draw(seed, number).problem())

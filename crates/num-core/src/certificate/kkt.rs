@@ -20,11 +20,14 @@
 //! ```
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
+//! A link k is priced for s where a_ks p_k > 10⁻⁹ q_s, and for all paths where that is more than 10⁻³ max(q_t, U') of
+//! one path t through it: what is nothing to one flow may be all that another one pays, which has what the first one
+//! leaves idle elsewhere.
 //!
 //! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
 //! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows at a
-//! bound do not count in d_l. The rates of linear flows do not count in d_l either, which may be any; but paths s that
-//! carry some of one do.
+//! bound do not count in d_l; for a rate that should be 0 no such rate does. The rates of linear flows do not count in
+//! d_l either, which may be any; but paths s that carry some of one do.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -40,7 +43,7 @@
 //! more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
-//! decades), and rates that should be 0 to 10⁻³ of it.
+//! decades), and rates that should be 0 to 10⁻³ of it, or less beside small rates: d_l.
 use std::ops::Range;
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
@@ -66,9 +69,10 @@ impl FeasiblePoint<'_> {
         })?;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        for (found, surplus) in of_ranges {
+        for (found, surplus, unwanted) in of_ranges {
             count(found);
             links.surplus.extend(surplus);
+            links.unwanted.extend(unwanted);
         }
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
@@ -77,6 +81,7 @@ impl FeasiblePoint<'_> {
             None => [0.0; 2],
         };
         links.residuals(adjacent.clone()).for_each(&mut count);
+        count(links.unwanted_residual()?);
         count(far);
         // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
         // ranks, each of which has a part of the ties.
@@ -108,17 +113,17 @@ impl FeasiblePoint<'_> {
         Ok(of_ranges.into_iter().fold([0.0; 2], both))
     }
 
-    /// By how much consecutive flows miss their best responses, at most, and the paths with a surplus. Writes worths
-    /// and moving rates of their paths.
+    /// By how much consecutive flows miss their best responses, at most, the paths with a surplus, and those of flows
+    /// that should have no rate. Writes worths and moving rates of their paths.
     fn response_residual(
         &self,
         range: &Range<usize>,
         mut columns: Columns<'_>,
         splits: Option<&PathSplits<'_>>,
         numerical_saturation: &[NumericalSaturation],
-    ) -> Result<(f64, Vec<(usize, f64)>)> {
+    ) -> Result<(f64, Vec<(usize, f64)>, Vec<(usize, f64)>)> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
-        let (mut residual, mut surplus) = (0.0f64, Vec::new());
+        let (mut residual, mut surplus, mut unwanted) = (0.0f64, Vec::new(), Vec::new());
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         // One path per flow, and nothing that bounds a rate.
@@ -141,7 +146,7 @@ impl FeasiblePoint<'_> {
             let paths = problem.paths_of_all(&flows);
             demands.resize(paths.len(), 0.0);
             problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
-            if is_plain && marginals.iter().all(|&marginal| marginal > 0.0) {
+            if is_plain && marginals.iter().chain(&demands).all(|&value| value > 0.0) {
                 let of_paths = [&self.path_prices[paths.clone()], rates, &problem.bounds.ceilings[paths.clone()]];
                 count_plain(of_paths, &marginals, &mut demands, columns.of(paths));
                 demands.iter().for_each(|&residual| count(residual));
@@ -155,6 +160,7 @@ impl FeasiblePoint<'_> {
                     (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
                 let price_at_floor = self.price_at_floor(flow, above);
+                let wants_none = problem.paths_of(flow).all(|path| demands[path - paths.start] == 0.0);
                 for path in problem.paths_of(flow) {
                     let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
@@ -182,6 +188,10 @@ impl FeasiblePoint<'_> {
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
+                    let is_unwanted = wants_none && price > marginal && !numerically_saturated;
+                    if is_unwanted && rate > 0.0 {
+                        unwanted.push((path, response.excess()));
+                    }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
                         true if !linear => moving_rate(rate, flow_rate, ceiling),
                         true if rate > 0.0 => PASSES_ON,
@@ -191,7 +201,7 @@ impl FeasiblePoint<'_> {
                 }
             }
         }
-        Ok((residual, surplus))
+        Ok((residual, surplus, unwanted))
     }
 
     /// What a flow at its floor pays, given U' above it: the price of the dearest path that it uses, which may be more
@@ -271,15 +281,22 @@ struct Response {
 }
 
 impl Response {
+    /// By how much price and U' differ, as a part of a rate where U' is flat.
+    #[inline(always)]
+    fn excess(self) -> f64 {
+        let Self { price, marginal, .. } = self;
+        let (high, low) = if price > marginal { (price, marginal) } else { (marginal, price) };
+        let excess = high - low;
+        if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT }
+    }
+
     /// q_p > U' at a positive rate, or U' > q_p below its cap. Without branches: loops over it are vector instructions.
     #[inline(always)]
     fn residual(self) -> f64 {
         let Self { price, rate, cap, ceiling, flow_rate, marginal, demand } = self;
         let least = if demand == 0.0 { NONE } else { TINY } * ceiling;
         let is_too_much = price > marginal;
-        let (high, low) = if is_too_much { (price, marginal) } else { (marginal, price) };
-        let excess = high - low;
-        let in_price = if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT };
+        let in_price = self.excess();
         let (over, under) = if is_too_much { (flow_rate, demand) } else { (demand, flow_rate) };
         let whole = if over > least { over } else { least };
         let distance = if over > under { over - under } else { 0.0 };
@@ -290,7 +307,7 @@ impl Response {
         let residual = if in_price < in_rate { in_price } else { in_rate };
         let residual = if part < residual { part } else { residual };
         // Equal, or NaN.
-        let residual = if high > low { residual } else { marginal - price };
+        let residual = if price > marginal || marginal > price { residual } else { marginal - price };
         if demand.is_nan() { demand } else { residual }
     }
 }

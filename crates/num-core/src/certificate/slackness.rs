@@ -25,13 +25,22 @@ pub(super) struct Slackness<'a> {
     /// Paths of numerically saturated flows, and their residuals: a rate is too large only on links with a price to
     /// others.
     pub(super) surplus: Vec<(usize, f64)>,
+    /// Paths of flows that should have no rate but have one, and by how much their prices exceed what it is worth.
+    pub(super) unwanted: Vec<(usize, f64)>,
 }
 
 impl<'a> Slackness<'a> {
     pub(super) fn new(point: &'a FeasiblePoint<'a>) -> Self {
         let (paths, links) = (point.rates.len(), point.prices.len());
         let (moving, worths) = (vec![f64::INFINITY; paths], vec![f64::INFINITY; paths]);
-        Self { point, moving, worths, smallest: vec![[f64::INFINITY; 2]; links], surplus: Vec::new() }
+        Self {
+            point,
+            moving,
+            worths,
+            smallest: vec![[f64::INFINITY; 2]; links],
+            surplus: Vec::new(),
+            unwanted: Vec::new(),
+        }
     }
 
     /// The columns of the paths of [`Presolved::flow_ranges`](crate::presolve::Presolved::flow_ranges).
@@ -57,9 +66,11 @@ impl<'a> Slackness<'a> {
     /// By link: its adjacent rate d_l (`kkt.rs`).
     pub(super) fn adjacent_rates(&self) -> Result<Vec<f64>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
-        // Price and smallest rate of every link, side by side: every path reads both.
-        let of_links: Vec<[f64; 2]> =
-            prices.iter().zip(&self.smallest).map(|(&price, &[rate, _])| [price, rate]).collect();
+        // Price and smallest rate of every link, side by side: every path reads both. What is nothing to one path may
+        // be all that another one pays: such a price counts for both.
+        let counted = |price, worth| if price > NONE * worth { f64::INFINITY } else { price };
+        let of_links = prices.iter().zip(&self.smallest).map(|(&price, &[rate, worth])| [counted(price, worth), rate]);
+        let of_links: Vec<[f64; 2]> = of_links.collect();
         let adjacent = problem.pass().least(
             problem.capacities.iter().map(|&capacity| [capacity]).collect(),
             #[inline(always)]
@@ -81,7 +92,7 @@ impl<'a> Slackness<'a> {
 
     /// min(largest share, idle capacity ÷ adjacent rate) of every link, and min(largest share along
     /// it, its residual) of every path with a surplus.
-    pub(super) fn residuals(self, adjacent: Vec<f64>) -> impl Iterator<Item = f64> {
+    pub(super) fn residuals(&self, adjacent: Vec<f64>) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, prices, relative_loads, .. } = self.point;
         // The largest part of the price of a path that is the link's own.
         let share = |(&price, &[_, worth]): (&f64, &[f64; 2])| if price > 0.0 { price / worth } else { 0.0 };
@@ -99,6 +110,25 @@ impl<'a> Slackness<'a> {
             idle => share.min(idle * capacity / adjacent),
         });
         idle.chain(surplus)
+    }
+
+    /// The largest min(excess price, rate ÷ adjacent rates of links that it pays for) of the paths of flows that should
+    /// have no rate. They count in no adjacent rate then: each would be compared with itself.
+    pub(super) fn unwanted_residual(mut self) -> Result<f64> {
+        let FeasiblePoint { problem, prices, path_prices, rates, .. } = self.point;
+        if !problem.ranks().any(!self.unwanted.is_empty())? {
+            return Ok(0.0);
+        }
+        self.unwanted.iter().for_each(|&(path, _)| self.moving[path] = f64::INFINITY);
+        self.add_up()?;
+        let adjacent = self.adjacent_rates()?;
+        let residual = |&(path, excess): &(usize, f64)| {
+            let paid = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
+            let paid = paid.filter(|&(link, a)| a * prices[link] > TINY * path_prices[path]);
+            let smallest = paid.map(|(link, a)| adjacent[link] / a).fold(f64::INFINITY, f64::min);
+            excess.min(rates[path] / smallest)
+        };
+        Ok(self.unwanted.iter().map(residual).fold(0.0, f64::max))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::common;
 use crate::common::{Deadline, any_problem, close, leaf_spine, solve_with};
 use netnum_core::*;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// Σ U(y) over the flows that can get anything, of rates made feasible by F-NORM, and the certificate's scale there.
 fn worth(problem: &Problem, rates: &[f64]) -> f64 {
@@ -528,4 +529,28 @@ proptest! {
             if expected.is_finite() { close(found, expected, 1e-6) } else { assert_eq!(found, expected) }
         }
     }
+}
+
+/// Flow 1 has what flow 0 leaves of link 0. Both links carry flow 0, and flow 2 is worth next to nothing on the other
+/// one: whatever it has there raises the rate of flow 1 as much, at any split of the price.
+#[test]
+fn a_rate_that_should_be_none_is_compared_with_small_ones_elsewhere() {
+    let log = |weight| Arc::new(AlphaFair::new(1.0, weight).unwrap()) as Arc<dyn Utility>;
+    let utilities = vec![log(1.0), log(1e-8), Arc::new(Linear::new(1e-3).unwrap())];
+    let paths = Paths::from_lists([[0, 1].as_slice(), &[0], &[1]]);
+    let problem = Problem::new(vec![1.0, 1.0], paths, utilities).unwrap();
+    let proof_of = |small: f64, prices: [f64; 2]| certify(&problem, &[1.0 - small, small, small], &prices).unwrap();
+    let wrong = proof_of(2e-8, [0.5, 0.5 + 2e-8]);
+    assert!(wrong.relative_gap < 1e-7 && wrong.kkt_residual > 0.5, "{wrong:?}");
+    let right = proof_of(1e-8 / 0.999, [0.999, 1e-3]);
+    assert!(right.relative_gap < 1e-7 && right.kkt_residual < 1e-6, "{right:?}");
+}
+
+/// The price of link 1 is nothing to flow 0, and all that flow 1 pays: it has what flow 0 leaves idle on link 0.
+#[test]
+fn a_small_flow_counts_beside_one_that_pays_decades_more() {
+    let utility = AlphaFair::new(vec![8.0, 1.0], vec![1e18f64.powf(0.125), 1.0]).unwrap();
+    let problem = Problem::new(vec![1.0, 1.0], Paths::from_lists([[0, 1].as_slice(), &[1]]), utility).unwrap();
+    let wrong = certify(&problem, &[1.0 - 1e-7, 1e-7], &[1e18 * (1.0 + 8e-7), 1e7]).unwrap();
+    assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.5, "{wrong:?}");
 }
