@@ -21,6 +21,8 @@ use crate::tolerances;
 /// The prices of a cut are those of links that are worth 1 together: by how much its room may be too small, as prices
 /// are rounded. A room may be 10⁻¹⁰.
 const ROUNDING: f64 = 1e-15;
+/// A link that is worth no more than this is left out of a cut: a price of a method that comes near zero and not to it.
+const NO_WORTH: f64 = 1e-13;
 /// A cut is far from full where no more than this part of its room is paid, and rests after so many rounds.
 const FAR: f64 = 0.99;
 const PATIENCE: usize = 3;
@@ -33,8 +35,9 @@ pub(super) struct Cut {
     /// What its flows may pay together, and what of that is left above their floors.
     pub(super) room: f64,
     pub(super) left: f64,
-    /// The rounds in which it has been far from full, up to now.
+    /// The rounds in which it has been far from full, up to now, and whether it has rested in vain.
     far: usize,
+    stays: bool,
 }
 
 impl Cut {
@@ -127,13 +130,16 @@ impl<'a> Cuts<'a> {
     }
 
     /// After a round: cuts that are far from full come to rest, but for those that close a path. Returns whether there
-    /// are resting ones that the rates do not satisfy: these rest no longer.
+    /// are resting ones that the rates do not satisfy: these do not rest again, or rounds with and without them would
+    /// take turns.
     pub(super) fn rest(&mut self, rates: &[f64], closes: impl Fn(usize) -> bool) -> bool {
         let mut are_broken = false;
         for (number, cut) in self.known.iter_mut().enumerate() {
             let paid = cut.paid(rates);
-            are_broken |= cut.rests() && paid > cut.room;
-            cut.far = if paid < FAR * cut.room && !closes(number) { cut.far + 1 } else { 0 };
+            let is_broken = cut.rests() && paid > cut.room;
+            are_broken |= is_broken;
+            cut.stays |= is_broken;
+            cut.far = if paid < FAR * cut.room && !closes(number) && !cut.stays { cut.far + 1 } else { 0 };
         }
         are_broken
     }
@@ -143,14 +149,19 @@ impl<'a> Cuts<'a> {
         if !(worth > 0.0 && worth.is_finite()) {
             return Ok(None);
         }
-        let prices: Vec<f64> = prices.iter().map(|price| price / worth).collect();
+        let of_links = prices.iter().zip(self.stage.capacities());
+        let scaled = |(price, capacity): (&f64, &f64)| match price * capacity > NO_WORTH * worth {
+            true => price / worth,
+            false => 0.0,
+        };
+        let prices: Vec<f64> = of_links.map(scaled).collect();
         let (mut path_prices, mut pacer) = (Vec::with_capacity(self.most.len()), Pacer::new());
         for path in 0..self.most.len() {
             let row = self.stage.paths().row(path);
             pacer.did(1 + row.links().len())?;
             path_prices.push(row.sum(&prices));
         }
-        let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0, far: 0 };
+        let mut cut = Cut { prices, path_prices, room: 0.0, left: 0.0, far: 0, stays: false };
         self.set_room(&mut cut, &mut pacer)?;
         Ok(Some(cut))
     }
@@ -162,7 +173,7 @@ impl<'a> Cuts<'a> {
         links.for_each(|(&price, &capacity)| left.add_product(price, capacity));
         for flow in (0..self.places.len()).filter(|&flow| self.stage.flow_floor(flow) > 0.0) {
             pacer.did(1 + self.open.links(flow).len())?;
-            let paid = self.paid(flow, &cut.path_prices);
+            let (paid, _) = self.of_floor(flow, &cut.path_prices);
             if self.is_free(flow) { of_class += paid } else { left.add(-paid) }
         }
         cut.room = left.value().max(0.0) + ROUNDING;
@@ -170,21 +181,25 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// The least that a flow pays for its floor.
-    fn paid(&self, flow: usize, path_prices: &[f64]) -> f64 {
+    /// The least that a flow pays for its floor, and the price of the dearest path that takes a part of that.
+    pub(super) fn of_floor(&self, flow: usize, path_prices: &[f64]) -> (f64, f64) {
         let mut left = self.stage.flow_floor(flow);
         if let &[path] = self.open.links(flow) {
-            return left.min(self.most[path as usize]) * path_prices[path as usize];
+            let price = path_prices[path as usize];
+            return (left.min(self.most[path as usize]) * price, price);
         }
         let mut paths: Vec<usize> = self.open_paths(flow).collect();
         paths.sort_unstable_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
-        let mut paid = 0.0;
+        let (mut paid, mut dearest) = (0.0, 0.0);
         for path in paths {
             let rate = left.min(self.most[path]);
+            if rate > 0.0 {
+                dearest = path_prices[path];
+            }
             paid += rate * path_prices[path];
             left -= rate;
         }
-        paid
+        (paid, dearest)
     }
 
     /// The least price of an open path.
@@ -264,18 +279,46 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_that_is_far_from_full_rests_until_it_is_broken() {
+    fn a_cut_that_is_far_from_full_rests_until_it_is_broken_and_then_no_more() {
         let stage = beside(0.5, 1.0);
-        let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
-        cuts.add(&[1.0]).unwrap();
+        let with_a_cut = || {
+            let mut cuts = Cuts::new(&stage, |flow| flow > 0).unwrap();
+            cuts.add(&[1.0]).unwrap();
+            cuts
+        };
+        let mut cuts = with_a_cut();
         for round in 0..PATIENCE {
             assert!(!cuts.known[0].rests(), "{round}");
             assert!(!cuts.rest(&[0.0, 0.2, 0.2], |_| false));
         }
         assert!(cuts.known[0].rests());
         assert!(cuts.rest(&[0.0, 0.3, 0.3], |_| false) && !cuts.known[0].rests());
-        for _ in 0..=PATIENCE {
-            assert!(!cuts.rest(&[0.0, 0.2, 0.2], |cut| cut == 0) && !cuts.known[0].rests());
+        for (mut cuts, closes) in [(cuts, false), (with_a_cut(), true)] {
+            for _ in 0..=PATIENCE {
+                assert!(!cuts.rest(&[0.0, 0.2, 0.2], |_| closes) && !cuts.known[0].rests());
+            }
+        }
+    }
+
+    #[test]
+    fn a_price_that_is_all_but_zero_is_left_out_of_a_cut() {
+        let paths = Paths::from_lists([vec![0], vec![1], vec![0, 1]]);
+        let problem = Problem::new(vec![1.0, 1e3], paths, AlphaFair::proportional()).unwrap();
+        let mut cuts = Cuts::new(&problem, |_| true).unwrap();
+        cuts.add(&[1.0, 1e-17]).unwrap();
+        cuts.add(&[1.0, 1e-15]).unwrap();
+        assert_eq!(cuts.known[0].path_prices, [1.0, 0.0, 1.0]);
+        assert!(cuts.known[1].path_prices[1] > 0.0);
+    }
+
+    #[test]
+    fn a_floor_takes_its_cheapest_paths() {
+        let paths = Paths::from_lists([[0], [1], [2]]);
+        let problem = Problem::grouped(vec![1.0, 2.0, 5.0], paths, vec![0; 3], AlphaFair::proportional()).unwrap();
+        for (floor, expected) in [(0.0, (0.0, 0.0)), (0.5, (0.5, 1.0)), (1.5, (2.0, 2.0)), (3.0, (5.0, 2.0))] {
+            let stage = problem.clone().with_flow_floors(vec![floor]).unwrap();
+            let cuts = Cuts::new(&stage, |_| true).unwrap();
+            assert_eq!(cuts.of_floor(0, &[1.0, 2.0, 7.0]), expected);
         }
     }
 

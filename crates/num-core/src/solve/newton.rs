@@ -215,7 +215,7 @@ impl Newton {
                 right[link] = 0.0;
             }
         }
-        system.update();
+        system.update(0.0);
         let without_factor = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
         let accuracy = Accuracy { without_factor, with_factor: EXACT };
         system.solve(right, solution, accuracy);

@@ -4,6 +4,7 @@ use crate::common::close;
 use crate::common::random::random_problem;
 use netnum_core::*;
 use rand::seq::IndexedRandom;
+use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -133,4 +134,55 @@ fn paths_that_use_unlike_parts_of_a_link_of_all_are_told_apart() {
     close(solution.rates[1], 1.0, 1e-8);
     close(solution.prices[0], 1.0 / 6.0, 1e-8);
     close(solution.prices[1], 1.0 / 3.0, 1e-8);
+}
+
+/// A linear problem, and at its optimum full links that are sums of others but for rounding, as cuts of a class are.
+fn with_links_that_depend_on_others(seed: u64) -> Problem {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (links, flows) = (rng.random_range(20..40), rng.random_range(5..40));
+    let capacities: Vec<f64> = (0..links).map(|_| rng.random_range(0.5..5.0)).collect();
+    let (mut lists, mut group) = (Vec::new(), Vec::new());
+    for flow in 0..flows {
+        for _ in 0..rng.random_range(1..4) {
+            let crossed = rng.random_range(1..6);
+            lists.push(sample(&mut rng, links, crossed).into_iter().map(|link| link as u32).collect());
+            group.push(flow);
+        }
+    }
+    let weights: Vec<f64> = (0..flows).map(|_| rng.random_range(0.5..3.0)).collect();
+    let utility = Linear::new(weights).unwrap();
+    let alone =
+        Problem::grouped(capacities.clone(), Paths::from_lists(&lists), group.clone(), utility.clone()).unwrap();
+    let rates = run(&alone, "interior-point", 1e-9).rates;
+    let mut rows: Vec<Vec<(u32, f64)>> =
+        lists.iter().map(|list: &Vec<u32>| list.iter().map(|&link| (link, 1.0)).collect()).collect();
+    let mut all = capacities;
+    for _ in 0..2 * links {
+        let prices: Vec<f64> =
+            (0..links).map(|_| if rng.random_bool(0.2) { rng.random_range(0.1..1.0) } else { 0.0 }).collect();
+        let uses = lists.iter().map(|list| list.iter().map(|&link| prices[link as usize]).sum::<f64>());
+        let load: f64 = uses.clone().zip(&rates).map(|(a, rate)| a * rate).sum();
+        let link = all.len() as u32;
+        uses.zip(&mut rows).filter(|(a, _)| *a > 0.0).for_each(|(a, row)| row.push((link, a)));
+        all.push(load * (1.0 + [-1e-11, 0.0, 1e-12, 1e-11, 1e-10].choose(&mut rng).unwrap()) + 1e-15);
+    }
+    let ends = rows.iter().scan(0, |end, row| {
+        *end += row.len();
+        Some(*end)
+    });
+    let (indptr, entries) = ([0].into_iter().chain(ends).collect(), rows.iter().flatten().copied());
+    let (indices, coefficients) = entries.unzip();
+    let paths = Paths::with_coefficients(indptr, indices, coefficients).unwrap();
+    Problem::grouped(all, paths, group, utility).unwrap()
+}
+
+#[test]
+fn full_links_that_depend_on_each_other_leave_no_linear_problem_without_an_answer() {
+    for seed in 0..60 {
+        let problem = with_links_that_depend_on_others(seed);
+        let solution = solve(&problem, &Ask::by("interior-point")).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "{seed}: {solution}");
+        // Measured: 16 to 35.
+        assert!(solution.iterations <= 60, "{seed}: {} iterations", solution.iterations);
+    }
 }

@@ -157,7 +157,7 @@ impl Equations {
         if links.powi(3) <= CUBED_PER_CROSSING * problem.paths.indices().len() as f64 {
             self.system.enable_factorization();
         }
-        self.system.update();
+        self.system.update(0.0);
     }
 
     /// Takes σ of every flow, of an active set that is taken already: the factor stays that of the earlier σ.

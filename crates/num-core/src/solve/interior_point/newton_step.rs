@@ -21,6 +21,9 @@ const PROXIMAL: f64 = 1e-8;
 /// The least proximal term: per y of ℓ − Q; of a linear flow, per y of its λ. A linear flow has no other curvature, and
 /// rounding of its price would move its rate while μ still falls for flows with small payments.
 const LEAST_PROXIMAL: f64 = 1e-12;
+/// The proximal term of prices, as a part of the diagonal: rows of full links that depend on each other, as those of
+/// nearly parallel cuts, leave prices open, and rounding would decide them.
+const PROXIMAL_OF_PRICES: f64 = 1e-14;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
 /// Correctors of centrality in a step, at most, and the steps without any after one that made the step shorter: than
@@ -89,7 +92,7 @@ impl InteriorPoint {
             *diagonal = slack / price;
         }
         if !(is_fine && system.update_finely()) {
-            system.update();
+            system.update(PROXIMAL_OF_PRICES);
         }
         self.go_straight(problem, accuracy);
     }

@@ -283,9 +283,12 @@ impl System {
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
     }
 
-    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
-    pub(crate) fn update(&mut self) {
+    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`, to which a small part of the whole
+    /// diagonal is added.
+    pub(crate) fn update(&mut self, proximal: f64) {
         self.invert_diagonal();
+        let whole = self.preconditioner.iter().map(|inverse| inverse.recip());
+        self.diagonal.iter_mut().zip(whole).for_each(|(diagonal, whole)| *diagonal += proximal * whole);
         (self.factor, self.fine_factor) = (None, None);
         if self.dense {
             self.factorize();
@@ -790,7 +793,7 @@ mod tests {
             (0..several.len()).for_each(|flow| system.multipath.set(flow, curvature, &system.weights));
             let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap().unwrap();
             (system.nodes, system.tries) = (vec![tries.nodes()], vec![tries]);
-            system.update();
+            system.update(0.0);
             let scale: Vec<f64> = system.preconditioner.iter().map(|value| value.sqrt()).collect();
             let links: Vec<u32> = (0..size as u32).collect();
             let matrix = system.square(&Rows { scale: scale.clone(), of: links.clone(), links });
@@ -837,7 +840,7 @@ mod tests {
         let paths = 0..system.weights.len();
         let tries = Tries::new(&system.routing, &system.multipath, 4, paths, 1.0).unwrap().unwrap();
         (system.nodes, system.tries) = (vec![tries.nodes()], vec![tries]);
-        system.update();
+        system.update(0.0);
         assert!(system.factor.is_some());
     }
 
