@@ -22,7 +22,7 @@
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
-//!   λ, per y.
+//!   λ, per y. One on every price of a linear program, 1e−14 of its entry of the diagonal.
 //! - From where complementarity is rounding beside the revenue and ρ no longer falls, or infeasibility is more than
 //!   complementarity, what is missing are rates of flows that pay little of it. Prices and Newton's equations then have
 //!   twice the digits of a float: the rounding of a large price is a large change of a small one, which the split of a
@@ -65,7 +65,7 @@ use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::parts::split_mut;
-use crate::presolve::{NaturalBlock, Presolved};
+use crate::presolve::Presolved;
 use crate::utility::Curvature;
 use crate::work::for_each;
 
@@ -305,13 +305,17 @@ impl InteriorPoint {
         let ProgressWatch { since, log_falls, .. } = self.progress;
         let is_rounding = complementarity < SMALL.min(infeasibility) || complementarity < ROUNDING && !log_falls;
         // Prices of linear programs are of the sizes of their weights.
-        let is_linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
         problem.has_several_paths
-            && !problem.blocks.iter().all(is_linear)
+            && !is_linear(problem)
             && self.variables.finer.is_empty()
             && self.kkt.system.may_be_fine()
             && (is_rounding || since == PATIENCE / 3)
     }
+}
+
+/// Whether it is a linear program.
+fn is_linear(problem: &Presolved) -> bool {
+    problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Linear)
 }
 
 impl Part {
