@@ -46,6 +46,11 @@ impl Cut {
         self.path_prices.iter().zip(rates).map(|(price, rate)| price * rate).sum()
     }
 
+    /// Whether its flows pay more than they may together, beyond the rounding of sums.
+    fn is_broken(&self, paid: f64) -> bool {
+        paid > self.room * (1.0 + tolerances::ROUNDING)
+    }
+
     /// Whether the class is solved without it.
     pub(super) fn rests(&self) -> bool {
         self.far >= PATIENCE
@@ -124,7 +129,7 @@ impl<'a> Cuts<'a> {
             level.iter().for_each(|&(link, price)| prices[link as usize] = price);
             let cut = self.cut(&prices)?;
             // One that is known and full is not broken by the rounding of another sum.
-            self.known.extend(cut.filter(|cut| cut.paid(rates) > cut.room * (1.0 + tolerances::ROUNDING)));
+            self.known.extend(cut.filter(|cut| cut.is_broken(cut.paid(rates))));
         }
         Ok(self.known.len() > known)
     }
@@ -136,7 +141,7 @@ impl<'a> Cuts<'a> {
         let mut are_broken = false;
         for (number, cut) in self.known.iter_mut().enumerate() {
             let paid = cut.paid(rates);
-            let is_broken = cut.rests() && paid > cut.room;
+            let is_broken = cut.rests() && cut.is_broken(paid);
             are_broken |= is_broken;
             cut.stays |= is_broken;
             cut.far = if paid < FAR * cut.room && !closes(number) && !cut.stays { cut.far + 1 } else { 0 };
@@ -145,16 +150,15 @@ impl<'a> Cuts<'a> {
     }
 
     fn cut(&self, prices: &[f64]) -> Result<Option<Cut>> {
-        let worth = worth(self.stage, prices);
-        if !(worth > 0.0 && worth.is_finite()) {
+        let of_all = worth(self.stage, prices);
+        if !(of_all > 0.0 && of_all.is_finite()) {
             return Ok(None);
         }
-        let of_links = prices.iter().zip(self.stage.capacities());
-        let scaled = |(price, capacity): (&f64, &f64)| match price * capacity > NO_WORTH * worth {
-            true => price / worth,
-            false => 0.0,
-        };
-        let prices: Vec<f64> = of_links.map(scaled).collect();
+        let is_worth =
+            |(price, capacity): (&f64, &f64)| if price * capacity > NO_WORTH * of_all { *price } else { 0.0 };
+        let mut prices: Vec<f64> = prices.iter().zip(self.stage.capacities()).map(is_worth).collect();
+        let worth = worth(self.stage, &prices);
+        prices.iter_mut().for_each(|price| *price /= worth);
         let (mut path_prices, mut pacer) = (Vec::with_capacity(self.most.len()), Pacer::new());
         for path in 0..self.most.len() {
             let row = self.stage.paths().row(path);
@@ -173,7 +177,7 @@ impl<'a> Cuts<'a> {
         links.for_each(|(&price, &capacity)| left.add_product(price, capacity));
         for flow in (0..self.places.len()).filter(|&flow| self.stage.flow_floor(flow) > 0.0) {
             pacer.did(1 + self.open.links(flow).len())?;
-            let (paid, _) = self.of_floor(flow, &cut.path_prices);
+            let paid = self.paid(flow, &cut.path_prices);
             if self.is_free(flow) { of_class += paid } else { left.add(-paid) }
         }
         cut.room = left.value().max(0.0) + ROUNDING;
@@ -181,25 +185,21 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// The least that a flow pays for its floor, and the price of the dearest path that takes a part of that.
-    pub(super) fn of_floor(&self, flow: usize, path_prices: &[f64]) -> (f64, f64) {
+    /// The least that a flow pays for its floor.
+    fn paid(&self, flow: usize, path_prices: &[f64]) -> f64 {
         let mut left = self.stage.flow_floor(flow);
         if let &[path] = self.open.links(flow) {
-            let price = path_prices[path as usize];
-            return (left.min(self.most[path as usize]) * price, price);
+            return left.min(self.most[path as usize]) * path_prices[path as usize];
         }
         let mut paths: Vec<usize> = self.open_paths(flow).collect();
         paths.sort_unstable_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
-        let (mut paid, mut dearest) = (0.0, 0.0);
+        let mut paid = 0.0;
         for path in paths {
             let rate = left.min(self.most[path]);
-            if rate > 0.0 {
-                dearest = path_prices[path];
-            }
             paid += rate * path_prices[path];
             left -= rate;
         }
-        (paid, dearest)
+        paid
     }
 
     /// The least price of an open path.
@@ -309,17 +309,6 @@ mod tests {
         cuts.add(&[1.0, 1e-15]).unwrap();
         assert_eq!(cuts.known[0].path_prices, [1.0, 0.0, 1.0]);
         assert!(cuts.known[1].path_prices[1] > 0.0);
-    }
-
-    #[test]
-    fn a_floor_takes_its_cheapest_paths() {
-        let paths = Paths::from_lists([[0], [1], [2]]);
-        let problem = Problem::grouped(vec![1.0, 2.0, 5.0], paths, vec![0; 3], AlphaFair::proportional()).unwrap();
-        for (floor, expected) in [(0.0, (0.0, 0.0)), (0.5, (0.5, 1.0)), (1.5, (2.0, 2.0)), (3.0, (5.0, 2.0))] {
-            let stage = problem.clone().with_flow_floors(vec![floor]).unwrap();
-            let cuts = Cuts::new(&stage, |_| true).unwrap();
-            assert_eq!(cuts.of_floor(0, &[1.0, 2.0, 7.0]), expected);
-        }
     }
 
     /// A thousand flows leave a 10⁻¹² of a link, to within three digits.

@@ -326,26 +326,15 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
     for (path, &flow) in stage.group().iter().enumerate() {
         let flow = flow as usize;
         let of_cuts = cuts.known.iter().zip(stage.links()..).filter(|(cut, _)| !cut.rests());
-        let of_cuts = of_cuts.map(|(cut, number)| (number, without_rounding(cut.path_prices[path])));
+        let of_cuts = of_cuts.map(|(cut, number)| (number, cut.path_prices[path]));
         let of_cuts = of_cuts.filter(|&(_, price)| price > 0.0 && cuts.is_free(flow));
         let row = stage.paths().row(path).entries().map(|(link, a)| (link as usize, a)).chain(of_cuts);
         let mut narrowest = (f64::INFINITY, 0, 0.0);
-        let (floor, most) = (stage.flow_floor(flow), starved::most(stage, path));
-        let least = least * if floor > 0.0 { floor.min(most) } else { most };
         for (link, uses) in row {
             indices.push(link as u32);
             coefficients.push(uses);
-            if left[link] > least * uses {
-                continue;
-            }
-            // What a flow has above its floor is on paths that cost more than those of the floor.
-            let above = match link.checked_sub(stage.links()) {
-                _ if floor == 0.0 => uses,
-                Some(number) => uses - cuts.of_floor(flow, &cuts.known[number].path_prices).1,
-                None => 0.0,
-            };
-            if above > 0.0 && left[link] < narrowest.0 * above {
-                narrowest = (left[link] / above, link, above);
+            if left[link] < narrowest.0 * uses {
+                narrowest = (left[link] / uses, link, uses);
             }
         }
         pacer.did(1 + indices.len() - indptr[path])?;
@@ -353,7 +342,8 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
         let (room, link, uses) = narrowest;
         if !cuts.is_free(flow) {
             left_out.push(path as u32);
-        } else if !stage.is_closed(path) && room <= least {
+        } else if !stage.is_closed(path) && stage.flow_floor(flow) == 0.0 && room <= least * starved::most(stage, path)
+        {
             left_out.push(path as u32);
             closed.push(Closed { path, room, link, uses });
         }
@@ -362,13 +352,6 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
     // Rates that carry the floors of all satisfy every cut.
     let master = stage.over_links(capacities, paths).with_carrying(stage.carrying().to_vec());
     Ok((master.with_paths_closed(&left_out)?, closed))
-}
-
-/// A sum of prices, with 40 digits after the first one of its 52: paths of a flow that pay the same over other links
-/// are then told apart by nothing.
-fn without_rounding(price: f64) -> f64 {
-    const REST: u64 = 1 << 12;
-    f64::from_bits((price.to_bits() + REST / 2) & !(REST - 1))
 }
 
 /// The residual of the rates of the master problem, whose cuts stand after its links. The prices of linear flows do not
@@ -415,11 +398,7 @@ fn prices(stage: &Problem, found: &Solution, cuts: &Cuts<'_>, closed: &[Closed])
     }
     let mut is_closed = vec![false; stage.paths().len()];
     closed.iter().for_each(|closed| is_closed[closed.path] = true);
-    let level = |flow: usize| match stage.flow_floor(flow) > 0.0 {
-        true => f64::INFINITY,
-        false => marginal(flow, found.flow_rates[flow]),
-    };
-    let mut levels: Vec<f64> = (0..stage.flows()).map(level).collect();
+    let mut levels: Vec<f64> = (0..stage.flows()).map(|flow| marginal(flow, found.flow_rates[flow])).collect();
     for (path, &flow) in stage.group().iter().enumerate().filter(|(path, _)| !is_closed[*path]) {
         if !stage.is_closed(path) {
             let level = &mut levels[flow as usize];
@@ -527,22 +506,6 @@ mod tests {
         for (rate, expected) in flow_rates.iter().zip([1.5, 0.5, 0.5, 0.5]) {
             assert!((rate - expected).abs() < 1e-8, "{flow_rates:?}");
         }
-    }
-
-    /// Flow 0 fills links 0 and 1. Flow 1 has its floor on link 2, and next to nothing of a path over link 0.
-    #[test]
-    fn a_path_that_a_floor_does_not_need_is_closed_where_a_cut_leaves_nothing() {
-        let paths = Paths::from_lists([vec![0], vec![1], vec![2], vec![2, 0]]);
-        let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], AlphaFair::proportional()).unwrap();
-        let stage = problem.with_flow_floors(vec![2.0, 0.3]).unwrap();
-        let mut cuts = Cuts::new(&stage, |flow| flow == 1).unwrap();
-        cuts.add(&[1.0, 1.0, 0.0]).unwrap();
-        let (_, closed) = master(&stage, &cuts, ALLOWED.least).unwrap();
-        assert_eq!(closed.iter().map(|closed| closed.path).collect::<Vec<_>>(), [3]);
-        let found = by_cuts(&stage, |flow| flow == 1, vec![vec![1.0, 1.0, 0.0]]);
-        let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
-        assert!(certificate.relative_gap < 1e-6 && found.kkt_residual < 1e-6, "{certificate:?}");
-        assert!((found.rates[2] - 1.0).abs() < 1e-6 && found.rates[3] < 1e-9, "{:?}", found.rates);
     }
 
     /// A cut without room to speak of, which a linear flow leaves idle: that is nothing to its links.

@@ -20,7 +20,6 @@ use super::{Ask, Cadence, Observer, PriorityClass, Progress, Solution, Solver, S
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::problem::Problem;
-use crate::tolerances::ROUNDING;
 use crate::utility::Curvature;
 use crate::work::interrupt::{self, StopToken};
 
@@ -228,14 +227,8 @@ impl Stages<'_> {
                 let allowed = Allowed { least: part * starved::least(&ask), preferred };
                 let judge = |found: Found| {
                     let flow_rates = problem.flow_rates(&found.rates)?;
-                    // What is carried but for rounding stays what it was: what that leaves is what the class was
-                    // solved for, and may be little more than rounding.
-                    let is_kept = |flow: usize| flow_rates[flow] >= stage.flow_floor(flow) * (1.0 - ROUNDING);
-                    let carried = match (0..problem.flows()).all(is_kept) {
-                        true => stage.with_carrying(found.rates.clone()),
-                        false => problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?,
-                    };
-                    let stage = carried.with_paths_closed(&found.starved)?;
+                    let stage = problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
+                    let stage = stage.with_paths_closed(&found.starved)?;
                     let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
                     Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
                 };

@@ -98,7 +98,7 @@ pub(crate) struct Accuracy {
 pub(crate) struct System {
     /// *(given)*.
     pub(crate) routing: Arc<Paths>,
-    /// W and S/P *(derived)*.
+    /// W and S/P *(derived)*; of the last, after an update, with the part that was added.
     pub(crate) weights: Vec<f64>,
     pub(crate) diagonal: Vec<f64>,
     /// The flows with several paths.
@@ -283,12 +283,14 @@ impl System {
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
     }
 
-    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`, to which a small part of the whole
-    /// diagonal is added.
-    pub(crate) fn update(&mut self, proximal: f64) {
+    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`, to which a part of the whole diagonal
+    /// is added first.
+    pub(crate) fn update(&mut self, part: f64) {
         self.invert_diagonal();
-        let whole = self.preconditioner.iter().map(|inverse| inverse.recip());
-        self.diagonal.iter_mut().zip(whole).for_each(|(diagonal, whole)| *diagonal += proximal * whole);
+        if part > 0.0 {
+            let whole = self.preconditioner.iter().map(|inverse| inverse.recip());
+            self.diagonal.iter_mut().zip(whole).for_each(|(diagonal, whole)| *diagonal += part * whole);
+        }
         (self.factor, self.fine_factor) = (None, None);
         if self.dense {
             self.factorize();
