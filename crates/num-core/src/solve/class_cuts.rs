@@ -101,6 +101,11 @@ impl<'a> Cuts<'a> {
         self.open.links(flow).iter().map(|&path| path as usize)
     }
 
+    /// The floor of a flow, which one that has failed has lost.
+    pub(super) fn floor(&self, flow: usize) -> f64 {
+        if self.open.links(flow).is_empty() { 0.0 } else { self.stage.flow_floor(flow) }
+    }
+
     /// The flows that are held, each with its cut.
     pub(super) fn held(&self) -> impl Iterator<Item = (usize, &Cut)> {
         self.places.iter().enumerate().filter_map(|(flow, place)| match place {

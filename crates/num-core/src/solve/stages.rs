@@ -181,17 +181,22 @@ impl Stages<'_> {
         if before.status != Status::Stalled && !may_go_on {
             return Ok(Some(before));
         }
-        let of_time = if may_go_on { OF_TIME } else { 1.0 };
-        let found = self.by_cuts(self.problem, stage, is_in, before, of_time)?;
-        if !may_go_on || self.is_over || found.status == Status::Optimal {
-            return Ok(Some(found));
+        let (of_time, mut known) = (if may_go_on { OF_TIME } else { 1.0 }, self.prices.clone());
+        let mut found = self.by_cuts(self.problem, stage, &is_in, before, (&mut known, of_time))?;
+        if may_go_on && !self.is_over && found.status != Status::Optimal {
+            let had_little_time = found.status == Status::TimeLimit;
+            let left = self.ask.settings.max_iterations - found.iterations;
+            let Some(again) = self.run(stage, left)? else { return Ok(None) };
+            let goal = Goal::new(&self.ask.settings);
+            let rank = |found: &Solution| goal.rank(found.certificate.relative_gap, found.certificate.kkt_residual);
+            let is_better = rank(&again) < rank(&found);
+            found = self.after(found, again, is_better);
+            if had_little_time && found.status == Status::Stalled {
+                found = self.by_cuts(self.problem, stage, &is_in, found, (&mut known, 1.0))?;
+            }
         }
-        let left = self.ask.settings.max_iterations - found.iterations;
-        let Some(again) = self.run(stage, left)? else { return Ok(None) };
-        let goal = Goal::new(&self.ask.settings);
-        let rank = |found: &Solution| goal.rank(found.certificate.relative_gap, found.certificate.kkt_residual);
-        let is_better = rank(&again) < rank(&found);
-        Ok(Some(self.after(found, again, is_better)))
+        self.is_over |= found.status == Status::TimeLimit;
+        Ok(Some(found))
     }
 
     /// What has come of a stage that was solved again, with the rates that are better.
@@ -209,16 +214,17 @@ impl Stages<'_> {
     }
 
     /// A stage of a problem that has no answer beside rates that are kept, by cuts where these find it in a part of the
-    /// time that is left.
+    /// time that is left, given prices that are cuts, to which those found are added. Where they end with that time, so
+    /// does the status say.
     fn by_cuts(
         &mut self,
         problem: &Problem,
         stage: &Problem,
         is_in: impl Fn(usize) -> bool,
         before: Solution,
-        of_time: f64,
+        (known, of_time): (&mut Vec<Vec<f64>>, f64),
     ) -> Result<Solution> {
-        let (mut ask, mut known) = (self.ask_in_time(), self.prices.clone());
+        let mut ask = self.ask_in_time();
         ask.settings.time_limit = ask.settings.time_limit.map(|limit| limit.mul_f64(of_time));
         ask.settings.max_iterations = ask.settings.max_iterations.saturating_sub(before.iterations);
         let mut observer = Watched { observer: &mut *self.observer, has_stopped: false };
@@ -232,7 +238,7 @@ impl Stages<'_> {
                     let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
                     Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
                 };
-                let rates = (&mut known, &before.rates[..]);
+                let rates = (&mut *known, &before.rates[..]);
                 if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut observer), judge)? {
                     return Ok(Some(found));
                 }
@@ -254,7 +260,7 @@ impl Stages<'_> {
                 Ok(Solution { iterations, trace: before.trace, ..found })
             }
             // Either the time is up, or a token of the caller has stopped it.
-            Err(Error::Stopped) => interrupt::check().map(|()| before),
+            Err(Error::Stopped) => interrupt::check().map(|()| Solution { status: Status::TimeLimit, ..before }),
             Ok(None) | Err(Error::Unlimited { .. }) => Ok(before),
             Err(error) => Err(error),
         }
@@ -268,7 +274,7 @@ impl Stages<'_> {
         let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
         if let Some(mut found) = self.run(&stage, usize::MAX)? {
             if found.status == Status::Stalled {
-                found = self.by_cuts(&problem, &stage, |_| false, found, 1.0)?;
+                found = self.by_cuts(&problem, &stage, |_| false, found, (&mut self.prices.clone(), 1.0))?;
             }
             self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
         }
@@ -378,7 +384,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{AlphaFair, Paths, solve};
+    use crate::{AlphaFair, Paths, Settings, solve};
 
     #[test]
     fn a_stage_that_finds_nothing_leaves_the_rates_of_those_before_it() {
@@ -391,12 +397,19 @@ mod tests {
         assert_eq!(at_least(found, &last).rates, [0.0, 0.0]);
     }
 
-    #[test]
-    fn an_observer_that_ends_the_solve_in_cuts_stops_the_class() {
+    /// What cuts find for the second of two flows, and whether that ends the solve.
+    fn by_cuts(ask: &Ask, observer: &mut dyn Observer) -> (Status, bool) {
         let paths = Paths::from_lists([[0], [1], [0], [2]]);
         let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], AlphaFair::proportional()).unwrap();
         let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.75, 0.75, 0.0, 0.0]).unwrap();
-        let (ask, before) = (Ask::default(), solve(&stage, &Ask::default()).unwrap());
+        let (began, problem, before) = (Instant::now(), &problem, solve(&stage, &Ask::default()).unwrap());
+        let mut stages = Stages { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false };
+        let found = stages.by_cuts(problem, &stage, |flow| flow == 1, before, (&mut vec![], 1.0)).unwrap();
+        (found.status, stages.is_over)
+    }
+
+    #[test]
+    fn an_observer_that_ends_the_solve_in_cuts_stops_the_class() {
         // From the first call on, once, and never: who has ended the solve is not asked again.
         for (ends_at, status) in [(usize::MAX, Status::Stopped), (1, Status::Stopped), (0, Status::Optimal)] {
             let (mut calls, ends) = (0, ends_at > 0);
@@ -404,18 +417,15 @@ mod tests {
                 calls += 1;
                 if calls <= ends_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let (began, prices) = (Instant::now(), Vec::new());
-            let mut stages = Stages {
-                problem: &problem,
-                ask: &ask,
-                observer: &mut observer,
-                began,
-                last: None,
-                prices,
-                is_over: false,
-            };
-            let found = stages.by_cuts(&problem, &stage, |flow| flow == 1, before.clone(), 1.0).unwrap();
-            assert_eq!((found.status, stages.is_over), (status, ends));
+            assert_eq!(by_cuts(&Ask::default(), &mut observer), (status, ends));
         }
+    }
+
+    #[test]
+    fn cuts_that_run_out_of_time_say_so() {
+        let at_once = Settings::default().with_time_limit(Duration::ZERO);
+        assert_eq!(by_cuts(&Ask::from(at_once), &mut ()).0, Status::TimeLimit);
+        let in_time = Settings::default().with_time_limit(Duration::from_secs(60));
+        assert_eq!(by_cuts(&Ask::from(in_time), &mut ()).0, Status::Optimal);
     }
 }
