@@ -69,7 +69,7 @@ impl FeasiblePoint<'_> {
         })?;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        for (found, surplus, unwanted) in of_ranges {
+        for (found, [surplus, unwanted]) in of_ranges {
             count(found);
             links.surplus.extend(surplus);
             links.unwanted.extend(unwanted);
@@ -121,7 +121,7 @@ impl FeasiblePoint<'_> {
         mut columns: Columns<'_>,
         splits: Option<&PathSplits<'_>>,
         numerical_saturation: &[NumericalSaturation],
-    ) -> Result<(f64, Vec<(usize, f64)>, Vec<(usize, f64)>)> {
+    ) -> Result<(f64, [Vec<(usize, f64)>; 2])> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
         let (mut residual, mut surplus, mut unwanted) = (0.0f64, Vec::new(), Vec::new());
         let mut count = |violation: f64| residual = larger(residual, violation);
@@ -201,7 +201,7 @@ impl FeasiblePoint<'_> {
                 }
             }
         }
-        Ok((residual, surplus, unwanted))
+        Ok((residual, [surplus, unwanted]))
     }
 
     /// What a flow at its floor pays, given U' above it: the price of the dearest path that it uses, which may be more

@@ -283,8 +283,8 @@ impl System {
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
     }
 
-    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`, to which a part of the whole diagonal
-    /// is added first.
+    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`, to which a part of the whole
+    /// diagonal is added first.
     pub(crate) fn update(&mut self, part: f64) {
         self.invert_diagonal();
         if part > 0.0 {
