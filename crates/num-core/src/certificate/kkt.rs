@@ -58,6 +58,9 @@ use crate::presolve::{NaturalBlock, ROUNDING};
 use crate::utility::Curvature;
 use crate::work::for_each;
 
+/// Some paths, each with a number.
+type OfPaths = Vec<(usize, f64)>;
+
 impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
     pub(crate) fn kkt_residual(&self) -> Result<f64> {
@@ -121,7 +124,7 @@ impl FeasiblePoint<'_> {
         mut columns: Columns<'_>,
         splits: Option<&PathSplits<'_>>,
         numerical_saturation: &[NumericalSaturation],
-    ) -> Result<(f64, [Vec<(usize, f64)>; 2])> {
+    ) -> Result<(f64, [OfPaths; 2])> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
         let (mut residual, mut surplus, mut unwanted) = (0.0f64, Vec::new(), Vec::new());
         let mut count = |violation: f64| residual = larger(residual, violation);
