@@ -192,7 +192,7 @@ impl FeasiblePoint<'_> {
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
                     let is_unwanted = wants_none && price > marginal && !numerically_saturated;
-                    if is_unwanted && rate > 0.0 {
+                    if is_unwanted && rate > 0.0 && response.excess() > TINY {
                         unwanted.push((path, response.excess()));
                     }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {

@@ -124,7 +124,8 @@ impl<'a> Slackness<'a> {
         let adjacent = self.adjacent_rates()?;
         let residual = |&(path, excess): &(usize, f64)| {
             let paid = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
-            let paid = paid.filter(|&(link, a)| a * prices[link] > TINY * path_prices[path]);
+            let counts = |link: usize| prices[link] > NONE * self.smallest[link][1];
+            let paid = paid.filter(|&(link, a)| counts(link) || a * prices[link] > TINY * path_prices[path]);
             let smallest = paid.map(|(link, a)| adjacent[link] / a).fold(f64::INFINITY, f64::min);
             excess.min(rates[path] / smallest)
         };

@@ -221,7 +221,8 @@ fn of_whole(
     let kkt_residual = residual.max(of_closed);
     let is_starved = |&path: &usize| {
         let flow = stage.group()[path];
-        cuts.is_free(flow as usize) && has_nothing(found, flow)
+        // Whoever has a floor has something.
+        cuts.is_free(flow as usize) && has_nothing(found, flow) && cuts.floor(flow as usize) == 0.0
     };
     let starved = (0..stage.paths().len()).filter(is_starved).map(|path| path as u32).collect();
     Found { rates, prices, starved, kkt_residual, iterations }

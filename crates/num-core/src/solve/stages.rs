@@ -251,7 +251,7 @@ impl Stages<'_> {
         };
         let has_stopped = observer.has_stopped;
         match found {
-            Ok(None) if has_stopped => {
+            Ok(None) | Err(Error::Stopped) if has_stopped => {
                 self.is_over = true;
                 Ok(Solution { status: Status::Stopped, ..before })
             }

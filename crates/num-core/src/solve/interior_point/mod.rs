@@ -22,7 +22,8 @@
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
-//!   λ, per y. One on every price of a linear program, 1e−14 of its entry of the diagonal.
+//!   λ, per y. One on every price of a linear program, and where paths have coefficients, 1e−14 of its entry of the
+//!   diagonal.
 //! - From where complementarity is rounding beside the revenue and ρ no longer falls, or infeasibility is more than
 //!   complementarity, what is missing are rates of flows that pay little of it. Prices and Newton's equations then have
 //!   twice the digits of a float: the rounding of a large price is a large change of a small one, which the split of a
