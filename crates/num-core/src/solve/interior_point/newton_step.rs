@@ -21,9 +21,9 @@ const PROXIMAL: f64 = 1e-8;
 /// The least proximal term: per y of ℓ − Q; of a linear flow, per y of its λ. A linear flow has no other curvature, and
 /// rounding of its price would move its rate while μ still falls for flows with small payments.
 const LEAST_PROXIMAL: f64 = 1e-12;
-/// The proximal term of prices of a linear program, or where paths have coefficients, as a part of the diagonal: rows of
-/// full links that depend on each other, as those of nearly parallel cuts, leave prices open, and rounding would decide
-/// them. Others get finer prices where rounding decides.
+/// The proximal term of prices of a linear program, or where paths have coefficients, as a part of the diagonal: rows
+/// of full links that depend on each other, as those of nearly parallel cuts, leave prices open, and rounding would
+/// decide them. Others get finer prices where rounding decides.
 const PROXIMAL_OF_PRICES: f64 = 1e-14;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
