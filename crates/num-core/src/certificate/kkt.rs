@@ -191,9 +191,10 @@ impl FeasiblePoint<'_> {
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
+                    let excess = response.excess();
                     let is_unwanted = wants_none && price > marginal && !numerically_saturated;
-                    if is_unwanted && rate > 0.0 && response.excess() > TINY {
-                        unwanted.push((path, response.excess()));
+                    if is_unwanted && rate > 0.0 && excess > TINY {
+                        unwanted.push((path, excess));
                     }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
                         true if !linear => moving_rate(rate, flow_rate, ceiling),

@@ -63,14 +63,21 @@ impl<'a> Slackness<'a> {
         Ok(())
     }
 
+    /// Whether the price of a link counts for every path through it: what is nothing to one may be all that another one
+    /// pays.
+    fn counts_for_all(&self, link: usize) -> bool {
+        self.point.prices[link] > NONE * self.smallest[link][1]
+    }
+
     /// By link: its adjacent rate d_l (`kkt.rs`).
     pub(super) fn adjacent_rates(&self) -> Result<Vec<f64>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
-        // Price and smallest rate of every link, side by side: every path reads both. What is nothing to one path may
-        // be all that another one pays: such a price counts for both.
-        let counted = |price, worth| if price > NONE * worth { f64::INFINITY } else { price };
-        let of_links = prices.iter().zip(&self.smallest).map(|(&price, &[rate, worth])| [counted(price, worth), rate]);
-        let of_links: Vec<[f64; 2]> = of_links.collect();
+        // Price and smallest rate of every link, side by side: every path reads both.
+        let of_link = |(link, &price): (usize, &f64)| {
+            let counted = if self.counts_for_all(link) { f64::INFINITY } else { price };
+            [counted, self.smallest[link][0]]
+        };
+        let of_links: Vec<[f64; 2]> = prices.iter().enumerate().map(of_link).collect();
         let adjacent = problem.pass().least(
             problem.capacities.iter().map(|&capacity| [capacity]).collect(),
             #[inline(always)]
@@ -124,8 +131,8 @@ impl<'a> Slackness<'a> {
         let adjacent = self.adjacent_rates()?;
         let residual = |&(path, excess): &(usize, f64)| {
             let paid = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
-            let counts = |link: usize| prices[link] > NONE * self.smallest[link][1];
-            let paid = paid.filter(|&(link, a)| counts(link) || a * prices[link] > TINY * path_prices[path]);
+            let free = TINY * path_prices[path];
+            let paid = paid.filter(|&(link, a)| self.counts_for_all(link) || a * prices[link] > free);
             let smallest = paid.map(|(link, a)| adjacent[link] / a).fold(f64::INFINITY, f64::min);
             excess.min(rates[path] / smallest)
         };

@@ -503,13 +503,13 @@ mod tests {
         let problem = Problem::grouped(capacities, paths, vec![0, 0, 1, 2, 2, 3, 4], AlphaFair::proportional());
         let problem = problem.unwrap().with_flow_floors(vec![0.0, 0.5, 0.0, 0.0, 0.2]).unwrap();
         let rate = |flow: usize| if flow == 0 { 1.5 } else { problem.flow_floor(flow) };
-        for end in [4, 5] {
+        for (end, starved) in [(4, vec![]), (5, vec![6])] {
             let is_in = |flow: usize| (1..end).contains(&flow);
             let stage = problem.stage(is_in, rate, vec![0.75, 0.75, 0.25, 0.25, 0.0, 0.0, 0.0]).unwrap();
             let found = by_cuts(&stage, is_in, vec![vec![1.0, 1.0, 0.0, 0.0]]);
             let flow_rates = stage.flow_rates(&found.rates).unwrap();
             let certificate = certify(&stage, &found.rates, &found.prices).unwrap();
-            assert!(certificate.relative_gap < 1e-6, "{certificate:?}");
+            assert!(certificate.relative_gap < 1e-6 && found.starved == starved, "{certificate:?} {:?}", found.starved);
             for (rate, expected) in flow_rates.iter().zip([1.5, 0.5, 0.5, 0.5, 0.0]) {
                 assert!((rate - expected).abs() < 1e-8, "{flow_rates:?}");
             }

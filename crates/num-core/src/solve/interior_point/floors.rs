@@ -15,12 +15,11 @@ use super::chunk::Chunk;
 use super::given::Given;
 use super::part::{Part, Several};
 use super::variables::FlowVariables;
-use super::{InteriorPoint, LEAST};
+use super::{InteriorPoint, LEAST, is_linear};
 use crate::error::Result;
 use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, System};
-use crate::utility::Curvature;
 
 /// The part of its capacity by which a link is eased that floors fill.
 const EASED: f64 = 1e-7;
@@ -45,8 +44,9 @@ pub(super) fn is_worthless(marginal: f64) -> bool {
 /// Where no flow is worth anything, what the floors cost over paths of a mean cost: all that is left is to carry them
 /// at the least cost.
 pub(super) fn mean_cost(problem: &Presolved) -> Result<Option<f64>> {
-    let is_linear = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Linear);
-    if !is_linear || !problem.marginals(&vec![1.0; problem.flows()])?.into_iter().all(|marginal| marginal == 0.0) {
+    if !is_linear(problem)
+        || !problem.marginals(&vec![1.0; problem.flows()])?.into_iter().all(|marginal| marginal == 0.0)
+    {
         return Ok(None);
     }
     let of_flow = |(flow, floor): (usize, &f64)| {
