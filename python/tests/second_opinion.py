@@ -758,7 +758,8 @@ def cheapest_split(problem: Own, rates, prices):
             return None
         moved = np.maximum(split + changes, 0)
         # Rates that are sums of floats may fill a link to more than it has: nothing of that is left on a dearer path.
-        moved = np.where(moved > FULL * y[problem.group], moved, 0)
+        is_cheapest = pays <= cheapest[problem.group]
+        moved = np.where(is_cheapest | (moved > FULL * y[problem.group]), moved, 0)
         total = problem.flow_rates(moved)[problem.group]
         # Of a flow whose rate is rounding beside others nothing may be left.
         split = np.where(total > 0, moved * y[problem.group] / np.where(total > 0, total, 1), split)

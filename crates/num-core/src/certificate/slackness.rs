@@ -119,22 +119,31 @@ impl<'a> Slackness<'a> {
         idle.chain(surplus)
     }
 
-    /// The largest min(excess price, rate ÷ adjacent rates of links that it pays for) of the paths of flows that should
-    /// have no rate. They count in no adjacent rate then: each would be compared with itself.
+    /// The largest min(excess price, load ÷ adjacent rate of a link that it pays for) of the paths of flows that should
+    /// have no rate: the load of all of them, which others lack, or of the path alone where its excess is almost none.
+    /// They count in no adjacent rate then: each would be compared with itself.
     pub(super) fn unwanted_residual(mut self) -> Result<f64> {
         let FeasiblePoint { problem, prices, path_prices, rates, .. } = self.point;
         if !problem.ranks().any(!self.unwanted.is_empty())? {
             return Ok(0.0);
         }
-        self.unwanted.iter().for_each(|&(path, _)| self.moving[path] = f64::INFINITY);
+        let mut dear = vec![0.0; rates.len()];
+        for &(path, excess) in &self.unwanted {
+            self.moving[path] = f64::INFINITY;
+            dear[path] = if excess > NONE { rates[path] } else { 0.0 };
+        }
         self.add_up()?;
         let adjacent = self.adjacent_rates()?;
+        let loads = problem.pass().sums(
+            #[inline(always)]
+            |path, row, loads| row.add(dear[path], loads),
+        )?;
         let residual = |&(path, excess): &(usize, f64)| {
             let paid = problem.paths.row(path).entries().map(|(link, a)| (link as usize, a));
             let free = TINY * path_prices[path];
             let paid = paid.filter(|&(link, a)| self.counts_for_all(link) || a * prices[link] > free);
-            let smallest = paid.map(|(link, a)| adjacent[link] / a).fold(f64::INFINITY, f64::min);
-            excess.min(rates[path] / smallest)
+            let load = |(link, a): (usize, f64)| if excess > NONE { loads[link] } else { a * rates[path] };
+            excess.min(paid.map(|(link, a)| load((link, a)) / adjacent[link]).fold(0.0, f64::max))
         };
         Ok(self.unwanted.iter().map(residual).fold(0.0, f64::max))
     }

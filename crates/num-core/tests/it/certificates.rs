@@ -531,19 +531,35 @@ proptest! {
     }
 }
 
-/// Flow 1 has what flow 0 leaves of link 0. Both links carry flow 0, and flow 2 is worth next to nothing on the other
-/// one: whatever it has there raises the rate of flow 1 as much, at any split of the price.
+/// Flow 1 has what flow 0 leaves of link 0. Both links carry flow 0, and the others are worth next to nothing on the
+/// second one: whatever they have there raises the rate of flow 1 as much, at any split of the price.
+fn beside_flows_worth_little(many: usize) -> Problem {
+    let log = |weight| Arc::new(AlphaFair::new(1.0, weight).unwrap()) as Arc<dyn Utility>;
+    let little = || Arc::new(Linear::new(1e-3).unwrap()) as Arc<dyn Utility>;
+    let utilities =
+        [log(1.0), log(1e-8)].into_iter().chain(std::iter::repeat_with(little).take(many)).collect::<Vec<_>>();
+    let paths = [[0, 1].as_slice(), &[0]].into_iter().chain(std::iter::repeat_n([1].as_slice(), many));
+    Problem::new(vec![1.0, 1.0], Paths::from_lists(paths), utilities).unwrap()
+}
+
 #[test]
 fn a_rate_that_should_be_none_is_compared_with_small_ones_elsewhere() {
-    let log = |weight| Arc::new(AlphaFair::new(1.0, weight).unwrap()) as Arc<dyn Utility>;
-    let utilities = vec![log(1.0), log(1e-8), Arc::new(Linear::new(1e-3).unwrap())];
-    let paths = Paths::from_lists([[0, 1].as_slice(), &[0], &[1]]);
-    let problem = Problem::new(vec![1.0, 1.0], paths, utilities).unwrap();
+    let problem = beside_flows_worth_little(1);
     let proof_of = |small: f64, prices: [f64; 2]| certify(&problem, &[1.0 - small, small, small], &prices).unwrap();
     let wrong = proof_of(2e-8, [0.5, 0.5 + 2e-8]);
     assert!(wrong.relative_gap < 1e-7 && wrong.kkt_residual > 0.5, "{wrong:?}");
     let right = proof_of(1e-8 / 0.999, [0.999, 1e-3]);
     assert!(right.relative_gap < 1e-7 && right.kkt_residual < 1e-6, "{right:?}");
+}
+
+#[test]
+fn rates_that_should_be_none_add_up() {
+    let problem = beside_flows_worth_little(20);
+    // What each of them has is the part 5e-4 of the rate of flow 1.
+    let (small, each) = (1e-8, 5e-12);
+    let rates: Vec<f64> = [1.0 - small, small].into_iter().chain([each; 20]).collect();
+    let wrong = certify(&problem, &rates, &[1.0 - 2e-3, 2e-3 + 1e-8]).unwrap();
+    assert!(wrong.relative_gap < 1e-7 && wrong.kkt_residual > 9e-3, "{wrong:?}");
 }
 
 /// The price of link 1 is nothing to flow 0, and all that flow 1 pays: it has what flow 0 leaves idle on link 0.
