@@ -58,6 +58,7 @@ def filled(
     numbers, keys = np.array(present), dict[int, Any]()
     candidates = _candidates(each, net, paths)
     names = dict[str, tuple[int, ...]]()
+    hint = ": flows of smaller priorities are served first" if name == "priority" else ""
     if each == "link" and net is not None and any(isinstance(key, str) for key in given):
         names = net._links_by_name  # type: ignore[attr-defined]
     for key, value in given.items():
@@ -72,12 +73,12 @@ def filled(
             if number in keys:
                 raise ProblemError(f"{name} names {each} {number} twice, as {keys[number]!r} and {key!r}")
             keys[number] = key
-        if isinstance(value, (bool, str)) or np.ndim(value) != 0:
-            raise TypeError(f"{place} must be a number, not {type(value).__name__}")
+        if isinstance(value, (bool, np.bool_, str)) or np.ndim(value) != 0:
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}{hint}")
         try:
             amount = np.inf if value is None else float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}{hint}") from None
         if amount != amount:
             raise ProblemError(f"{place} is nan, expected a number")
         for number in found:

@@ -114,6 +114,26 @@ def test_a_study_names_the_floors_that_a_failure_cuts_off():
     assert netnum.failure_study(problem.with_flow_floors(None), [0]).floors_cut_off == ()
 
 
+def test_a_priority_that_is_no_number_is_named_with_its_flow():
+    pandas = pytest.importorskip("pandas")
+    problem = netnum.Problem(NET, [["A", "B"], ["B", "C"]])
+    first = "flows of smaller priorities are served first"
+    for priority, message in [
+        (["gold", "silver"], f'flow 0 (A to B) has priority "gold", expected a number: {first}'),
+        ([1, "low"], f'flow 1 (B to C) has priority "low", expected a number: {first}'),
+        (np.array([False, True]), f"flow 0 (A to B) has priority False, expected a number: {first}"),
+        (pandas.Series(["gold", "silver"]), f'flow 0 (A to B) has priority "gold", expected a number: {first}'),
+        ("gold", f'priority is "gold", expected a number: {first}'),
+        (True, f"priority is True, expected a number: {first}"),
+        ({("B", "C"): "low"}, f"priority[('B', 'C')] must be a number, not str: {first}"),
+        ({1: np.True_}, f"priority[1] must be a number, not {type(np.True_).__name__}: {first}"),
+    ]:
+        for make in (problem.with_priorities, lambda given: netnum.Problem(NET, problem.paths, priority=given)):
+            with pytest.raises(TypeError) as caught:
+                make(priority)
+            assert str(caught.value) == message
+
+
 def test_priorities_are_a_column():
     problem = netnum.Problem(NET, [["A", "B"], ["B", "C"]], priority=[1, 0])
     frame = netnum.solve(problem).to_pandas()

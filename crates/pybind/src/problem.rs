@@ -907,7 +907,8 @@ impl Problem {
             Some(priority) => {
                 let present = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
                 let priority = self.names(py)?.filled("priority", priority, Each::Flow, present)?;
-                numbers::for_each("priority", &priority, self.core.flows())?
+                let priorities = numbers::for_each("priority", &priority, self.core.flows());
+                priorities.map_err(|error| self.naming(py, no_priority(&priority, error)))?
             }
             None => vec![0.0; self.core.flows()],
         };
@@ -1184,6 +1185,35 @@ fn caps_by_name<'py>(
     };
     let present = || present.map_or_else(|| vec![f64::INFINITY; count], <[f64]>::to_vec);
     names(Paths::grouped(Arc::clone(paths), group))?.filled(name, &caps, each, present)
+}
+
+/// The error for priorities of which one is a word or a truth, with its flow and what a priority is.
+fn no_priority(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let shown = |entry: &Bound<'_, PyAny>| -> PyResult<Option<String>> {
+        match entry.cast::<PyString>() {
+            Ok(word) => Ok(Some(format!("{:?}", word.to_cow()?))),
+            Err(_) if numbers::is_truth(entry)? => Ok(Some(entry.str()?.to_string())),
+            Err(_) => Ok(None),
+        }
+    };
+    let wrong = || -> PyResult<Option<String>> {
+        if let Some(shown) = shown(given)? {
+            return Ok(Some(format!("priority is {shown}")));
+        }
+        for (flow, entry) in given.try_iter()?.enumerate() {
+            if let Some(shown) = shown(&entry?)? {
+                return Ok(Some(format!("flow {flow} has priority {shown}")));
+            }
+        }
+        Ok(None)
+    };
+    match wrong() {
+        Ok(Some(what)) if error.is_instance_of::<PyTypeError>(given.py()) => {
+            let expected = "expected a number: flows of smaller priorities are served first";
+            PyTypeError::new_err(format!("{what}, {expected}"))
+        }
+        _ => error,
+    }
 }
 
 /// What to do instead where the rates of a solution are at hand.
