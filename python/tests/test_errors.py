@@ -403,7 +403,7 @@ def test_a_demand_of_0_is_no_weight():
     )
     refused(
         netnum.ProblemError,
-        "flow 1 has weight 0, expected a number > 0, or a floor or a cap of the flow",
+        "flow 1 has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it",
         lambda: netnum.Problem([1.0], [[0], [0], [0]], netnum.Linear([1.0, 0.0, 3.0])),
     )
 

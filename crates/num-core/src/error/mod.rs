@@ -171,7 +171,7 @@ pub enum Error {
         value: f64,
     },
     /// A linear utility of weight 0 of a flow that need not have any rate.
-    #[error("flow {flow} has weight 0, expected a number > 0, or a floor or a cap of the flow")]
+    #[error("flow {flow} has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it")]
     Worthless {
         /// Index of the flow.
         flow: usize,
