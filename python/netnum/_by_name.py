@@ -153,15 +153,18 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
 
 
 def naming(net: Topology, paths: Paths, error: Exception) -> Exception:
-    """The error about a flow by its number, with its ends where its paths tell them."""
-    found = re.match(r"flow (\d+) ", str(error))
+    """The error about a flow or a link by its number, with the ends of the flow where its paths tell them."""
+    found = re.match(r"(flow|link) (\d+) (?!\()", str(error))
     if found is None:
         return error
-    source, destination = flow_ends(net, paths)[int(found[1])]
-    if source < 0:
-        return error
-    names, rest = net.node_names, str(error)[found.end() :]
-    return type(error)(f"{found[0]}({names[source]} to {names[destination]}) {rest}")
+    if found[1] == "link":
+        name = net.link_names[int(found[2])]
+    else:
+        source, destination = flow_ends(net, paths)[int(found[2])]
+        if source < 0:
+            return error
+        name = f"{net.node_names[source]} to {net.node_names[destination]}"
+    return type(error)(f"{found[0]}({name}) {str(error)[found.end() :]}")
 
 
 def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:

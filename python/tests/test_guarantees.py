@@ -185,3 +185,16 @@ def test_a_tuple_of_a_list_of_paths_and_their_flows_is_refused():
             "they belong to as group="
         )
     assert netnum.Problem(NET, ([0, 2], [4])).flows == 2
+
+
+def test_a_cost_of_a_link_out_of_its_range_has_the_name_of_the_link():
+    message = r"link 2 \(B -> C\) has cost -1, expected a finite number >= 0"
+    pairs = netnum.Problem(NET, [("A", "C")])
+    for make in (
+        lambda: netnum.Problem(NET, [("A", "C")], link_cost={("B", "C"): -1.0}),
+        lambda: netnum.Problem(NET, [["A", "C"]], link_cost={("B", "C"): -1.0}),
+        lambda: pairs.with_link_costs({("B", "C"): -1.0}),
+        lambda: netnum.Problem(NET, [["A", "C"]]).with_link_costs({("B", "C"): -1.0}),
+    ):
+        with pytest.raises(netnum.ProblemError, match=f"^{message}"):
+            make()

@@ -871,11 +871,13 @@ impl Problem {
                 };
                 all.check(&core)?;
                 all.begin(core).and_then(limited)
-            })?;
+            });
+            let core = core.map_err(|error| self.naming(py, error))?;
             return Ok(Self { all_paths: Some(all), ..self.with(py, core)? });
         }
         let Some(costs) = costs else { return self.with_path_costs(py, None) };
-        self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
+        let core = py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited));
+        self.with(py, core.map_err(|error| self.naming(py, error))?)
     }
 
     /// This problem with other priorities of its flows, and all else shared.
@@ -1285,7 +1287,7 @@ impl Problem {
         py.enter_rust(|| self.core.clone().with_flow_caps(caps)).map_err(|error| self.naming(py, error))
     }
 
-    /// The error about a flow by its number, with its ends where the network and the paths tell them.
+    /// The error about a flow or a link by its number, with its name where the network and the paths tell it.
     pub(crate) fn naming(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let Some(net) = &self.topology else { return error };
         let named = || {
@@ -1331,7 +1333,7 @@ impl Problem {
             let problem = self.core.clone().with_link_costs(&costs)?;
             Ok((0..paths).map(|path| problem.path_cost(path)).collect())
         };
-        py.enter_rust(of_paths)
+        py.enter_rust(of_paths).map_err(|error| self.naming(py, error))
     }
 
     fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {
