@@ -47,11 +47,9 @@ def refuse_options(function: str, options: Iterable[str]) -> None:
         error = no_option(function, name)
         if error is not None:
             raise error
-        names = parameters(_called(function))
-        if did_you_mean(name, sorted(known.difference(names))):
-            continue
-        answer = did_you_mean(name, names) or f"it takes {', '.join(names)}, and the options of methods"
-        raise MethodError(f"{function} has no {name!r}: {answer}")
+        if not _near_option(function, name):
+            names = parameters(_called(function))
+            raise MethodError(f"{function} has no {name!r}: it takes {', '.join(names)}, and the options of methods")
 
 
 @functools.cache
@@ -61,9 +59,17 @@ def _taken_with_options(function: str) -> frozenset[str]:
     return frozenset([*parameters(_called(function)), *options])
 
 
+def _near_option(function: str, name: str) -> str:
+    """The option of a method that is near to a name, as an error says it; empty where none is."""
+    return did_you_mean(name, sorted(_taken_with_options(function).difference(parameters(_called(function)))))
+
+
 def no_option(function: str, name: str) -> MethodError | None:
-    """The error for an option that no method has, if the table knows which argument is meant."""
-    answer = _keyword(function, name, parameters(_called(function)))
+    """The error for an option that no method has, if the table or a parameter near to it says what is meant."""
+    names = parameters(_called(function))
+    answer = _keyword(function, name, names)
+    if answer is None and name not in names and not _near_option(function, name):
+        answer = did_you_mean(name, names)
     return MethodError(f"{function} has no {name!r}: {answer}") if answer else None
 
 

@@ -58,6 +58,7 @@ def filled(
     numbers, keys = np.array(present), dict[int, Any]()
     candidates = _candidates(each, net, paths)
     names = dict[str, tuple[int, ...]]()
+    hint = ": flows of smaller priorities are served first" if name == "priority" else ""
     if each == "link" and net is not None and any(isinstance(key, str) for key in given):
         names = net._links_by_name  # type: ignore[attr-defined]
     for key, value in given.items():
@@ -72,12 +73,12 @@ def filled(
             if number in keys:
                 raise ProblemError(f"{name} names {each} {number} twice, as {keys[number]!r} and {key!r}")
             keys[number] = key
-        if isinstance(value, (bool, str)) or np.ndim(value) != 0:
-            raise TypeError(f"{place} must be a number, not {type(value).__name__}")
+        if isinstance(value, (bool, np.bool_, str)) or np.ndim(value) != 0:
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}{hint}")
         try:
             amount = np.inf if value is None else float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"{place} must be a number, not {type(value).__name__}") from None
+            raise TypeError(f"{place} must be a number, not {type(value).__name__}{hint}") from None
         if amount != amount:
             raise ProblemError(f"{place} is nan, expected a number")
         for number in found:
@@ -152,15 +153,18 @@ def flow_ends(net: Topology, paths: Paths) -> NDArray[np.int64]:
 
 
 def naming(net: Topology, paths: Paths, error: Exception) -> Exception:
-    """The error about a flow by its number, with its ends where its paths tell them."""
-    found = re.match(r"flow (\d+) ", str(error))
+    """The error about a flow or a link by its number, with the ends of the flow where its paths tell them."""
+    found = re.match(r"(flow|link) (\d+) (?!\()", str(error))
     if found is None:
         return error
-    source, destination = flow_ends(net, paths)[int(found[1])]
-    if source < 0:
-        return error
-    names, rest = net.node_names, str(error)[found.end() :]
-    return type(error)(f"{found[0]}({names[source]} to {names[destination]}) {rest}")
+    if found[1] == "link":
+        name = net.link_names[int(found[2])]
+    else:
+        source, destination = flow_ends(net, paths)[int(found[2])]
+        if source < 0:
+            return error
+        name = f"{net.node_names[source]} to {net.node_names[destination]}"
+    return type(error)(f"{found[0]}({name}) {str(error)[found.end() :]}")
 
 
 def nodes_of(net: Topology, paths: Paths, sources: NDArray[np.int64]) -> list[list[str]]:

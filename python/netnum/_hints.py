@@ -696,9 +696,14 @@ KEYWORDS: dict[str, dict[str, str]] = {
         ("wrt", "of", "parameters", "with_respect_to", "capacities", "link"),
         "it has the derivatives in all of them: `gains(link)` in the capacity of a link, `jvp` and `vjp` in any",
     ),
-    "Solver": dict.fromkeys(
-        ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
-    ),
+    "Solver": {
+        **OF_SOLVES,
+        **dict.fromkeys(
+            ("tol", "stop", "max_iterations", "time_limit", "callback", "progress", "trace"), "its `solve` takes it"
+        ),
+        **dict.fromkeys(("verbose", "disp"), "`progress=True` of its `solve` shows a bar"),
+        **dict.fromkeys(("tie_cost", "few_paths", "max_paths"), "netnum.solve takes it, for one problem"),
+    },
     "Allocator": {
         "step_size": "the step of the price rule is an option of the method, such as `gamma=`",
         "weight": "each flowlet has one: `start(paths, weight)`",

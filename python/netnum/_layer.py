@@ -212,9 +212,7 @@ class Layer:
         """The problem with one row of the parameters."""
         problem = self.problem
         if "coefficients" in rows:
-            before = problem.paths
-            uses = rows["coefficients"][row]
-            problem = _over(Paths(before.indptr, before.indices, group=before.group, coefficients=uses), problem)
+            problem = _over(problem.paths.with_coefficients(rows["coefficients"][row]), problem)
         if "capacities" in rows:
             problem = problem.with_capacities(rows["capacities"][row])
         if "rate_cap" in rows:

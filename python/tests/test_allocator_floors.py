@@ -62,6 +62,18 @@ def test_a_floor_that_does_not_fit_is_refused_by_name():
         allocator.start([[0]], flow_floor=1.0)
 
 
+def test_numbers_by_name_are_refused_with_what_is_taken():
+    allocator, ids = started([4.0, 3.0])
+    for name in ("weight", "alpha", "rate_cap", "flow_cap", "flow_floor"):
+        each = "path" if name == "rate_cap" else "flow"
+        expected = f"{name} must be a number, or an array with one per {each} in their order, not dict"
+        with pytest.raises(TypeError, match=rf"^{expected}$"):
+            allocator.start([[0]], **{name: {}})
+    with pytest.raises(TypeError, match=r"^flow_floor must be a number, or an array with one per id in their"):
+        allocator.change(ids, flow_floor={0: 1.0})
+    assert len(allocator) == 2
+
+
 def test_floors_are_cut_where_a_capacity_falls_below_them_and_named():
     allocator, ids = started([6.0, 2.0, 0.0])
     assert len(allocator.broken_floors()) == 0

@@ -464,7 +464,7 @@ def test_issue_35_a_floor_or_a_cap_that_is_wrong_has_the_ends_of_its_flow(paths)
         ],
         (
             lambda: problem.with_flow_caps(None).with_utility(netnum.Linear(0.0)),
-            "flow 0 (A to C) has weight 0, expected a number > 0, or a floor or a cap of the flow",
+            "flow 0 (A to C) has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it",
         ),
         (
             lambda: netnum.solve_many(netnum.Problem(net, [["A", "C"], ["B", "A"]]), flow_floors=[[0.0, -1.0]]),

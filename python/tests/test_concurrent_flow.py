@@ -272,6 +272,10 @@ def test_bad_input_is_named(kind):
         kind(two(demands=(1.0, np.inf)))
     with pytest.raises(netnum.ProblemError, match="flow 0 has no demand"):
         kind(netnum.Problem([1.0], [[0]]))
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    for paths in ([("A", "B"), ("A", "C")], [["A", "B"], ["A", "B", "C"]]):
+        with pytest.raises(netnum.ProblemError, match=r"^flow 1 \(A to C\) has no demand, expected a finite flow cap"):
+            kind(netnum.Problem(net, paths, flow_cap=[1.0, np.inf]))
     with pytest.raises(TypeError, match="`problem` must be a Problem, not a list"):
         kind([1.0])
 

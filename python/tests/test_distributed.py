@@ -92,7 +92,7 @@ REFUSALS = {
     "comm-as-method": 2
     * ["TypeError: a communicator is given as the method: it is netnum.distributed.solve(part, comm=comm)"],
     "comm-of-solve": 2 * [NO_COMM],
-    "comm-of-solver": 2 * [NO_COMM],
+    "comm-of-solver": 2 * [NO_COMM.replace("solve has", "Solver has")],
     "comm-of-solve-many": 2 * [NO_COMM.replace("solve has", "solve_many has")],
     "several": 2 * [NO_MAX_MIN],
     "callback": fails("RuntimeError: on purpose"),

@@ -299,6 +299,19 @@ def test_a_routing_of_simulations_takes_an_attribute(name):
             'there is no link attribute "costs", did you mean "cost"?; known: cost',
         ),
         (
+            lambda net: net.ecmp_split("A", "F", shares="capacity"),
+            'shares: there is no link attribute "capacity"; known: cost; capacities are shares=net.capacities',
+        ),
+        (
+            lambda net: net.ecmp_split("A", "F", shares="width"),
+            'shares: there is no link attribute "width"; known: cost; shares also takes an array of one number per '
+            'link, and edges have attributes as (source, target, {"capacity": 10.0, "width": 1.0})',
+        ),
+        (
+            lambda net: net.ecmp_split("A", "F", via=["b"]),
+            'via[0] is "b", expected the name of one of the 7 nodes, did you mean "B"?',
+        ),
+        (
             lambda net: net.ecmp_split("A", "F", [-1.0] * 18),
             "link 0 (A -> B) has weight -1, expected a number >= 0 (inf for a link not to be used)",
         ),
@@ -338,7 +351,7 @@ def test_what_is_wrong_is_named(ask, message):
             lambda net: net.ecmp_split("A", "F", via={("A", "F"): ["B"]}),
             "via must be a sequence of nodes per pair, not dict",
         ),
-        (lambda net: net.ecmp_split("A", "F", via=["B"]), "via[0] must be a sequence of nodes, not str"),
+        (lambda net: net.ecmp_split("A", "F", via=["B"]), "via[0] is a node, expected a list of them, ['B']"),
         (lambda net: net.ecmp_split("A", "F", via=[[1.5]]), "via[0][0] must be a node's name or number, not float"),
         (lambda net: net.ecmp_split("A", "F", via=[None]), "via[0] must be a sequence of nodes, not NoneType"),
     ],

@@ -183,7 +183,19 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         ),
         (
             lambda: netnum.solve(problem(), "ned", time_limits=1e-3),
-            'method "ned" has no option "time_limits", did you mean the setting "time_limit"?; known options: gamma',
+            "solve has no 'time_limits': did you mean 'time_limit'?",
+        ),
+        (
+            lambda: netnum.solve(problem(), tie_costs=1.0),
+            "solve has no 'tie_costs': did you mean 'tie_cost'?",
+        ),
+        (
+            lambda: netnum.Solver(problem(), "ned", thread=2),
+            "Solver has no 'thread': did you mean 'threads'?",
+        ),
+        (
+            lambda: netnum.Solver(problem(), "ned", tie_cost=1.0),
+            "Solver has no 'tie_cost': netnum.solve takes it, for one problem",
         ),
         (
             lambda: netnum.solve(problem(utility=netnum.Linear(1.0)), gamma=0.4),
@@ -196,7 +208,7 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         ),
         (
             lambda: netnum.Allocator([1.0], normaliser="fill"),
-            'method "ned" has no option "normaliser", did you mean the setting "normalizer"?; known options: gamma',
+            "Allocator has no 'normaliser': did you mean 'normalizer'?",
         ),
         (
             lambda: netnum.solve(problem(utility=netnum.Linear(1.0)), "fast-ned"),
@@ -391,7 +403,7 @@ def test_a_demand_of_0_is_no_weight():
     )
     refused(
         netnum.ProblemError,
-        "flow 1 has weight 0, expected a number > 0, or a floor or a cap of the flow",
+        "flow 1 has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it",
         lambda: netnum.Problem([1.0], [[0], [0], [0]], netnum.Linear([1.0, 0.0, 3.0])),
     )
 

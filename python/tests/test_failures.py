@@ -145,7 +145,7 @@ def test_a_network_whose_floors_do_not_fit_is_an_error(guaranteed):
     with pytest.raises(netnum.NumError) as caught:
         netnum.failure_study(guaranteed.with_capacities([1.0, 1.0]), [0])
     assert str(caught.value) == (
-        "the floors do not fit in the network as it is, a part of 0.5714 of them does: "
+        "the floors do not fit in the network as it is, 0.5714 of every floor fits: "
         "netnum.solve(problem).infeasibility says why"
     )
 

@@ -166,6 +166,25 @@ def test_wrong_caps_name_the_flow(caps, message):
         pair(flow_cap="many")
 
 
+@pytest.mark.parametrize("name", ["flow_cap", "flow_floor"])
+def test_demands_and_frames_are_refused_with_what_to_give_and_numbers_by_pair_are_taken(name):
+    pandas = pytest.importorskip("pandas")
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    frame = pandas.DataFrame({"source": ["A", "B"], "destination": ["C", "C"], "demand": [2.0, 1.0]})
+    demands = netnum.demands.from_pandas(net, frame)
+    by_pair = frame.set_index(["source", "destination"]).demand
+    for paths in ([("A", "C"), ("B", "C")], [["A", "B", "C"], ["B", "C"]]):
+        for given in (frame.demand, demands.volumes, by_pair, by_pair.to_dict()):
+            assert getattr(netnum.Problem(net, paths, **{name: given}), name).tolist() == [2.0, 1.0]
+        for given, message in [
+            (demands, "not a Demands: `volumes` is its array, and `to_matrix(net)` makes one"),
+            (frame, "not of dtype object: of a frame give a column of numbers, frame[name]"),
+        ]:
+            with pytest.raises(TypeError) as caught:
+                netnum.Problem(net, paths, **{name: given})
+            assert str(caught.value) == f"{name} must be an array of numbers, {message}"
+
+
 def test_a_flow_capped_at_zero_gets_nothing_and_fails():
     solution = netnum.solve(pair(flow_cap=[0.0, INF]))
     assert solution.failed_flows.tolist() == [0]

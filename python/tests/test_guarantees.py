@@ -19,7 +19,7 @@ def problem():
 
 def test_the_proof_names_its_flows_and_links(problem):
     proof = netnum.solve(problem).infeasibility
-    text = "Infeasibility(0.9091 of the floors fit: A to C and B to C need more than B -> C and A -> C)"
+    text = "Infeasibility(the floors of A to C and B to C need more than B -> C and A -> C; 0.9091 of every floor fits)"
     assert repr(proof) == text and proof.cut == ("B -> C", "A -> C")
     flows, links = proof.to_pandas(), proof.to_pandas("links")
     assert flows[["source", "destination", "floor"]].values.tolist() == [["A", "C", 9.0], ["B", "C", 2.0]]
@@ -36,21 +36,30 @@ def test_caps_of_paths_are_in_the_proof():
     proof = netnum.solve(problem).infeasibility
     assert (
         repr(proof)
-        == "Infeasibility(0.6000 of the floors fit: flow 1 needs more than the cap of path 1 and the cap of path 2)"
+        == "Infeasibility(the floor of flow 1 needs more than the cap of path 1 and the cap of path 2; 0.6000 of every "
+        "floor fits)"
     )
     assert proof.paths.tolist() == [1, 2] and proof.cut == () and proof.cap_prices[0] == 0
     caps, flows = proof.to_pandas("paths"), proof.to_pandas("flows")
     assert caps[["flow", "links", "cap"]].values.tolist() == [[1, "0", 1.0], [1, "1", 2.0]]
     assert caps.worth.sum() == pytest.approx(0.6 * flows.pays.sum(), rel=1e-9)
     both = netnum.solve(problem.with_capacities([0.5, 9.0]).with_flow_floors([0.0, 5.0])).infeasibility
-    assert repr(both).endswith("flow 1 needs more than link 0 and the cap of path 2)")
+    assert "flow 1 needs more than link 0 and the cap of path 2; " in repr(both)
+
+
+def test_a_fraction_just_below_1_is_shown_below_1():
+    problem = netnum.Problem([1.0, 1.0], [[0], [1]], flow_floor=[1.0 + 3.2e-7, 0.5])
+    solution = netnum.solve(problem)
+    assert repr(solution) == "Solution(infeasible, 2 flows, 2 links, 1 - 3.2e-7 of every floor fits)"
+    text = "Infeasibility(the floor of flow 0 needs more than link 0; 1 - 3.2e-7 of every floor fits)"
+    assert repr(solution.infeasibility) == text
 
 
 def test_a_proof_without_its_problem_has_numbers_and_takes_one(problem):
     proof = netnum.solve(problem).infeasibility
     copy = pickle.loads(pickle.dumps(proof))
     assert copy == proof and copy.cut == ("link 2", "link 4")
-    assert repr(copy).endswith("flow 0 and flow 1 need more than link 2 and link 4)")
+    assert "flow 0 and flow 1 need more than link 2 and link 4; " in repr(copy)
     with pytest.raises(netnum.NumError, match="without its problem, as from a pickle or of Solutions: give problem="):
         copy.to_pandas()
     assert copy.to_pandas(problem=problem).equals(proof.to_pandas())
@@ -66,7 +75,8 @@ def test_a_proof_without_its_problem_has_numbers_and_takes_one(problem):
 def test_over_all_paths_the_proof_names_the_pairs():
     problem = netnum.Problem(NET, [("A", "C"), ("B", "C")], flow_floor=[9.0, 2.0])
     proof = netnum.solve(problem).infeasibility
-    assert repr(proof) == "Infeasibility(0.9091 of the floors fit: A to C and B to C need more than B -> C and A -> C)"
+    text = "Infeasibility(the floors of A to C and B to C need more than B -> C and A -> C; 0.9091 of every floor fits)"
+    assert repr(proof) == text
     assert proof.to_pandas().floor.tolist() == [9.0, 2.0]
 
 
@@ -102,6 +112,26 @@ def test_a_study_names_the_floors_that_a_failure_cuts_off():
     assert study.to_pandas().floors_cut_off.tolist() == [[1], []]
     assert study.solutions[0].flow_rates == pytest.approx([4.0, 0.0, 0.0])
     assert netnum.failure_study(problem.with_flow_floors(None), [0]).floors_cut_off == ()
+
+
+def test_a_priority_that_is_no_number_is_named_with_its_flow():
+    pandas = pytest.importorskip("pandas")
+    problem = netnum.Problem(NET, [["A", "B"], ["B", "C"]])
+    first = "flows of smaller priorities are served first"
+    for priority, message in [
+        (["gold", "silver"], f'flow 0 (A to B) has priority "gold", expected a number: {first}'),
+        ([1, "low"], f'flow 1 (B to C) has priority "low", expected a number: {first}'),
+        (np.array([False, True]), f"flow 0 (A to B) has priority False, expected a number: {first}"),
+        (pandas.Series(["gold", "silver"]), f'flow 0 (A to B) has priority "gold", expected a number: {first}'),
+        ("gold", f'priority is "gold", expected a number: {first}'),
+        (True, f"priority is True, expected a number: {first}"),
+        ({("B", "C"): "low"}, f"priority[('B', 'C')] must be a number, not str: {first}"),
+        ({1: np.True_}, f"priority[1] must be a number, not {type(np.True_).__name__}: {first}"),
+    ]:
+        for make in (problem.with_priorities, lambda given: netnum.Problem(NET, problem.paths, priority=given)):
+            with pytest.raises(TypeError) as caught:
+                make(priority)
+            assert str(caught.value) == message
 
 
 def test_priorities_are_a_column():
@@ -155,3 +185,16 @@ def test_a_tuple_of_a_list_of_paths_and_their_flows_is_refused():
             "they belong to as group="
         )
     assert netnum.Problem(NET, ([0, 2], [4])).flows == 2
+
+
+def test_a_cost_of_a_link_out_of_its_range_has_the_name_of_the_link():
+    message = r"link 2 \(B -> C\) has cost -1, expected a finite number >= 0"
+    pairs = netnum.Problem(NET, [("A", "C")])
+    for make in (
+        lambda: netnum.Problem(NET, [("A", "C")], link_cost={("B", "C"): -1.0}),
+        lambda: netnum.Problem(NET, [["A", "C"]], link_cost={("B", "C"): -1.0}),
+        lambda: pairs.with_link_costs({("B", "C"): -1.0}),
+        lambda: netnum.Problem(NET, [["A", "C"]]).with_link_costs({("B", "C"): -1.0}),
+    ):
+        with pytest.raises(netnum.ProblemError, match=f"^{message}"):
+            make()

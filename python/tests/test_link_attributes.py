@@ -80,6 +80,11 @@ def test_a_simulation_routes_by_an_attribute():
     ("weight", "message"),
     [
         ("dealy", 'there is no link attribute "dealy", did you mean "delay"?; known: cost, delay, owner'),
+        (
+            "price",
+            'weight: there is no link attribute "price"; known: cost, delay, owner; weight also takes an array of one '
+            'number per link, and edges have attributes as (source, target, {"capacity": 10.0, "price": 1.0})',
+        ),
         ("owner", 'link attribute "owner" is text, expected numbers'),
         ("cost", 'link 2 (B -> C) has no "cost", expected a number >= 0'),
     ],
@@ -91,6 +96,23 @@ def test_an_attribute_that_is_no_weight_is_refused(weight, message):
     with pytest.raises(netnum.ProblemError) as caught:
         net.k_shortest_paths(["A"], ["C"], 1, weight=weight)
     assert str(caught.value) == message
+
+
+def test_a_cost_that_is_no_attribute_says_how_to_give_one():
+    net = topology.from_edges("A B 10\nB C 10")
+    expected = (
+        'link_cost: there is no link attribute "delay"; known: none; link_cost also takes an array of one number per '
+        'link, and edges have attributes as (source, target, {"capacity": 10.0, "delay": 1.0})'
+    )
+    problem = netnum.Problem(net, [("A", "C")])
+    for make in (
+        lambda: netnum.Problem(net, [("A", "C")], link_cost="delay"),
+        lambda: netnum.Problem(net, [["A", "B"]], link_cost="delay"),
+        lambda: problem.with_link_costs("delay"),
+    ):
+        with pytest.raises(netnum.ProblemError) as caught:
+            make()
+        assert str(caught.value) == expected
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,21 @@ def test_paths_are_equal_to_those_of_their_nodes_and_of_their_links(net, seed):
     assert [nodes[-1] for nodes in frame.nodes] == frame.destination.tolist()
 
 
+def test_other_coefficients_keep_flows_and_the_caps_of_demands():
+    paths, group = NET.k_shortest_paths({("a", "c"): 3.0, ("b", "d"): 0.5}, 2)
+    uses = np.linspace(0.5, 2.0, len(paths.indices))
+    other = paths.with_coefficients(uses)
+    assert other == netnum.Paths(paths.indptr, paths.indices, group, uses, [3.0, 0.5])
+    assert netnum.Problem(NET, other).flow_cap.tolist() == [3.0, 0.5]
+    assert other.with_coefficients(1.0) == paths and paths.coefficients is None
+    for wrong, message in [
+        ([1.0], f"coefficients has 1 entries, expected {len(uses)}, one per index"),
+        (0.0, "path 0 has coefficient 0 at link"),
+    ]:
+        with pytest.raises(netnum.ProblemError, match=message):
+            paths.with_coefficients(wrong)
+
+
 def test_paths_without_a_network_are_shown_by_their_links():
     paths = netnum.Paths([0, 2, 3], [4, 1, 0], group=[0, 0])
     assert paths.to_pandas().to_dict("list") == {"flow": [0, 0], "links": ["4, 1", "0"]}

@@ -429,7 +429,7 @@ def test_floors_are_marked_and_serve_no_flow_where_they_do_not_fit():
         assert rates.get_title().split("\n")[0] == f"Rates: {served} of 3 flows served"
         assert legend_of(rates) == ["floor", "rate"]
         for ax in (links, rates):
-            assert ax.get_title().endswith("infeasible: 0.5 of the floors fit") == (served == 0)
+            assert ax.get_title().endswith("infeasible: 0.5000 of every floor fits") == (served == 0)
     many = netnum.Problem([6.0] * 20, [[link] for link in range(20)], flow_floor=np.arange(20.0) / 4)
     (floor,) = [line for line in netnum.solve(many).plot()[1].get_lines() if line.get_label() == "floor"]
     assert np.nan_to_num(np.sort(floor.get_ydata())).tolist() == [*np.arange(1, 20.0) / 4, 0.0]

@@ -102,7 +102,9 @@ pub mod price {
 #[doc(hidden)]
 pub mod internal {
     pub use crate::all_paths::{check_over_all_paths, over_first_paths, solve_with_link_costs};
-    pub use crate::error::{check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below};
+    pub use crate::error::{
+        below_one, check_capacity, check_length, check_price, check_rate, did_you_mean, expected_below,
+    };
     pub use crate::link_ends::{LinkEnds, spread};
     pub use crate::max_min::MaxMinBasis;
     pub use crate::solve::price::{

@@ -11,9 +11,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
+use crate::by_name::is_a;
 use crate::certificate::Certificate;
 use crate::detach::{self, EnterRust};
-use crate::error::{ProblemError, raise, setting};
+use crate::error::{ProblemError, raise, setting, wrong_type};
 use crate::numbers;
 use crate::numbers::threads_of;
 use crate::ranks::{self, fail};
@@ -860,6 +861,9 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Given<T> {
 
 /// A number for all, or one for each of so many.
 fn column(name: &'static str, given: &Bound<'_, PyAny>, count: usize, per: &'static str) -> PyResult<Parameter> {
+    if is_a(given, "Mapping")? {
+        return Err(wrong_type(name, &format!("a number, or an array with one per {per} in their order"), given));
+    }
     let parameter = numbers::parameter(name, given)?;
     if let Parameter::PerFlow(values) = &parameter {
         check_length(name, values.len(), count, per).map_err(raise)?;

@@ -130,14 +130,15 @@ fn made<'py>(
     let (py, core) = (problem.py(), problem.get().at_first());
     let limit = time_limit.filter(|limit| !limit.is_none()).map(|limit| numbers::float("time_limit", limit));
     let limit = limit.transpose()?.map(seconds).transpose()?.flatten();
+    let naming = |error| problem.get().naming(py, error);
     let (problem, found) = match &problem.get().all_paths {
         None if limit.is_some() => {
             let what = "time_limit is of problems of pairs: over paths that are given there is nothing before the end";
             return Err(ProblemError::new_err(what));
         }
-        None => (problem.clone(), py.enter_rust(|| by(core))?),
+        None => (problem.clone(), py.enter_rust(|| by(core)).map_err(naming)?),
         Some(all) => {
-            let found = py.enter_rust(|| over_all_paths(core, all.oracle(), limit))?;
+            let found = py.enter_rust(|| over_all_paths(core, all.oracle(), limit)).map_err(naming)?;
             (Bound::new(py, problem.get().with_found(py, found.problem)?)?, found.flow)
         }
     };

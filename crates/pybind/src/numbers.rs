@@ -101,6 +101,7 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     }
     let dtype = array.dtype();
     let hint = match dtype.kind() {
+        _ if value.hasattr("columns")? => ": of a frame give a column of numbers, frame[name]",
         b'b' => ": np.flatnonzero(mask) has the places where a mask is True",
         b'O' | b'U' | b'T' if name == "coflow" => ": pandas.factorize(names)[0] numbers names, and None is for lists",
         b'O' if has_none(&array)? => match name {

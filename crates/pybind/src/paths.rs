@@ -232,6 +232,37 @@ impl Paths {
         Ok(Self::grouped(core, &group))
     }
 
+    /// These paths with other coefficients, and their flows and the caps of these.
+    ///
+    /// Parameters
+    /// ----------
+    /// coefficients : array of float, or float
+    ///     What every path uses of its links per unit of its rate, finite and > 0: one per entry of `indices`, or the
+    ///     same for all.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one finite coefficient > 0 per entry of `indices`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10")
+    /// >>> paths = net.ecmp({("A", "C"): 4.0}).with_coefficients([1.0, 1.05])
+    /// >>> paths, paths.flow_cap
+    /// (Paths(1 path, 2.0 links each, with coefficients, capped by demands), array([4.]))
+    fn with_coefficients(&self, py: Python<'_>, coefficients: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let coefficients = numbers::for_each("coefficients", coefficients, self.core.indices().len())?;
+        let (indptr, indices) = (self.core.indptr().to_vec(), self.core.indices().to_vec());
+        let core = py.enter_rust(|| Core::with_coefficients(indptr, indices, coefficients))?;
+        let (group, flow_cap, ends) = (self.group.clone(), self.flow_cap.clone(), self.ends.clone());
+        Ok(Self { group, flow_cap, ends, ..core.into() })
+    }
+
     /// The paths as a table, with the names of a network.
     ///
     /// Parameters

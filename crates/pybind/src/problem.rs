@@ -871,11 +871,13 @@ impl Problem {
                 };
                 all.check(&core)?;
                 all.begin(core).and_then(limited)
-            })?;
+            });
+            let core = core.map_err(|error| self.naming(py, error))?;
             return Ok(Self { all_paths: Some(all), ..self.with(py, core)? });
         }
         let Some(costs) = costs else { return self.with_path_costs(py, None) };
-        self.with(py, py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited))?)
+        let core = py.enter_rust(|| self.core.clone().with_link_costs(&costs).and_then(limited));
+        self.with(py, core.map_err(|error| self.naming(py, error))?)
     }
 
     /// This problem with other priorities of its flows, and all else shared.
@@ -907,7 +909,8 @@ impl Problem {
             Some(priority) => {
                 let present = || (0..self.core.flows()).map(|flow| self.core.priority(flow)).collect();
                 let priority = self.names(py)?.filled("priority", priority, Each::Flow, present)?;
-                numbers::for_each("priority", &priority, self.core.flows())?
+                let priorities = numbers::for_each("priority", &priority, self.core.flows());
+                priorities.map_err(|error| self.naming(py, no_priority(&priority, error)))?
             }
             None => vec![0.0; self.core.flows()],
         };
@@ -1186,6 +1189,35 @@ fn caps_by_name<'py>(
     names(Paths::grouped(Arc::clone(paths), group))?.filled(name, &caps, each, present)
 }
 
+/// The error for priorities of which one is a word or a truth, with its flow and what a priority is.
+fn no_priority(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let shown = |entry: &Bound<'_, PyAny>| -> PyResult<Option<String>> {
+        match entry.cast::<PyString>() {
+            Ok(word) => Ok(Some(format!("{:?}", word.to_cow()?))),
+            Err(_) if numbers::is_truth(entry)? => Ok(Some(entry.str()?.to_string())),
+            Err(_) => Ok(None),
+        }
+    };
+    let wrong = || -> PyResult<Option<String>> {
+        if let Some(shown) = shown(given)? {
+            return Ok(Some(format!("priority is {shown}")));
+        }
+        for (flow, entry) in given.try_iter()?.enumerate() {
+            if let Some(shown) = shown(&entry?)? {
+                return Ok(Some(format!("flow {flow} has priority {shown}")));
+            }
+        }
+        Ok(None)
+    };
+    match wrong() {
+        Ok(Some(what)) if error.is_instance_of::<PyTypeError>(given.py()) => {
+            let expected = "expected a number: flows of smaller priorities are served first";
+            PyTypeError::new_err(format!("{what}, {expected}"))
+        }
+        _ => error,
+    }
+}
+
 /// What to do instead where the rates of a solution are at hand.
 pub(crate) const OF_A_SOLUTION: &str =
     "the rates of a solution are those of solution.problem, which has the paths that solve found";
@@ -1255,7 +1287,7 @@ impl Problem {
         py.enter_rust(|| self.core.clone().with_flow_caps(caps)).map_err(|error| self.naming(py, error))
     }
 
-    /// The error about a flow by its number, with its ends where the network and the paths tell them.
+    /// The error about a flow or a link by its number, with its name where the network and the paths tell it.
     pub(crate) fn naming(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let Some(net) = &self.topology else { return error };
         let named = || {
@@ -1301,7 +1333,7 @@ impl Problem {
             let problem = self.core.clone().with_link_costs(&costs)?;
             Ok((0..paths).map(|path| problem.path_cost(path)).collect())
         };
-        py.enter_rust(of_paths)
+        py.enter_rust(of_paths).map_err(|error| self.naming(py, error))
     }
 
     fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {

@@ -221,6 +221,6 @@ fn solve_with<'py>(
     method: &str,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
-    let keywords = Keywords::of(keywords, &["warm_start", "callback", "progress", "trace"])?;
+    let keywords = Keywords::of("solve", keywords, &["warm_start", "callback", "progress", "trace"])?;
     solve_over(problem, method, &keywords, ranks.get().0.clone())
 }

@@ -34,5 +34,11 @@ def summary(proof: Infeasibility, problem: Problem | None) -> str:
     names = [f"flow {flow}" for flow in range(len(proof.flow_prices))] if problem is None else flow_names(problem)
     flows = [names[flow] for flow in proof.flows]
     limits = [*cut(proof, problem), *(f"the cap of path {path}" for path in proof.paths)]
-    need = "needs" if len(flows) == 1 else "need"
-    return f"Infeasibility({proof.fraction:.4f} of the floors fit: {listed(flows)} {need} more than {listed(limits)})"
+    need = f"{listed(flows)} needs" if len(flows) == 1 else f"{listed(flows)} need"
+    floors = "the floor of" if len(flows) == 1 else "the floors of"
+    return f"Infeasibility({floors} {need} more than {listed(limits)}; {part(proof)})"
+
+
+def part(proof: Infeasibility) -> str:
+    """How much of the floors fits; that is over all of them, whichever flows are in the proof."""
+    return f"{proof._fraction} of every floor fits"  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ from .._core import (
     solve_many,
 )
 from .._multicommodity_flow import MulticommodityFlow
+from .._show import proofs
 from .._show.progress import bar
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class SolvedCases(Cases):
         self._method, self._settings = method, settings
         self.before = solve(problem, method, warm_start=warm_start, **settings)
         if self.before.status == "infeasible":
-            part = self.before.infeasibility.fraction  # type: ignore[union-attr]
-            what = f"the floors do not fit in the network as it is, a part of {part:.4g} of them does"
+            part = proofs.part(self.before.infeasibility)  # type: ignore[arg-type]
+            what = f"the floors do not fit in the network as it is, {part}"
             raise NumError(f"{what}: netnum.solve(problem).infeasibility says why")
         if not has_answer(self.before):
             what = "the time was up before there was an answer to the network as it is"

@@ -147,7 +147,7 @@ pub enum Error {
         capacity: f64,
     },
     /// Floors that do not fit, where there is no solution to say so.
-    #[error("the floors do not fit: {fraction:.4} of each does; solve(problem) has the proof")]
+    #[error("the floors do not fit: {} of each does; solve(problem) has the proof", below_one(*fraction))]
     FloorsDoNotFit {
         /// The largest part of all floors that fits at once.
         fraction: f64,
@@ -171,7 +171,7 @@ pub enum Error {
         value: f64,
     },
     /// A linear utility of weight 0 of a flow that need not have any rate.
-    #[error("flow {flow} has weight 0, expected a number > 0, or a floor or a cap of the flow")]
+    #[error("flow {flow} has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it")]
     Worthless {
         /// Index of the flow.
         flow: usize,
@@ -470,6 +470,14 @@ fn no_room(floors: f64, capacity: f64) -> String {
     match capacity > 0.0 {
         true => format!("floors there would use {floors}, expected at most {capacity}"),
         false => "it has failed".into(),
+    }
+}
+
+/// A fraction below 1 to four decimals, or as far below 1 as it is: `0.9091`, `1 - 3.2e-7`.
+pub fn below_one(fraction: f64) -> String {
+    match 1.0 - fraction {
+        rest if rest < 5e-5 => format!("1 - {rest:.1e}"),
+        _ => format!("{fraction:.4}"),
     }
 }
 

@@ -25,7 +25,8 @@ use crate::tolerances::{ROUNDING, no_room};
 /// ```
 ///
 /// over the flows that are named, their floors m, open paths p and the caps r of these, if any. Rates that keep the
-/// floors would pay the left side at least, and the links and caps are worth no more than the right side.
+/// floors would pay the left side at least, and the links and caps are worth no more than the right side. Those that
+/// limit `fraction`, which is over all floors, may be others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Infeasibility {
@@ -41,7 +42,7 @@ pub struct Infeasibility {
     pub flow_prices: Vec<f64>,
     /// Price (v − q)₊ of the cap of every path; 0 without a cap, and of flows that are not named.
     pub cap_prices: Vec<f64>,
-    /// The largest part of all floors that fits at once.
+    /// The largest part of all floors that fits at once, those of flows that are not named too.
     pub fraction: f64,
     /// Rate of every path; they carry that part of every floor.
     pub rates: Vec<f64>,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, Status};
 use crate::certificate::Certificate;
+use crate::error::below_one;
 use crate::max_min::Cut;
 use crate::non_finite;
 use crate::presolve::Infeasibility;
@@ -152,7 +153,7 @@ impl fmt::Display for Solution {
         };
         write!(f, "Solution({}, {flows}{place}, {links}, ", self.status)?;
         if let Some(infeasibility) = &self.infeasibility {
-            return write!(f, "{:.4} of the floors fit)", infeasibility.fraction);
+            return write!(f, "{} of every floor fits)", below_one(infeasibility.fraction));
         }
         if !self.failed_flows.is_empty() {
             write!(f, "{} failed{there}, ", counted(self.failed_flows.len(), "flow"))?;

@@ -51,7 +51,7 @@ fn a_cost_that_is_none_is_refused_by_its_path_or_link() {
 #[test]
 fn a_flow_that_is_worth_nothing_needs_a_floor_or_a_cap() {
     let worthless = Problem::new(vec![1.0], Paths::from_lists([[0]]), Linear::new(0.0).unwrap()).unwrap();
-    let expected = "flow 0 has weight 0, expected a number > 0, or a floor or a cap of the flow";
+    let expected = "flow 0 has weight 0, expected a number > 0, or a floor (flow_floor) or a demand (flow_cap) of it";
     assert_eq!(worthless.check_limits().unwrap_err().to_string(), expected);
     assert_eq!(certify(&worthless, &[0.0], &[0.0]).unwrap_err().to_string(), expected);
     worthless.clone().with_flow_floors(vec![0.5]).unwrap().check_limits().unwrap();

@@ -1,5 +1,6 @@
 //! `Infeasibility`.
 
+use netnum_core::internal::below_one;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -18,7 +19,8 @@ use crate::problem::Problem;
 ///     Σ_f v_f m_f > Σ_l c_l p_l + Σ_p r_p (v_f − q_p)₊        q_p = Σ_l a_lp p_l
 ///
 /// Rates that keep the floors would pay the left side at least, and the links and caps are worth no more than the right
-/// side. Without any one of the flows it no longer holds at these prices.
+/// side. Without any one of the flows it no longer holds at these prices. They need not be those that limit `fraction`,
+/// which is over all floors.
 ///
 /// Examples
 /// --------
@@ -27,7 +29,7 @@ use crate::problem::Problem;
 /// >>> problem = netnum.Problem(net, net.k_shortest_paths(pairs, 2), flow_floor=[9.0, 2.0])
 /// >>> proof = netnum.solve(problem).infeasibility
 /// >>> proof
-/// Infeasibility(0.9091 of the floors fit: A to C and B to C need more than B -> C and A -> C)
+/// Infeasibility(the floors of A to C and B to C need more than B -> C and A -> C; 0.9091 of every floor fits)
 /// >>> proof.cut, proof.flows
 /// (('B -> C', 'A -> C'), array([0, 1]))
 /// >>> proof.to_pandas("flows").round(3)
@@ -95,10 +97,16 @@ impl Infeasibility {
         numbers::read_only(py, self.core.cap_prices.clone())
     }
 
-    /// The largest part of all floors that fits at once: float below 1.
+    /// The largest part of all floors that fits at once, those of flows that are not in the proof too: float below 1.
     #[getter]
     fn fraction(&self) -> f64 {
         self.core.fraction
+    }
+
+    /// The same as it is shown.
+    #[getter]
+    fn _fraction(&self) -> String {
+        below_one(self.core.fraction)
     }
 
     /// The names of the links in it, as in `Topology.link_names`: tuple of str, ``link 3`` without a network or without

@@ -35,7 +35,7 @@ impl<'py> Keywords<'py> {
     /// Reads `tol`, `stop`, `max_iterations`, `time_limit` and `threads`, and those of `warm_start`, `callback`,
     /// `progress`, `trace`, `tie_cost`, `few_paths` and `max_paths` that the function `takes`. Any other is an option
     /// of the method.
-    pub(crate) fn of(given: Option<&Bound<'py, PyDict>>, takes: &[&str]) -> PyResult<Self> {
+    pub(crate) fn of(function: &str, given: Option<&Bound<'py, PyDict>>, takes: &[&str]) -> PyResult<Self> {
         let mut this = Self::default();
         for (name, value) in given.into_iter().flatten() {
             let name = name.cast::<PyString>()?.to_string();
@@ -62,7 +62,7 @@ impl<'py> Keywords<'py> {
                 Some("max_paths") => this.max_paths = Some(count("max_paths", &value, 1)?),
                 Some("tie_cost") => this.tie_cost = Some(value).filter(|value| !value.is_none()),
                 Some("warm_start") => this.warm_start = Some(value).filter(|value| !value.is_none()),
-                _ => _ = this.options.insert(name.clone(), option("solve", &name, &value)?),
+                _ => _ = this.options.insert(name.clone(), option(function, &name, &value)?),
             }
         }
         Ok(this)
@@ -80,7 +80,7 @@ impl<'py> Keywords<'py> {
                 return Err(hints::unexpected(py, "Solver.solve", &name)?);
             }
         }
-        Self::of(given, &["callback", "progress", "trace"])
+        Self::of("Solver.solve", given, &["callback", "progress", "trace"])
     }
 
     /// The `Ask` of these keywords, over ranks if there are any.

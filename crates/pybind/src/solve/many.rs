@@ -226,7 +226,7 @@ struct How<'a, 'py> {
 
 impl<'a, 'py> How<'a, 'py> {
     fn of(method: &'a str, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let mut keywords = Keywords::of(keywords, &["warm_start", "progress"])?;
+        let mut keywords = Keywords::of("solve_many", keywords, &["warm_start", "progress"])?;
         // What to start from is a list of its own.
         let start = keywords.warm_start.take();
         let ask = keywords.ask(method, Ranks::alone())?;

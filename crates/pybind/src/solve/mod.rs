@@ -139,7 +139,7 @@ pub(crate) fn solve<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Solution> {
     let takes = ["warm_start", "callback", "progress", "trace", "tie_cost", "few_paths", "max_paths"];
-    let keywords = Keywords::of(keywords, &takes)?;
+    let keywords = Keywords::of("solve", keywords, &takes)?;
     solve_over(problem, method, &keywords, netnum_core::Ranks::alone())
 }
 

@@ -123,7 +123,7 @@ impl Solver {
                 return Err(hints::unexpected(py, "Solver", name)?);
             }
         }
-        let ask = Keywords::of(keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
+        let ask = Keywords::of("Solver", keywords, &["warm_start"])?.ask(method, netnum_core::Ranks::alone())?;
         let (engine, method) = match &problem.get().all_paths {
             Some(all) => {
                 all.check_ask(problem.get().at_first(), &ask).map_err(raise)?;

@@ -1,6 +1,6 @@
 //! Attributes of links as Python gives and gets them: a dict of arrays and lists.
 
-use netnum_core::internal::check_length;
+use netnum_core::internal::{check_length, did_you_mean};
 use netnum_core::{LinkAttribute, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyString};
 
 use super::Topology;
 use crate::by_name::{Each, Names, is_a};
-use crate::error::{raise, wrong_type};
+use crate::error::{ProblemError, raise, wrong_type};
 use crate::numbers;
 
 /// A network with these attributes of its links.
@@ -60,6 +60,20 @@ pub(super) fn shared_links(shared: &Bound<'_, PyAny>, links: usize) -> PyResult<
     Ok((0..).zip(all).filter_map(|(link, is_shared)| is_shared.then_some(link)).collect())
 }
 
+/// What to give where links have no attribute of that name, and none that is near.
+fn instead_of(core: &Core, what: &str, name: &str) -> Option<String> {
+    let known: Vec<&str> = core.attributes().keys().map(String::as_str).collect();
+    if known.contains(&name) {
+        return None;
+    }
+    if ["capacity", "capacities"].contains(&name) {
+        return Some(format!("capacities are {what}=net.capacities"));
+    }
+    let edge = format!("(source, target, {{\"capacity\": 10.0, {name:?}: 1.0}})");
+    let instead = format!("{what} also takes an array of one number per link, and edges have attributes as {edge}");
+    did_you_mean(name, &known).is_empty().then_some(instead)
+}
+
 impl Topology {
     /// The attributes of the links by name.
     pub(super) fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -83,7 +97,11 @@ impl Topology {
     ) -> PyResult<Vec<f64>> {
         let core = &net.get().core;
         if let Ok(name) = value.cast::<PyString>() {
-            return core.weight(name.to_str()?).map(<[f64]>::to_vec).map_err(raise);
+            let name = name.to_str()?;
+            return core.weight(name).map(<[f64]>::to_vec).map_err(|error| match instead_of(core, what, name) {
+                Some(instead) => ProblemError::new_err(format!("{what}: {error}; {instead}")),
+                None => raise(error),
+            });
         }
         let names = Names { net: Some(net.clone()), paths: None };
         let value = names.filled(what, value, Each::Link, || vec![others; core.links().len()])?;

@@ -156,7 +156,13 @@ impl Topology {
         let mut pacer = Pacer::new(lists.py());
         let visits = |(pair, list): (usize, PyResult<Bound<'_, PyAny>>)| {
             pacer.did(1)?;
-            self.nodes_of(&format!("{what}[{pair}]"), &list?)
+            let (what, list) = (format!("{what}[{pair}]"), list?);
+            if list.is_instance_of::<PyString>() {
+                self.node_of(&what, &list)?;
+                let name = list.repr()?;
+                return Err(PyTypeError::new_err(format!("{what} is a node, expected a list of them, [{name}]")));
+            }
+            self.nodes_of(&what, &list)
         };
         listed(what, "a sequence of nodes per pair", lists)?.enumerate().map(visits).collect()
     }

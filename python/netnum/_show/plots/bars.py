@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._core import NumError, Problem, Report, Sensitivity, Solution, Topology
 from ..._messages import counted
-from .. import frames, style
+from .. import frames, proofs, style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -83,7 +83,7 @@ def coflows(report: Report, ax: Axes | None, most: int) -> Axes:
 def _unproven(solution: Solution) -> str:
     """A line of a title; none for a solution that is optimal."""
     if solution.infeasibility is not None:
-        return f"\ninfeasible: {solution.infeasibility.fraction:.4g} of the floors fit"
+        return f"\ninfeasible: {proofs.part(solution.infeasibility)}"
     return "" if solution.is_optimal else f"\nnot optimal: {solution.status}, gap {solution.gap:.2g}"
 
 
