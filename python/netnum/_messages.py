@@ -19,16 +19,6 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else ""
 
 
-class Derivatives(dict[str, Any]):
-    """What `Sensitivity.vjp` returns: derivatives by parameter, whose error for another name says which there are."""
-
-    def __missing__(self, name: object) -> Any:
-        message = f"no derivative in {name!r}; known: {', '.join(self)}"
-        if name == "link_cost":
-            message += ": that in the cost of a link is the sum of `path_cost` over its paths, times their coefficients"
-        raise KeyError(message)
-
-
 def optional(module: str, need: str, extra: str) -> Any:
     """A module that netnum can do without, or an error that says the need and the command that installs it."""
     try:

@@ -24,20 +24,6 @@ def flow_rates(problem):
     return solution.flow_rates
 
 
-def test_a_derivative_that_is_not_there_comes_with_those_that_are():
-    found = at_optimum(parking_lot()).vjp(objective=1.0)
-    known = "capacities, path_cost, coefficients, weight, alpha"
-    with pytest.raises(KeyError) as caught:
-        found["flow_cap"]
-    assert caught.value.args == (f"no derivative in 'flow_cap'; known: {known}",)
-    with pytest.raises(KeyError) as caught:
-        found["link_cost"]
-    of_links = "that in the cost of a link is the sum of `path_cost` over its paths, times their coefficients"
-    assert caught.value.args == (f"no derivative in 'link_cost'; known: {known}: {of_links}",)
-    assert found.get("flow_cap") is None and "flow_cap" not in found
-    assert pickle.loads(pickle.dumps(found)).keys() == found.keys()
-
-
 def test_one_link_is_shared_by_weight():
     weights, capacity = np.array([1.0, 2.0, 5.0]), 4.0
     sensitivity = at_optimum(netnum.Problem([capacity], [[0]] * 3, netnum.AlphaFair(1.7, weight=weights)))

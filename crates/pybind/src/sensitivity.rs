@@ -343,7 +343,7 @@ impl Sensitivity {
         prices: Option<&Bound<'py, PyAny>>,
         objective: Option<&Bound<'py, PyAny>>,
         at_kink: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyDict>> {
         let [flows, paths, links] = self.size();
         let at_kink = match at_kink {
             "refuse" => AtKink::Refuse,
@@ -385,7 +385,7 @@ impl Sensitivity {
         if problem.has_flow_floors() {
             out.set_item("flow_floor", rows.stacked(py, found.iter().map(|one| &one.flow_floors), flows)?)?;
         }
-        py.import("netnum._messages")?.call_method1("Derivatives", (out,))
+        Ok(out)
     }
 
     /// The derivative of every flow's rate in every capacity: array of float, shape (flows, links).
