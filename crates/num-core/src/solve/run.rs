@@ -286,11 +286,17 @@ impl Solver {
         Ok(is_proven.then_some(filled))
     }
 
-    /// A better answer than the best one: that without what rounding has left, where single rates are missing, or the
-    /// last one of the method with another split, where floors fill links.
+    /// A better answer than the best one: that without prices, where no flow wants more than its floor, that without
+    /// what rounding has left, where single rates are missing, or the last one of the method with another split, where
+    /// floors fill links.
     fn better<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
         let mut better = match goal.lacks_rates(best.gap) {
             true => self.without_rounding(presolved, goal, best)?,
+            // Prices that are rounding of no scale cost what links leave idle, whatever is paid.
+            false if self.problem.has_flow_floors() && self.problem.curvature() != Curvature::MaxMin => {
+                let free = self.certified(presolved, goal, &best.point.rates, &vec![0.0; best.point.prices.len()])?;
+                Some(free).filter(|free| free.rank < best.rank)
+            }
             false => None,
         };
         // Prices prove nothing of max-min rates.

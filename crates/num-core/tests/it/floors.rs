@@ -1,10 +1,11 @@
 //! Floors: least rates that are guaranteed to flows.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use netnum_core::{
-    AlphaFair, Ask, BandwidthFunction, KShortest, Linear, Paths, Problem, Status, Topology, Utilities, certify,
-    concurrent_flow, solve,
+    AlphaFair, Ask, BandwidthFunction, KShortest, Linear, Paths, Problem, Status, Topology, Utilities, Utility,
+    certify, concurrent_flow, solve,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -348,4 +349,17 @@ fn floors_that_leave_little_of_links_are_kept_at_the_optimum() {
             assert!(rates.iter().all(|rate| *rate >= part * most * (1.0 - 1e-9)), "{seed}, {part}: {rates:?}");
         }
     }
+}
+
+/// Curves end below the floors: any rates that keep these are as good, and no price is due for what links leave idle.
+#[test]
+fn flows_that_want_less_than_their_floors_pay_nothing() {
+    let curve = BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 0.02, 0.03], 2.0, 0.0).unwrap();
+    let utility: Vec<Arc<dyn Utility>> = (0..3).map(|_| Arc::new(curve.clone()) as Arc<dyn Utility>).collect();
+    let paths = Paths::from_lists([[0], [1], [0], [1], [0]]);
+    let problem = Problem::grouped(vec![1.0, 1.0], paths, vec![0, 0, 1, 1, 2], utility).unwrap();
+    let problem = problem.with_flow_floors(vec![0.6, 0.7, 0.6995]).unwrap();
+    let found = solve(&problem, &Ask::default()).unwrap();
+    assert!(found.status == Status::Optimal && found.iterations < 100, "{found}");
+    assert_eq!(found.prices, [0.0; 2]);
 }
