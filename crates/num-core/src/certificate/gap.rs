@@ -52,7 +52,8 @@
 //! S is Σ R_f of the flows that are held by floors. The least cost may be 0: where the best responses cost nothing,
 //! costs count as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where
 //! that is 0 as well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is
-//! relative to what they pay and all other R_f.
+//! relative to what they pay and all other R_f. What they lack at most by the part 16 ε of what they pay is rounding of
+//! their rates, which may be much to a flow that pays 10¹⁰ times less: it does not count.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -61,7 +62,7 @@ use std::ops::Range;
 
 use super::best_response::BestResponse;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
-use super::tolerances::NONE;
+use super::tolerances::{NONE, NOTHING};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -399,6 +400,7 @@ impl Free {
             [bound_limited.iter().filter(|limited| limited.is_at_floor).map(|limited| limited.missing).sum::<f64>()];
         ranks.sum(&mut missing_at_floors)?;
         let ([missing_at_floors], value) = (missing_at_floors, self.floors.revenue + self.floors.costs);
+        let missing_at_floors = if missing_at_floors > NOTHING * self.floors.paid { missing_at_floors } else { 0.0 };
         let of_floors = match value > scale {
             true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],
             false => [missing_at_floors, 0.0],

@@ -23,7 +23,7 @@
 use std::time::Instant;
 
 use super::class_cuts::{Cut, Cuts};
-use super::{Ask, Observer, Solution, Status, Stop, solve_on, starved};
+use super::{Ask, Observer, Solution, Status, Stop, solve_at_once, starved};
 use crate::certify;
 use crate::error::Result;
 use crate::interrupt::Pacer;
@@ -84,7 +84,7 @@ struct Closed {
 /// judge says so.
 ///
 /// # Errors
-/// Those of [`solve_on`], and [`Error::Stopped`](crate::Error::Stopped).
+/// Those of [`solve_at_once`], and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn class<T>(
     stage: &Problem,
     is_in: impl Fn(usize) -> bool,
@@ -157,7 +157,7 @@ fn rounds<T>(
         if is_coarse {
             settings.stop = Stop::Gap;
         }
-        let (found, _) = solve_on(&master, &ask.cold().with_settings(settings), observer, None)?;
+        let (found, _) = solve_at_once(&master, &ask.cold().with_settings(settings), observer, None)?;
         iterations += found.iterations;
         // What is not optimal has cuts, too.
         if ![Status::Optimal, Status::Stalled, Status::MaxIterations].contains(&found.status) {

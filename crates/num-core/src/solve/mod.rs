@@ -97,6 +97,16 @@ pub fn solve_on(
     if stages::are_needed(problem, ask) {
         return stages::solve(problem, ask, observer).map(|solution| (solution, None));
     }
+    stages::beside_floors(problem, ask, observer, last)
+}
+
+/// Solves a problem by the method alone, without stages.
+fn solve_at_once(
+    problem: &Problem,
+    ask: &Ask,
+    observer: &mut dyn Observer,
+    last: Option<Solver>,
+) -> Result<(Solution, Option<Solver>)> {
     let ranks = ask.workers.ranks();
     ranks.call(Call::Solve, || {
         let (began, settings) = (Instant::now(), &ask.settings);

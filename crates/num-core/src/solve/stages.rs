@@ -16,7 +16,10 @@ use std::time::Instant;
 use super::ask::Start;
 use super::cuts::{Allowed, Found};
 use super::goal::Goal;
-use super::{Ask, Cadence, Observer, PriorityClass, Progress, Solution, Solver, Status, cuts, solve_on, starved};
+use super::{
+    Ask, Cadence, Observer, PriorityClass, Progress, Settings, Solution, Solver, Status, cuts, solve_at_once, solve_on,
+    starved,
+};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::problem::Problem;
@@ -32,6 +35,8 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 /// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
 const OF_TIME: f64 = 0.6;
+/// Iterations of a problem whose flows have floors and several paths, before it is tried by cuts.
+const BESIDE_FLOORS: usize = 500;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -65,7 +70,7 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
             return unsupported("tie_cost=", "a problem with costs", "its costs choose among splits");
         }
     }
-    let mut stages = Stages { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false };
+    let mut stages = Stages::new(problem, ask, observer, began);
     let mut classes = Vec::new();
     let priorities = problem.distinct_priorities();
     for &priority in &priorities {
@@ -96,6 +101,63 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
     Ok(solution)
 }
 
+/// Solves a problem in one stage. Where it has no answer after some iterations, and floors are what holds it up, by cuts:
+/// flows that pay more than U' at their floors keep these, and the others are a class beside them.
+///
+/// # Errors
+/// Those of [`solve_on`].
+pub(super) fn beside_floors(
+    problem: &Problem,
+    ask: &Ask,
+    observer: &mut dyn Observer,
+    last: Option<Solver>,
+) -> Result<(Solution, Option<Solver>)> {
+    let began = Instant::now();
+    let has_floors = problem.has_flow_floors() && !problem.is_single_path() && ask.method() == "auto";
+    if !has_floors || problem.curvature() == Curvature::MaxMin || !ask.workers.ranks().are_alone() {
+        return solve_at_once(problem, ask, observer, last);
+    }
+    let Settings { max_iterations, time_limit, .. } = ask.settings;
+    let mut settings = ask.settings.clone();
+    settings.max_iterations = max_iterations.min(BESIDE_FLOORS);
+    let (before, solver) = solve_at_once(problem, &ask.clone().with_settings(settings), observer, last)?;
+    let may_go_on = before.status == Status::MaxIterations && before.iterations < max_iterations;
+    if before.status != Status::Stalled && !may_go_on {
+        return Ok((before, solver));
+    }
+    let mut found = Stages::new(problem, ask, observer, began).with_floors_kept(before)?;
+    if found.status == Status::MaxIterations
+        && let Some(mut solver) = solver
+    {
+        let mut settings = ask.settings.clone();
+        settings.max_iterations -= found.iterations;
+        settings.time_limit = time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+        let again = solver.run(&settings, observer)?;
+        let (iterations, trace) = (found.iterations + again.iterations, [found.trace, again.trace.clone()].concat());
+        found = Solution { iterations, trace, ..again };
+        return Ok((Solution { seconds: began.elapsed().as_secs_f64(), ..found }, Some(solver)));
+    }
+    Ok((Solution { seconds: began.elapsed().as_secs_f64(), ..found }, solver))
+}
+
+/// Of every flow whether all of its paths cost more than U' at its floor.
+fn held_by_floors(problem: &Problem, prices: &[f64]) -> Vec<bool> {
+    let mut held: Vec<bool> = (0..problem.flows()).map(|flow| problem.flow_floor(flow) > 0.0).collect();
+    for (path, &flow) in problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path)) {
+        let (flow, price) = (flow as usize, problem.paths().row(path).sum(prices) + problem.path_cost(path));
+        let (utility, place) = problem.utility(flow);
+        held[flow] &= price > utility.marginal(place, problem.flow_floor(flow));
+    }
+    held
+}
+
+/// The stage of a class with the rates that are found for it and for the others.
+fn of_class(problem: &Problem, is_in: impl Fn(usize) -> bool, found: &Found) -> Result<Option<Problem>> {
+    let flow_rates = problem.flow_rates(&found.rates)?;
+    let stage = problem.stage(is_in, |flow| flow_rates[flow], found.rates.clone())?;
+    stage.with_paths_closed(&found.starved).map(Some)
+}
+
 struct Stages<'a> {
     problem: &'a Problem,
     ask: &'a Ask,
@@ -109,7 +171,30 @@ struct Stages<'a> {
     is_over: bool,
 }
 
-impl Stages<'_> {
+impl<'a> Stages<'a> {
+    fn new(problem: &'a Problem, ask: &'a Ask, observer: &'a mut dyn Observer, began: Instant) -> Self {
+        Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
+    }
+
+    /// The answer by cuts where flows that pay more than U' at their floors keep these; without one that before.
+    fn with_floors_kept(&mut self, before: Solution) -> Result<Solution> {
+        let (problem, held) = (self.problem, held_by_floors(self.problem, &before.prices));
+        let failed = before.failed_flows.clone();
+        let is_in = |flow: usize| !held[flow] && failed.binary_search(&(flow as u32)).is_err();
+        if !held.contains(&true) || !(0..problem.flows()).any(is_in) {
+            return Ok(before);
+        }
+        let rates = |flow: usize| if held[flow] { problem.flow_floor(flow) } else { 0.0 };
+        let stage = problem.stage(is_in, rates, before.rates.clone())?;
+        let whole = |found: &Found| {
+            let still_held = held_by_floors(problem, &found.prices);
+            let are_held = held.iter().zip(still_held).all(|(before, now)| now || !before);
+            // Who is starved beside floors is known before the first iteration.
+            Ok((are_held && found.starved.is_empty()).then(|| problem.clone()))
+        };
+        self.by_cuts(&stage, is_in, whole, before, (&mut Vec::new(), 1.0))
+    }
+
     /// Solves for the flows of a class, and adds what was found; none where an earlier stage has ended the solve.
     fn solve(&mut self, is_in: impl Fn(usize) -> bool, is_before: impl Fn(usize) -> bool) -> Result<Option<Solution>> {
         let problem = self.problem;
@@ -182,7 +267,8 @@ impl Stages<'_> {
             return Ok(Some(before));
         }
         let (of_time, mut known) = (if may_go_on { OF_TIME } else { 1.0 }, self.prices.clone());
-        let mut found = self.by_cuts(self.problem, stage, &is_in, before, (&mut known, of_time))?;
+        let mut found =
+            self.by_cuts(stage, &is_in, |found| of_class(self.problem, &is_in, found), before, (&mut known, of_time))?;
         if may_go_on && !self.is_over && found.status != Status::Optimal {
             let had_little_time = found.status == Status::TimeLimit;
             let left = self.ask.settings.max_iterations - found.iterations;
@@ -192,7 +278,13 @@ impl Stages<'_> {
             let is_better = rank(&again) < rank(&found);
             found = self.after(found, again, is_better);
             if had_little_time && found.status == Status::Stalled {
-                found = self.by_cuts(self.problem, stage, &is_in, found, (&mut known, 1.0))?;
+                found = self.by_cuts(
+                    stage,
+                    &is_in,
+                    |found| of_class(self.problem, &is_in, found),
+                    found,
+                    (&mut known, 1.0),
+                )?;
             }
         }
         self.is_over |= found.status == Status::TimeLimit;
@@ -213,14 +305,14 @@ impl Stages<'_> {
         Solution { status, iterations, trace, ..better }
     }
 
-    /// A stage of a problem that has no answer beside rates that are kept, by cuts where these find it in a part of the
-    /// time that is left, given prices that are cuts, to which those found are added. Where they end with that time, so
-    /// does the status say.
+    /// A stage that has no answer beside rates that are kept, by cuts where these find it in a part of the time that is
+    /// left, given prices that are cuts, to which those found are added. What is found is judged as an answer of a whole
+    /// problem, if there is one. Where cuts end with the time, so does the status say.
     fn by_cuts(
         &mut self,
-        problem: &Problem,
         stage: &Problem,
         is_in: impl Fn(usize) -> bool,
+        whole: impl Fn(&Found) -> Result<Option<Problem>>,
         before: Solution,
         (known, of_time): (&mut Vec<Vec<f64>>, f64),
     ) -> Result<Solution> {
@@ -232,10 +324,8 @@ impl Stages<'_> {
             for (part, preferred) in ALLOWED {
                 let allowed = Allowed { least: part * starved::least(&ask), preferred };
                 let judge = |found: Found| {
-                    let flow_rates = problem.flow_rates(&found.rates)?;
-                    let stage = problem.stage(&is_in, |flow| flow_rates[flow], found.rates.clone())?;
-                    let stage = stage.with_paths_closed(&found.starved)?;
-                    let by_cuts = Solver::new(&stage, &ask.cold())?.at(&found, &ask.settings)?;
+                    let Some(whole) = whole(&found)? else { return Ok(None) };
+                    let by_cuts = Solver::new(&whole, &ask.cold())?.at(&found, &ask.settings)?;
                     Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
                 };
                 let rates = (&mut *known, &before.rates[..]);
@@ -274,7 +364,8 @@ impl Stages<'_> {
         let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
         if let Some(mut found) = self.run(&stage, usize::MAX)? {
             if found.status == Status::Stalled {
-                found = self.by_cuts(&problem, &stage, |_| false, found, (&mut self.prices.clone(), 1.0))?;
+                let whole = |found: &Found| of_class(&problem, |_| false, found);
+                found = self.by_cuts(&stage, |_| false, whole, found, (&mut self.prices.clone(), 1.0))?;
             }
             self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
         }
@@ -292,7 +383,10 @@ impl Stages<'_> {
             // Prices of another stage are no start.
             ask.start = Start::Cold;
         }
-        let (found, _) = solve_on(stage, &ask, self.observer, None)?;
+        let (found, _) = match self.last {
+            None => solve_on(stage, &ask, self.observer, None)?,
+            Some(_) => solve_at_once(stage, &ask, self.observer, None)?,
+        };
         let solution = match &self.last {
             Some(last) => at_least(found, last),
             None => found,
@@ -403,8 +497,16 @@ mod tests {
         let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 1], AlphaFair::proportional()).unwrap();
         let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.75, 0.75, 0.0, 0.0]).unwrap();
         let (began, problem, before) = (Instant::now(), &problem, solve(&stage, &Ask::default()).unwrap());
-        let mut stages = Stages { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false };
-        let found = stages.by_cuts(problem, &stage, |flow| flow == 1, before, (&mut vec![], 1.0)).unwrap();
+        let mut stages = Stages::new(problem, ask, observer, began);
+        let found = stages
+            .by_cuts(
+                &stage,
+                |flow| flow == 1,
+                |found| of_class(problem, |flow| flow == 1, found),
+                before,
+                (&mut vec![], 1.0),
+            )
+            .unwrap();
         (found.status, stages.is_over)
     }
 
