@@ -17,8 +17,7 @@ use super::ask::Start;
 use super::cuts::{Allowed, Found};
 use super::goal::Goal;
 use super::{
-    Ask, Cadence, Observer, PriorityClass, Progress, Settings, Solution, Solver, Status, cuts, solve_at_once, solve_on,
-    starved,
+    Ask, Cadence, Observer, PriorityClass, Progress, Solution, Solver, Status, cuts, solve_at_once, solve_on, starved,
 };
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
@@ -36,7 +35,7 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 const BEFORE_CUTS: usize = 40;
 const OF_TIME: f64 = 0.6;
 /// Iterations of a problem whose flows have floors and several paths, before it is tried by cuts.
-const BESIDE_FLOORS: usize = 500;
+const BESIDE_FLOORS: usize = 150;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -117,25 +116,26 @@ pub(super) fn beside_floors(
     if !has_floors || problem.curvature() == Curvature::MaxMin || !ask.workers.ranks().are_alone() {
         return solve_at_once(problem, ask, observer, last);
     }
-    let Settings { max_iterations, time_limit, .. } = ask.settings;
     let mut settings = ask.settings.clone();
-    settings.max_iterations = max_iterations.min(BESIDE_FLOORS);
-    let (before, solver) = solve_at_once(problem, &ask.clone().with_settings(settings), observer, last)?;
-    let may_go_on = before.status == Status::MaxIterations && before.iterations < max_iterations;
-    if before.status != Status::Stalled && !may_go_on {
-        return Ok((before, solver));
+    settings.max_iterations = settings.max_iterations.min(BESIDE_FLOORS);
+    let (mut found, mut solver) = solve_at_once(problem, &ask.clone().with_settings(settings), observer, last)?;
+    let most = ask.settings.max_iterations;
+    if found.status == Status::Stalled || found.status == Status::MaxIterations && found.iterations < most {
+        found = Stages::new(problem, ask, observer, began).with_floors_kept(found)?;
     }
-    let mut found = Stages::new(problem, ask, observer, began).with_floors_kept(before)?;
     if found.status == Status::MaxIterations
-        && let Some(mut solver) = solver
+        && found.iterations < most
+        && let Some(solver) = &mut solver
     {
         let mut settings = ask.settings.clone();
-        settings.max_iterations -= found.iterations;
-        settings.time_limit = time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
-        let again = solver.run(&settings, observer)?;
-        let (iterations, trace) = (found.iterations + again.iterations, [found.trace, again.trace.clone()].concat());
-        found = Solution { iterations, trace, ..again };
-        return Ok((Solution { seconds: began.elapsed().as_secs_f64(), ..found }, Some(solver)));
+        settings.max_iterations = most - found.iterations;
+        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+        let mut again = solver.run(&settings, observer)?;
+        (again.iterations, again.trace) = (found.iterations + again.iterations, [found.trace, again.trace].concat());
+        found = match again.status {
+            Status::Stalled => Stages::new(problem, ask, observer, began).with_floors_kept(again)?,
+            _ => again,
+        };
     }
     Ok((Solution { seconds: began.elapsed().as_secs_f64(), ..found }, solver))
 }

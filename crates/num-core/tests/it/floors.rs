@@ -363,3 +363,26 @@ fn flows_that_want_less_than_their_floors_pay_nothing() {
     assert!(found.status == Status::Optimal && found.iterations < 100, "{found}");
     assert_eq!(found.prices, [0.0; 2]);
 }
+
+/// A floor over three links leaves δ of them to flows of one link each, and to one of two: y ∝ w, in all δ.
+#[test]
+fn floors_that_nearly_fill_links_leave_the_rest_in_its_best_parts() {
+    let weights = [1.0f64, 1.0, 16.0, 81.0, 1.0];
+    for (alpha, left) in [1.0, 2.0, 4.0].into_iter().flat_map(|alpha| [(alpha, 1e-4), (alpha, 1e-6)]) {
+        let paths = Paths::from_lists([[0], [1], [2], [0], [1], [2], [0], [1]]);
+        let utility = AlphaFair::new(alpha, weights.to_vec()).unwrap();
+        let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 0, 1, 2, 3, 4, 4], utility).unwrap();
+        let problem = problem.with_flow_floors(vec![3.0 - left, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        let found = solve(&problem, &Ask::default()).unwrap();
+        assert_eq!(found.status, Status::Optimal, "alpha {alpha}, {left} left: {found}");
+        let all: f64 = weights[1..].iter().sum();
+        // What is left is a difference of capacities and floors, right to their rounding.
+        for (flow, weight) in weights.iter().enumerate().skip(1) {
+            let (rate, right) = (found.flow_rates[flow], left * weight / all);
+            assert!(
+                (rate - right).abs() <= 1e-3 * right,
+                "alpha {alpha}, {left} left, flow {flow}: {rate} for {right}"
+            );
+        }
+    }
+}
