@@ -23,7 +23,8 @@ pub(crate) struct Certificate {
     /// rounding). For max-min problems the largest distance of a flow from having a bottleneck, relative to its
     /// rate.
     relative_gap: f64,
-    /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
+    /// How far the rates were over a capacity or a cap, or below a floor, at most, before they were made feasible,
+    /// relative to it; 0 if nowhere.
     overload: f64,
     /// Largest violation of the optimality conditions, relative to each flow's rate: at a residual r the rates are
     /// the optimum of a problem in which every flow's best response is changed by at most r, and every priced link's

@@ -39,8 +39,8 @@ pub struct Certificate {
     /// which have no utility to lose, the largest distance of a flow from having a bottleneck, relative to its rate.
     #[serde(with = "non_finite::infinity")]
     pub relative_gap: f64,
-    /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0
-    /// if they did not, ∞ if something went over a failed link.
+    /// By how much the rates exceeded a capacity or a cap, or missed a floor, at most, before they were made feasible;
+    /// relative to it, 0 if they did not, ∞ if something went over a failed link.
     #[serde(with = "non_finite::infinity")]
     pub overload: f64,
     /// Largest violation of the optimality conditions, relative; at least the overload.

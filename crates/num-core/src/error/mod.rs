@@ -473,10 +473,11 @@ fn no_room(floors: f64, capacity: f64) -> String {
     }
 }
 
-/// A fraction below 1 to four decimals, or as far below 1 as it is: `0.9091`, `1 - 3.2e-7`.
+/// A fraction below 1 to four decimals, or as far below 1 or above 0 as it is: `0.9091`, `1 - 3.2e-7`, `3.2e-9`.
 pub fn below_one(fraction: f64) -> String {
     match 1.0 - fraction {
         rest if rest < 5e-5 => format!("1 - {rest:.1e}"),
+        _ if 0.0 < fraction && fraction < 5e-4 => format!("{fraction:.1e}"),
         _ => format!("{fraction:.4}"),
     }
 }

@@ -17,7 +17,8 @@ use super::ask::Start;
 use super::cuts::{Allowed, Found};
 use super::goal::Goal;
 use super::{
-    Ask, Cadence, Observer, PriorityClass, Progress, Solution, Solver, Status, cuts, solve_at_once, solve_on, starved,
+    Ask, Cadence, MethodInfo, Observer, PriorityClass, Progress, Solution, Solver, Status, cuts, solve_at_once,
+    solve_on, starved,
 };
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
@@ -59,6 +60,10 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
         return unsupported(ask.method(), "priorities or tie costs", "use \"auto\"");
     }
     let is_max_min = problem.has_only(Curvature::MaxMin);
+    if ask.method() == "max-min" && problem.curvature() != Curvature::MaxMin {
+        // Of stages its error would name utilities that the problem has not.
+        MethodInfo::of(ask.method(), problem)?;
+    }
     if problem.curvature() == Curvature::MaxMin {
         problem.check_no_costs()?;
     }

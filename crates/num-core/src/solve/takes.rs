@@ -33,7 +33,10 @@ impl Takes {
     fn refusal(&self, problem: &Problem) -> Option<(&'static str, &'static str)> {
         let curvature = problem.curvature();
         if curvature == Curvature::MaxMin && !problem.has_only(curvature) {
-            return Some(("max-min utilities beside others", "give every flow alpha = inf, or none"));
+            return Some((
+                "max-min utilities beside others",
+                "give every flow of a class (priority) alpha = inf, or none",
+            ));
         }
         if !self.curvatures.contains(&curvature) {
             return Some(match curvature {
