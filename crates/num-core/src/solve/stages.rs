@@ -10,6 +10,7 @@
 //! rates of several paths that are kept most classes have no answer after any number of iterations: they are found by
 //! cuts (`cuts.rs`).
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -37,6 +38,8 @@ const BEFORE_CUTS: usize = 40;
 const OF_TIME: f64 = 0.6;
 /// Iterations of a problem whose flows have floors and several paths, before it is tried by cuts.
 const BESIDE_FLOORS: usize = 150;
+/// A flow is at its floor where it has no more than this part above it.
+const AT_FLOOR: f64 = 1e-3;
 
 /// Whether a solve takes several stages.
 pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
@@ -106,7 +109,7 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
 }
 
 /// Solves a problem in one stage. Where it has no answer after some iterations, and floors are what holds it up, by cuts:
-/// flows that pay more than U' at their floors keep these, and the others are a class beside them.
+/// flows at their floors keep these, and the others are a class beside them.
 ///
 /// # Errors
 /// Those of [`solve_on`].
@@ -146,14 +149,14 @@ pub(super) fn beside_floors(
 }
 
 /// Of every flow whether all of its paths cost more than U' at its floor.
-fn held_by_floors(problem: &Problem, prices: &[f64]) -> Vec<bool> {
-    let mut held: Vec<bool> = (0..problem.flows()).map(|flow| problem.flow_floor(flow) > 0.0).collect();
+fn pay_for_floors(problem: &Problem, prices: &[f64]) -> Vec<bool> {
+    let mut pay = vec![true; problem.flows()];
     for (path, &flow) in problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path)) {
         let (flow, price) = (flow as usize, problem.paths().row(path).sum(prices) + problem.path_cost(path));
         let (utility, place) = problem.utility(flow);
-        held[flow] &= price > utility.marginal(place, problem.flow_floor(flow));
+        pay[flow] &= price > utility.marginal(place, problem.flow_floor(flow));
     }
-    held
+    pay
 }
 
 /// The stage of a class with the rates that are found for it and for the others.
@@ -181,23 +184,36 @@ impl<'a> Stages<'a> {
         Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
     }
 
-    /// The answer by cuts where flows that pay more than U' at their floors keep these; without one that before.
+    /// The answer by cuts in which flows that are at their floors keep these; without one that before. Those that pay no
+    /// more than U' there, as they turn out, are let go.
     fn with_floors_kept(&mut self, before: Solution) -> Result<Solution> {
-        let (problem, held) = (self.problem, held_by_floors(self.problem, &before.prices));
-        let failed = before.failed_flows.clone();
-        let is_in = |flow: usize| !held[flow] && failed.binary_search(&(flow as u32)).is_err();
-        if !held.contains(&true) || !(0..problem.flows()).any(is_in) {
-            return Ok(before);
+        let problem = self.problem;
+        let is_at_floor = |flow: usize| before.flow_rates[flow] <= problem.flow_floor(flow) * (1.0 + AT_FLOOR);
+        let mut held: Vec<bool> =
+            (0..problem.flows()).map(|flow| problem.flow_floor(flow) > 0.0 && is_at_floor(flow)).collect();
+        loop {
+            let is_in = |flow: usize| !held[flow] && before.failed_flows.binary_search(&(flow as u32)).is_err();
+            if !held.contains(&true) || !(0..problem.flows()).any(is_in) {
+                return Ok(before);
+            }
+            let rates = |flow: usize| if held[flow] { problem.flow_floor(flow) } else { 0.0 };
+            let stage = problem.stage(is_in, rates, before.rates.clone())?;
+            let let_go = RefCell::new(Vec::new());
+            let whole = |found: &Found| {
+                let pays = pay_for_floors(problem, &found.prices);
+                let pay_less: Vec<usize> = (0..problem.flows()).filter(|&flow| held[flow] && !pays[flow]).collect();
+                // Who is starved beside floors is known before the first iteration.
+                let is_whole = pay_less.is_empty() && found.starved.is_empty();
+                let_go.replace(pay_less);
+                Ok(is_whole.then(|| problem.clone()))
+            };
+            let found = self.by_cuts(&stage, is_in, whole, before.clone(), (&mut Vec::new(), 1.0))?;
+            let let_go = let_go.into_inner();
+            if found.status == Status::Optimal || self.is_over || let_go.is_empty() {
+                return Ok(found);
+            }
+            let_go.iter().for_each(|&flow| held[flow] = false);
         }
-        let rates = |flow: usize| if held[flow] { problem.flow_floor(flow) } else { 0.0 };
-        let stage = problem.stage(is_in, rates, before.rates.clone())?;
-        let whole = |found: &Found| {
-            let still_held = held_by_floors(problem, &found.prices);
-            let are_held = held.iter().zip(still_held).all(|(before, now)| now || !before);
-            // Who is starved beside floors is known before the first iteration.
-            Ok((are_held && found.starved.is_empty()).then(|| problem.clone()))
-        };
-        self.by_cuts(&stage, is_in, whole, before, (&mut Vec::new(), 1.0))
     }
 
     /// Solves for the flows of a class, and adds what was found; none where an earlier stage has ended the solve.
