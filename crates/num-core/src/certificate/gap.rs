@@ -52,8 +52,8 @@
 //! S is Σ R_f of the flows that are held by floors. The least cost may be 0: where the best responses cost nothing,
 //! costs count as at least 10⁻³ Σ ŷ_f (max_p k_p − min_p k_p), over the paths that have a rate here or there. Where
 //! that is 0 as well, nobody but flows at their bounds has anything to lose: these count alone, and what floors lack is
-//! relative to what they pay and all other R_f. What they lack at most by the part 16 ε of what they pay is rounding of
-//! their rates, which may be much to a flow that pays 10¹⁰ times less: it does not count.
+//! relative to what they pay and all other R_f. What one of them lacks is rounding of its rates where it is at most the
+//! part 16 ε of what it pays, and may be much to a flow that pays 10¹⁰ times less: it does not count.
 //!
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
@@ -159,12 +159,18 @@ impl FeasiblePoint<'_> {
                     let earned = revenue(rates[number], marginals[number]);
                     let spread = NONE * rates[number] * (costs.most - costs.least).max(0.0);
                     free.floors.add([earned, costs.now, costs.then, spread, paid]);
-                    bound_limited.push(BoundLimited { flow, missing, value: earned + costs.now, is_at_floor: true });
+                    bound_limited.push(BoundLimited {
+                        flow,
+                        missing,
+                        value: earned + costs.now,
+                        paid,
+                        is_at_floor: true,
+                    });
                 } else if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
-                    bound_limited.push(BoundLimited { flow, missing, value, is_at_floor: false });
+                    bound_limited.push(BoundLimited { flow, missing, value, paid, is_at_floor: false });
                 } else if bound_value > would_pay.max(paid) {
-                    bound_limited.push(BoundLimited { flow, missing, value: bound_value, is_at_floor: false });
+                    bound_limited.push(BoundLimited { flow, missing, value: bound_value, paid, is_at_floor: false });
                 } else {
                     free.missing += missing;
                     free.revenue += revenue(rates[number], marginals[number]);
@@ -244,12 +250,20 @@ impl IdleRevenue {
     }
 }
 
-/// A flow that is bound-limited: its Δ and its R.
+/// A flow that is bound-limited: its Δ and its R, and what it pays.
 struct BoundLimited {
     flow: usize,
     missing: f64,
     value: f64,
+    paid: f64,
     is_at_floor: bool,
+}
+
+impl BoundLimited {
+    /// Its Δ, where it is more than rounding of what it pays.
+    fn more_than_rounding(&self) -> f64 {
+        if self.missing <= NOTHING * self.paid { 0.0 } else { self.missing }
+    }
 }
 
 /// What the paths of a flow cost.
@@ -396,11 +410,13 @@ impl Free {
     fn relative_gap(self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
         let [scale, of_all] = self.scales(bound_limited, ranks)?;
         let (mut missing, mut alone) = (0.0, 0.0f64);
-        let mut missing_at_floors =
-            [bound_limited.iter().filter(|limited| limited.is_at_floor).map(|limited| limited.missing).sum::<f64>()];
+        let mut missing_at_floors = [bound_limited
+            .iter()
+            .filter(|limited| limited.is_at_floor)
+            .map(BoundLimited::more_than_rounding)
+            .sum::<f64>()];
         ranks.sum(&mut missing_at_floors)?;
         let ([missing_at_floors], value) = (missing_at_floors, self.floors.revenue + self.floors.costs);
-        let missing_at_floors = if missing_at_floors > NOTHING * self.floors.paid { missing_at_floors } else { 0.0 };
         let of_floors = match value > scale {
             true => [0.0, if value.is_finite() { missing_at_floors / value } else { f64::NAN }],
             false => [missing_at_floors, 0.0],

@@ -5,7 +5,7 @@
 pub(super) const TINY: f64 = 1e-9;
 /// A rate is nothing below this part, where no rate at all is right; U' is the price where they differ by no more.
 pub(super) const NONE: f64 = 1e-3;
-/// What flows at their floors lack is nothing below this part of what they pay: rounding of the sums.
+/// What a flow at its floor lacks is nothing up to this part of what it pays: rounding of sums.
 pub(super) const NOTHING: f64 = 16.0 * f64::EPSILON;
 /// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
 pub(super) const FLAT: f64 = 0.1;

@@ -377,6 +377,23 @@ impl Solver {
     }
 
     /// The rank whose flows these are, and how many ranks there are.
+    /// The solution at rates and prices that were found otherwise, with the certificate of this problem.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub(super) fn proven(&self, found: &Found, settings: &Settings) -> Result<Solution> {
+        let (began, presolved, goal) = (Instant::now(), &self.presolved, Goal::new(settings));
+        let (rates, prices) = (presolved.natural_rates(&found.rates), presolved.natural_prices(&found.prices));
+        let mut best = self.certified(presolved, &goal, &rates, &prices)?;
+        if !goal.is_met(best.gap, best.kkt_residual)
+            && let Some(better) = self.without_rounding(presolved, &goal, &best)?
+        {
+            best = better;
+        }
+        let status = self.final_status(&goal, Some(&best))?.unwrap_or(Status::Stalled);
+        self.solution(status, best, found.iterations, Vec::new(), began)
+    }
+
     fn part(&self) -> Option<(usize, usize)> {
         let ranks = self.presolved.ranks();
         (ranks.ranks() > 1).then(|| (ranks.rank(), ranks.ranks()))

@@ -10,7 +10,6 @@
 //! rates of several paths that are kept most classes have no answer after any number of iterations: they are found by
 //! cuts (`cuts.rs`).
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -36,8 +35,6 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 /// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
 const OF_TIME: f64 = 0.6;
-/// Iterations of a problem whose flows have floors and several paths, before it is tried by cuts.
-const BESIDE_FLOORS: usize = 150;
 /// A flow is at its floor where it has no more than this part above it.
 const AT_FLOOR: f64 = 1e-3;
 
@@ -124,46 +121,20 @@ pub(super) fn beside_floors(
     if !has_floors || problem.curvature() == Curvature::MaxMin || !ask.workers.ranks().are_alone() {
         return solve_at_once(problem, ask, observer, last);
     }
-    let mut settings = ask.settings.clone();
-    settings.max_iterations = settings.max_iterations.min(BESIDE_FLOORS);
-    let (mut found, mut solver) = solve_at_once(problem, &ask.clone().with_settings(settings), observer, last)?;
-    let most = ask.settings.max_iterations;
-    if found.status == Status::Stalled || found.status == Status::MaxIterations && found.iterations < most {
-        found = Stages::new(problem, ask, observer, began).with_floors_kept(found)?;
+    let (mut found, solver) = solve_at_once(problem, ask, observer, last)?;
+    if found.status == Status::Stalled {
+        let by_cuts = Stages::new(problem, ask, observer, began).with_floors_kept(found)?;
+        found = Solution { seconds: began.elapsed().as_secs_f64(), ..by_cuts };
     }
-    if found.status == Status::MaxIterations
-        && found.iterations < most
-        && let Some(solver) = &mut solver
-    {
-        let mut settings = ask.settings.clone();
-        settings.max_iterations = most - found.iterations;
-        settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
-        let mut again = solver.run(&settings, observer)?;
-        (again.iterations, again.trace) = (found.iterations + again.iterations, [found.trace, again.trace].concat());
-        found = match again.status {
-            Status::Stalled => Stages::new(problem, ask, observer, began).with_floors_kept(again)?,
-            _ => again,
-        };
-    }
-    Ok((Solution { seconds: began.elapsed().as_secs_f64(), ..found }, solver))
+    Ok((found, solver))
 }
 
-/// Of every flow whether all of its paths cost more than U' at its floor.
-fn pay_for_floors(problem: &Problem, prices: &[f64]) -> Vec<bool> {
-    let mut pay = vec![true; problem.flows()];
-    for (path, &flow) in problem.group().iter().enumerate().filter(|(path, _)| !problem.is_closed(*path)) {
-        let (flow, price) = (flow as usize, problem.paths().row(path).sum(prices) + problem.path_cost(path));
-        let (utility, place) = problem.utility(flow);
-        pay[flow] &= price > utility.marginal(place, problem.flow_floor(flow));
-    }
-    pay
-}
-
-/// The stage of a class with the rates that are found for it and for the others.
-fn of_class(problem: &Problem, is_in: impl Fn(usize) -> bool, found: &Found) -> Result<Option<Problem>> {
+/// What is found for a class, beside the rates of the others, as a solution of the whole stage.
+fn of_class(problem: &Problem, is_in: impl Fn(usize) -> bool, found: &Found, ask: &Ask) -> Result<Option<Solution>> {
     let flow_rates = problem.flow_rates(&found.rates)?;
     let stage = problem.stage(is_in, |flow| flow_rates[flow], found.rates.clone())?;
-    stage.with_paths_closed(&found.starved).map(Some)
+    let stage = stage.with_paths_closed(&found.starved)?;
+    Solver::new(&stage, &ask.cold())?.at(found, &ask.settings).map(Some)
 }
 
 struct Stages<'a> {
@@ -184,36 +155,24 @@ impl<'a> Stages<'a> {
         Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
     }
 
-    /// The answer by cuts in which flows that are at their floors keep these; without one that before. Those that pay no
-    /// more than U' there, as they turn out, are let go.
+    /// The answer by cuts in which flows that are at their floors keep these, if it is proven; otherwise that before.
     fn with_floors_kept(&mut self, before: Solution) -> Result<Solution> {
         let problem = self.problem;
         let is_at_floor = |flow: usize| before.flow_rates[flow] <= problem.flow_floor(flow) * (1.0 + AT_FLOOR);
-        let mut held: Vec<bool> =
+        let held: Vec<bool> =
             (0..problem.flows()).map(|flow| problem.flow_floor(flow) > 0.0 && is_at_floor(flow)).collect();
-        loop {
-            let is_in = |flow: usize| !held[flow] && before.failed_flows.binary_search(&(flow as u32)).is_err();
-            if !held.contains(&true) || !(0..problem.flows()).any(is_in) {
-                return Ok(before);
-            }
-            let rates = |flow: usize| if held[flow] { problem.flow_floor(flow) } else { 0.0 };
-            let stage = problem.stage(is_in, rates, before.rates.clone())?;
-            let let_go = RefCell::new(Vec::new());
-            let whole = |found: &Found| {
-                let pays = pay_for_floors(problem, &found.prices);
-                let pay_less: Vec<usize> = (0..problem.flows()).filter(|&flow| held[flow] && !pays[flow]).collect();
-                // Who is starved beside floors is known before the first iteration.
-                let is_whole = pay_less.is_empty() && found.starved.is_empty();
-                let_go.replace(pay_less);
-                Ok(is_whole.then(|| problem.clone()))
-            };
-            let found = self.by_cuts(&stage, is_in, whole, before.clone(), (&mut Vec::new(), 1.0))?;
-            let let_go = let_go.into_inner();
-            if found.status == Status::Optimal || self.is_over || let_go.is_empty() {
-                return Ok(found);
-            }
-            let_go.iter().for_each(|&flow| held[flow] = false);
+        let is_in = |flow: usize| !held[flow] && before.failed_flows.binary_search(&(flow as u32)).is_err();
+        if !held.contains(&true) || !(0..problem.flows()).any(is_in) {
+            return Ok(before);
         }
+        let rates = |flow: usize| if held[flow] { problem.flow_floor(flow) } else { 0.0 };
+        let stage = problem.stage(is_in, rates, before.rates.clone())?;
+        let judge = |found: &Found, ask: &Ask| match found.starved.is_empty() {
+            true => Solver::new(problem, &ask.cold())?.proven(found, &ask.settings).map(Some),
+            // Who is starved beside floors is known before the first iteration.
+            false => Ok(None),
+        };
+        self.by_cuts(&stage, is_in, judge, before.clone(), (&mut Vec::new(), 1.0))
     }
 
     /// Solves for the flows of a class, and adds what was found; none where an earlier stage has ended the solve.
@@ -288,8 +247,13 @@ impl<'a> Stages<'a> {
             return Ok(Some(before));
         }
         let (of_time, mut known) = (if may_go_on { OF_TIME } else { 1.0 }, self.prices.clone());
-        let mut found =
-            self.by_cuts(stage, &is_in, |found| of_class(self.problem, &is_in, found), before, (&mut known, of_time))?;
+        let mut found = self.by_cuts(
+            stage,
+            &is_in,
+            |found, ask| of_class(self.problem, &is_in, found, ask),
+            before,
+            (&mut known, of_time),
+        )?;
         if may_go_on && !self.is_over && found.status != Status::Optimal {
             let had_little_time = found.status == Status::TimeLimit;
             let left = self.ask.settings.max_iterations - found.iterations;
@@ -302,7 +266,7 @@ impl<'a> Stages<'a> {
                 found = self.by_cuts(
                     stage,
                     &is_in,
-                    |found| of_class(self.problem, &is_in, found),
+                    |found, ask| of_class(self.problem, &is_in, found, ask),
                     found,
                     (&mut known, 1.0),
                 )?;
@@ -327,13 +291,13 @@ impl<'a> Stages<'a> {
     }
 
     /// A stage that has no answer beside rates that are kept, by cuts where these find it in a part of the time that is
-    /// left, given prices that are cuts, to which those found are added. What is found is judged as an answer of a whole
-    /// problem, if there is one. Where cuts end with the time, so does the status say.
+    /// left, given prices that are cuts, to which those found are added. The judge makes a solution of what is found.
+    /// Where cuts end with the time, so does the status say.
     fn by_cuts(
         &mut self,
         stage: &Problem,
         is_in: impl Fn(usize) -> bool,
-        whole: impl Fn(&Found) -> Result<Option<Problem>>,
+        judge: impl Fn(&Found, &Ask) -> Result<Option<Solution>>,
         before: Solution,
         (known, of_time): (&mut Vec<Vec<f64>>, f64),
     ) -> Result<Solution> {
@@ -344,13 +308,10 @@ impl<'a> Stages<'a> {
         let mut find = || {
             for (part, preferred) in ALLOWED {
                 let allowed = Allowed { least: part * starved::least(&ask), preferred };
-                let judge = |found: Found| {
-                    let Some(whole) = whole(&found)? else { return Ok(None) };
-                    let by_cuts = Solver::new(&whole, &ask.cold())?.at(&found, &ask.settings)?;
-                    Ok(Some(by_cuts).filter(|by_cuts| by_cuts.status == Status::Optimal))
-                };
+                let optimal =
+                    |found: Found| Ok(judge(&found, &ask)?.filter(|by_cuts| by_cuts.status == Status::Optimal));
                 let rates = (&mut *known, &before.rates[..]);
-                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut observer), judge)? {
+                if let Some(found) = cuts::class(stage, &is_in, rates, allowed, (&ask, &mut observer), optimal)? {
                     return Ok(Some(found));
                 }
             }
@@ -385,8 +346,8 @@ impl<'a> Stages<'a> {
         let stage = problem.stage(|_| false, |flow| rates[flow], last.rates.clone())?;
         if let Some(mut found) = self.run(&stage, usize::MAX)? {
             if found.status == Status::Stalled {
-                let whole = |found: &Found| of_class(&problem, |_| false, found);
-                found = self.by_cuts(&stage, |_| false, whole, found, (&mut self.prices.clone(), 1.0))?;
+                let judge = |found: &Found, ask: &Ask| of_class(&problem, |_| false, found, ask);
+                found = self.by_cuts(&stage, |_| false, judge, found, (&mut self.prices.clone(), 1.0))?;
             }
             self.add(Solution { failed_flows: Vec::new(), objective: 0.0, ..found }, |_| false);
         }
@@ -523,7 +484,7 @@ mod tests {
             .by_cuts(
                 &stage,
                 |flow| flow == 1,
-                |found| of_class(problem, |flow| flow == 1, found),
+                |found, ask| of_class(problem, |flow| flow == 1, found, ask),
                 before,
                 (&mut vec![], 1.0),
             )
