@@ -35,6 +35,8 @@ const ALLOWED: [(f64, f64); 4] = [(1.0, 1e-6), (1.0, 0.0), (1e-2, 0.0), (1e-4, 0
 /// time that is left. Where these find no answer it begins again.
 const BEFORE_CUTS: usize = 40;
 const OF_TIME: f64 = 0.6;
+/// Iterations of a problem whose flows have floors and several paths, before it is tried by cuts.
+const BESIDE_FLOORS: usize = 150;
 /// A flow is at its floor where it has no more than this part above it.
 const AT_FLOOR: f64 = 1e-3;
 
@@ -121,12 +123,25 @@ pub(super) fn beside_floors(
     if !has_floors || problem.curvature() == Curvature::MaxMin || !ask.workers.ranks().are_alone() {
         return solve_at_once(problem, ask, observer, last);
     }
-    let (mut found, solver) = solve_at_once(problem, ask, observer, last)?;
-    if found.status == Status::Stalled {
-        let by_cuts = Stages::new(problem, ask, observer, began).with_floors_kept(found)?;
-        found = Solution { seconds: began.elapsed().as_secs_f64(), ..by_cuts };
+    let (is_warm, most) = (last.is_some(), ask.settings.max_iterations);
+    let mut settings = ask.settings.clone();
+    settings.max_iterations = if is_warm { most } else { most.min(BESIDE_FLOORS) };
+    let (found, solver) = solve_at_once(problem, &ask.clone().with_settings(settings), observer, last)?;
+    let may_go_on = found.status == Status::MaxIterations && found.iterations < most;
+    if found.status != Status::Stalled && !may_go_on {
+        return Ok((found, solver));
     }
-    Ok((found, solver))
+    let mut stages = Stages::new(problem, ask, observer, began);
+    let found = stages.with_floors_kept(found, if may_go_on { OF_TIME } else { 1.0 })?;
+    let seconds = |found: Solution| Solution { seconds: began.elapsed().as_secs_f64(), ..found };
+    if !may_go_on || stages.is_over || found.status == Status::Optimal {
+        return Ok((seconds(found), solver));
+    }
+    let mut ask = stages.ask_in_time();
+    ask.settings.max_iterations = most - found.iterations;
+    let (again, solver) = solve_at_once(problem, &ask, stages.observer, None)?;
+    let found = stages.better(found, again);
+    Ok((seconds(found), solver))
 }
 
 /// What is found for a class, beside the rates of the others, as a solution of the whole stage.
@@ -155,8 +170,9 @@ impl<'a> Stages<'a> {
         Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
     }
 
-    /// The answer by cuts in which flows that are at their floors keep these, if it is proven; otherwise that before.
-    fn with_floors_kept(&mut self, before: Solution) -> Result<Solution> {
+    /// The answer by cuts in which flows that are at their floors keep these, if it is proven in a part of the time that
+    /// is left; otherwise that before.
+    fn with_floors_kept(&mut self, before: Solution, of_time: f64) -> Result<Solution> {
         let problem = self.problem;
         let is_at_floor = |flow: usize| before.flow_rates[flow] <= problem.flow_floor(flow) * (1.0 + AT_FLOOR);
         let held: Vec<bool> =
@@ -172,7 +188,7 @@ impl<'a> Stages<'a> {
             // Who is starved beside floors is known before the first iteration.
             false => Ok(None),
         };
-        self.by_cuts(&stage, is_in, judge, before.clone(), (&mut Vec::new(), 1.0))
+        self.by_cuts(&stage, is_in, judge, before.clone(), (&mut Vec::new(), of_time))
     }
 
     /// Solves for the flows of a class, and adds what was found; none where an earlier stage has ended the solve.
@@ -258,10 +274,7 @@ impl<'a> Stages<'a> {
             let had_little_time = found.status == Status::TimeLimit;
             let left = self.ask.settings.max_iterations - found.iterations;
             let Some(again) = self.run(stage, left)? else { return Ok(None) };
-            let goal = Goal::new(&self.ask.settings);
-            let rank = |found: &Solution| goal.rank(found.certificate.relative_gap, found.certificate.kkt_residual);
-            let is_better = rank(&again) < rank(&found);
-            found = self.after(found, again, is_better);
+            found = self.better(found, again);
             if had_little_time && found.status == Status::Stalled {
                 found = self.by_cuts(
                     stage,
@@ -274,6 +287,14 @@ impl<'a> Stages<'a> {
         }
         self.is_over |= found.status == Status::TimeLimit;
         Ok(Some(found))
+    }
+
+    /// What has come of a stage that was solved again, with the answer that is better.
+    fn better(&mut self, before: Solution, again: Solution) -> Solution {
+        let goal = Goal::new(&self.ask.settings);
+        let rank = |found: &Solution| goal.rank(found.certificate.relative_gap, found.certificate.kkt_residual);
+        let is_better = rank(&again) < rank(&before);
+        self.after(before, again, is_better)
     }
 
     /// What has come of a stage that was solved again, with the rates that are better.
