@@ -376,7 +376,6 @@ impl Solver {
         self.solution(status, best, found.iterations, Vec::new(), began)
     }
 
-    /// The rank whose flows these are, and how many ranks there are.
     /// The solution at rates and prices that were found otherwise, with the certificate of this problem.
     ///
     /// # Errors
@@ -394,6 +393,7 @@ impl Solver {
         self.solution(status, best, found.iterations, Vec::new(), began)
     }
 
+    /// The rank whose flows these are, and how many ranks there are.
     fn part(&self) -> Option<(usize, usize)> {
         let ranks = self.presolved.ranks();
         (ranks.ranks() > 1).then(|| (ranks.rank(), ranks.ranks()))
