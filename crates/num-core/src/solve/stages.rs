@@ -107,8 +107,8 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
     Ok(solution)
 }
 
-/// Solves a problem in one stage. Where it has no answer after some iterations, and floors are what holds it up, by cuts:
-/// flows at their floors keep these, and the others are a class beside them.
+/// Solves a problem in one stage. Where it has no answer after some iterations, and flows are at their floors, by cuts:
+/// these keep them, and the others are a class beside them.
 ///
 /// # Errors
 /// Those of [`solve_on`].
@@ -170,8 +170,8 @@ impl<'a> Stages<'a> {
         Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
     }
 
-    /// The answer by cuts in which flows that are at their floors keep these, if it is proven in a part of the time that
-    /// is left; otherwise that before.
+    /// The answer by cuts in which flows that are at their floors keep these, if it is proven in a part of the time
+    /// that is left; otherwise that before.
     fn with_floors_kept(&mut self, before: Solution, of_time: f64) -> Result<Solution> {
         let problem = self.problem;
         let is_at_floor = |flow: usize| before.flow_rates[flow] <= problem.flow_floor(flow) * (1.0 + AT_FLOOR);

@@ -387,8 +387,8 @@ fn floors_that_nearly_fill_links_leave_the_rest_in_its_best_parts() {
     }
 }
 
-/// The last flow is at its floor in an answer before that is not right, and has nearly a link to itself. A first form of
-/// the cuts beside floors kept it there, at a price of that link, which was idle.
+/// The last flow is at its floor in an answer before that is not right, and has nearly a link to itself. Cuts beside
+/// floors that are not proven by the whole keep it there, at a price of that link, which is idle.
 #[test]
 fn a_floor_beside_room_holds_nobody() {
     let problem = Problem::from_json(
