@@ -9,6 +9,9 @@
 //! of its own. It starts from the rates of the one before, which carry these floors, whatever rounding did. Beside
 //! rates of several paths that are kept most classes have no answer after any number of iterations: they are found by
 //! cuts (`cuts.rs`).
+//!
+//! Floors that nearly fill links are rates that are kept as well. The flows above them are then found as a class, and
+//! the certificate is that of the whole problem: a flow is at its floor only where that says so.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -263,26 +266,16 @@ impl<'a> Stages<'a> {
             return Ok(Some(before));
         }
         let (of_time, mut known) = (if may_go_on { OF_TIME } else { 1.0 }, self.prices.clone());
-        let mut found = self.by_cuts(
-            stage,
-            &is_in,
-            |found, ask| of_class(self.problem, &is_in, found, ask),
-            before,
-            (&mut known, of_time),
-        )?;
+        let problem = self.problem;
+        let judge = |found: &Found, ask: &Ask| of_class(problem, &is_in, found, ask);
+        let mut found = self.by_cuts(stage, &is_in, judge, before, (&mut known, of_time))?;
         if may_go_on && !self.is_over && found.status != Status::Optimal {
             let had_little_time = found.status == Status::TimeLimit;
             let left = self.ask.settings.max_iterations - found.iterations;
             let Some(again) = self.run(stage, left)? else { return Ok(None) };
             found = self.better(found, again);
             if had_little_time && found.status == Status::Stalled {
-                found = self.by_cuts(
-                    stage,
-                    &is_in,
-                    |found, ask| of_class(self.problem, &is_in, found, ask),
-                    found,
-                    (&mut known, 1.0),
-                )?;
+                found = self.by_cuts(stage, &is_in, judge, found, (&mut known, 1.0))?;
             }
         }
         self.is_over |= found.status == Status::TimeLimit;
@@ -501,15 +494,9 @@ mod tests {
         let stage = problem.stage(|flow| flow == 1, |_| 1.5, vec![0.75, 0.75, 0.0, 0.0]).unwrap();
         let (began, problem, before) = (Instant::now(), &problem, solve(&stage, &Ask::default()).unwrap());
         let mut stages = Stages::new(problem, ask, observer, began);
-        let found = stages
-            .by_cuts(
-                &stage,
-                |flow| flow == 1,
-                |found, ask| of_class(problem, |flow| flow == 1, found, ask),
-                before,
-                (&mut vec![], 1.0),
-            )
-            .unwrap();
+        let is_in = |flow: usize| flow == 1;
+        let judge = |found: &Found, ask: &Ask| of_class(problem, is_in, found, ask);
+        let found = stages.by_cuts(&stage, is_in, judge, before, (&mut vec![], 1.0)).unwrap();
         (found.status, stages.is_over)
     }
 
