@@ -563,7 +563,7 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
         elif one.status == "optimal":
             outcome.judged += int(own.served[one.flows].sum())
             is_last = one.priority == expected[-1]
-            answer = Answer(rates, one.prices, one.gap, 8 * second_opinion.ROUNDING if is_last else KEPT)
+            answer = Answer(rates, one.prices, one.gap, second_opinion.MISSED if is_last else KEPT)
             if own.worth.is_max_min:
                 judge_max_min(case, own, answer, outcome)
             else:

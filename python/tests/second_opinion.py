@@ -32,6 +32,8 @@ NONE = Real(1e-3)
 FREE = Real(1e-9)
 #: Of a float, and of a sum of floats: a link that idles by that part is full.
 ROUNDING, FULL = Real(2.0**-52), Real(1e-13)
+#: The part by which sums of rates may miss a floor by rounding, as the certificate has it.
+MISSED = 16 * ROUNDING
 #: What flows may lack that get nothing beside the classes before them, of what each of their paths could carry.
 STARVED = Real(1e-6)
 
@@ -452,7 +454,7 @@ class Prices:
         lacks, _ = self.missing(rates)
         return lacks.sum()
 
-    def relative_gap(self, rates, eased=8 * ROUNDING):
+    def relative_gap(self, rates, eased=MISSED):
         """The gap in units of what raising rates by 100 % gains; flows held by a cap or a saturation by themselves.
 
         Floors may be missed by the part `eased`: what that is worth at prices of any size is nothing.
@@ -506,7 +508,9 @@ class Prices:
         """What costs of these flows count for beyond themselves, where their best responses cost nothing."""
         problem = self.problem
         cost, now = np.append(problem.cost, Real(0))[self.slots], np.append(rates, Real(0))[self.slots]
-        if not flows.any() or (self.filled * cost).sum(axis=0)[flows].sum() > 0:
+        # A floor may be more than what its free path carries by the rounding of a float.
+        filled = np.where(self.filled > MISSED * self.best, self.filled, 0)
+        if not flows.any() or (filled * cost).sum(axis=0)[flows].sum() > 0:
             return Real(0)
         used = np.maximum(self.filled, now) > 0
         spread = np.where(used, cost, -np.inf).max(axis=0) - np.where(used, cost, np.inf).min(axis=0)

@@ -150,7 +150,8 @@ def test_a_class_is_proven_where_the_splits_of_those_before_it_have_no_room(seed
 @pytest.mark.parametrize(
     ("seed", "number"),
     [(301, number) for number in (35606, 53667, 20834, 4370, 50141)]
-    + [(59, number) for number in (11296, 13521, 37414, 65151, 83134, 94992)],
+    + [(59, number) for number in (11296, 13521, 37414, 65151, 83134, 94992)]
+    + [(64, number) for number in (56340, 91083)],
 )
 def test_what_was_once_judged_wrong_ends_as_optimal(seed, number):
     outcome = random_problems.solve(Draw(seed, number).problem())
