@@ -51,6 +51,17 @@ def test_flows_that_a_class_leaves_no_more_than_their_floors():
     check(drawn("Uninett2010", 300, 2.0, seed=3, floors=True, equal=False, classes=3))
 
 
+@pytest.mark.parametrize("seed", [300, 315])
+def test_flows_to_which_a_class_leaves_what_rounding_has_left(seed):
+    # Caps over three decades. The second class stalls beside rates of the first that are right to a thousandth.
+    problem = drawn("UsCarrier", 300, 4.0, seed=seed, floors=seed % 2 == 0)
+    caps = 10 ** np.random.default_rng(seed).uniform(-3, 0, problem.flows) * np.max(problem.capacities)
+    floor = 0.0 if problem.flow_floor is None else np.asarray(problem.flow_floor)
+    solution = netnum.solve(problem.with_flow_caps(np.maximum(caps, floor)))
+    assert solution.is_optimal, solution
+    assert solution.classes[0].kkt_residual < 1e-6 and solution.classes[1].objective > -1e6
+
+
 def test_throughput_by_classes():
     solution = netnum.solve(drawn("Uninett2010", 300, 0, seed=4, floors=True, equal=False))
     assert solution.is_optimal, solution

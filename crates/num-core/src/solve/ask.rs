@@ -34,6 +34,8 @@ pub struct Ask {
     pub(crate) workers: Arc<dyn Workers>,
     /// By path; empty where any best split will do.
     pub(crate) tie_costs: Vec<f64>,
+    /// Whether rates are found more exactly than the settings have it, where that is near.
+    pub(super) is_exact: bool,
     pub(crate) settings: Settings,
 }
 
@@ -124,7 +126,7 @@ impl Ask {
 
     fn of(by: By) -> Self {
         let workers = Arc::new(Ranks::alone());
-        Self { by, start: Start::Cold, workers, tie_costs: Vec::new(), settings: Settings::default() }
+        Self { by, start: Start::Cold, workers, tie_costs: Vec::new(), is_exact: false, settings: Settings::default() }
     }
 
     /// With an option of the method. Nothing for a method that has a name of its own: its maker knows its options.

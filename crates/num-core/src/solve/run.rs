@@ -23,6 +23,11 @@ use crate::max_min::Limits;
 use crate::presolve::{Infeasibility, Presolved};
 use crate::utility::Curvature;
 
+/// The KKT residual of rates that are to be exact, as a part of the tolerance.
+const EXACT: f64 = 0.03;
+/// It is near while each certificate has no more than this part of the residual before.
+const CLOSER: f64 = 0.5;
+
 /// The best answer certified so far, in natural units.
 struct Best<'p> {
     /// [`Goal::score`].
@@ -83,6 +88,8 @@ impl Solver {
         let mut best: Option<Best<'_>> = None;
         // Certificates that were due since the best answer.
         let mut worse = 0usize;
+        // The residual of the best answer at the last certificate that met the goal.
+        let mut last_residual = f64::INFINITY;
         let mut trace = Vec::new();
         let mut last_call: Option<Instant> = None;
         let mut progress =
@@ -117,31 +124,37 @@ impl Solver {
                 ControlFlow::Continue(())
             };
             let is_stopped = ranks.any(control.is_break())?;
-            if let Some(status) = self.final_status(&goal, best.as_ref())? {
-                break status;
-            }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            let is_stuck = stalled || due && worse.is_power_of_two();
-            if let Some(found) = best.as_ref().filter(|_| is_stuck) {
-                let better = deadline.within(|| self.better(&presolved, &goal, found))?;
-                best = better.flatten().or(best);
-                if let Some(status) = self.final_status(&goal, best.as_ref())? {
+            if let Some(status) = self.final_status(&goal, best.as_ref())? {
+                let residual = best.as_ref().map_or(f64::NAN, |best| best.kkt_residual);
+                let may_be_closer = residual > EXACT * settings.tol && !stalled;
+                if !self.ask.is_exact || !may_be_closer || due && residual > CLOSER * last_residual {
                     break status;
                 }
-            }
-            // A warm start is to end no worse than a cold one. Max-min has its own ways to begin again.
-            let may_begin_again = stalled && self.warm && self.problem.curvature() != Curvature::MaxMin;
-            if may_begin_again
-                && self.auto.is_some()
-                && !is_stopped
-                && deadline.within(|| self.begin_cold(settings))?.is_some()
-            {
-                continue;
-            }
-            if let Some(method) = self.next_method(stalled, due, &best, &goal).filter(|_| !is_stopped) {
-                let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
-                if deadline.within(|| self.switch_method(method, prices))?.is_some() {
+                last_residual = if due { residual } else { last_residual };
+            } else {
+                let is_stuck = stalled || due && worse.is_power_of_two();
+                if let Some(found) = best.as_ref().filter(|_| is_stuck) {
+                    let better = deadline.within(|| self.better(&presolved, &goal, found))?;
+                    best = better.flatten().or(best);
+                    if let Some(status) = self.final_status(&goal, best.as_ref())? {
+                        break status;
+                    }
+                }
+                // A warm start is to end no worse than a cold one. Max-min has its own ways to begin again.
+                let may_begin_again = stalled && self.warm && self.problem.curvature() != Curvature::MaxMin;
+                if may_begin_again
+                    && self.auto.is_some()
+                    && !is_stopped
+                    && deadline.within(|| self.begin_cold(settings))?.is_some()
+                {
                     continue;
+                }
+                if let Some(method) = self.next_method(stalled, due, &best, &goal).filter(|_| !is_stopped) {
+                    let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
+                    if deadline.within(|| self.switch_method(method, prices))?.is_some() {
+                        continue;
+                    }
                 }
             }
             let certified = due || deadline.is_estimated_reached()?;

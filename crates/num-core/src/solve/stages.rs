@@ -48,7 +48,8 @@ pub(super) fn are_needed(problem: &Problem, ask: &Ask) -> bool {
     problem.has_priorities() || !ask.tie_costs.is_empty()
 }
 
-/// Solves a problem stage by stage.
+/// Solves a problem stage by stage. Where a class stalls, once more, with rates of those before it that are exact: what
+/// these leave of links that they would fill is all that its flows have there.
 ///
 /// # Errors
 /// Those of [`solve`](super::solve()), [`Error::Cost`] for a tie cost, [`Error::CannotTake`] over several ranks.
@@ -64,7 +65,6 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
     if !["auto", "interior-point", "max-min"].contains(&ask.method()) {
         return unsupported(ask.method(), "priorities or tie costs", "use \"auto\"");
     }
-    let is_max_min = problem.has_only(Curvature::MaxMin);
     if ask.method() == "max-min" && problem.curvature() != Curvature::MaxMin {
         // Of stages its error would name utilities that the problem has not.
         MethodInfo::of(ask.method(), problem)?;
@@ -79,12 +79,37 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
             return unsupported("tie_cost=", "a problem with costs", "its costs choose among splits");
         }
     }
+    let first = stage_by_stage(problem, ask, observer, (began, false))?;
+    let has_classes = problem.distinct_priorities().len() > 1 && problem.curvature() != Curvature::MaxMin;
+    if first.status != Status::Stalled || !has_classes {
+        return Ok(first);
+    }
+    let again = stage_by_stage(problem, ask, observer, (began, true))?;
+    let (seconds, iterations) = (began.elapsed().as_secs_f64(), first.iterations + again.iterations);
+    let trace = [&first.trace[..], &again.trace].concat();
+    let status = match again.status {
+        Status::Optimal | Status::TimeLimit | Status::Stopped => again.status,
+        _ => first.status,
+    };
+    let better = if status == Status::Optimal { again } else { first };
+    Ok(Solution { status, seconds, iterations, trace, ..better })
+}
+
+/// Solves each stage once; if it is said so, every class but the last as exactly as it can be.
+fn stage_by_stage(
+    problem: &Problem,
+    ask: &Ask,
+    observer: &mut dyn Observer,
+    (began, is_exact): (Instant, bool),
+) -> Result<Solution> {
+    let is_max_min = problem.has_only(Curvature::MaxMin);
     let mut stages = Stages::new(problem, ask, observer, began);
     let mut classes = Vec::new();
     let priorities = problem.distinct_priorities();
     for &priority in &priorities {
         let class = |flow: usize| problem.priority(flow) == priority;
         let is_before = |flow: usize| problem.priority(flow) < priority;
+        stages.is_exact = is_exact && priorities.last() != Some(&priority);
         let Some(solution) = stages.solve(class, is_before)? else { break };
         let flows: Vec<u32> = (0..problem.flows() as u32).filter(|&flow| class(flow as usize)).collect();
         let Solution { status, objective, certificate, prices, .. } = solution;
@@ -164,13 +189,15 @@ struct Stages<'a> {
     last: Option<Solution>,
     /// The prices of every class up to now.
     prices: Vec<Vec<f64>>,
+    /// Whether the rates of the stage are to be exact.
+    is_exact: bool,
     /// Whether a limit or the observer has ended the solve.
     is_over: bool,
 }
 
 impl<'a> Stages<'a> {
     fn new(problem: &'a Problem, ask: &'a Ask, observer: &'a mut dyn Observer, began: Instant) -> Self {
-        Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_over: false }
+        Self { problem, ask, observer, began, last: None, prices: Vec::new(), is_exact: ask.is_exact, is_over: false }
     }
 
     /// The answer by cuts in which flows that are at their floors keep these, if it is proven in a part of the time
@@ -395,7 +422,7 @@ impl<'a> Stages<'a> {
     fn ask_in_time(&self) -> Ask {
         let mut settings = self.ask.settings.clone();
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
-        self.ask.clone().with_settings(settings).with_tie_costs(Vec::new())
+        Ask { is_exact: self.is_exact, settings, tie_costs: Vec::new(), ..self.ask.clone() }
     }
 
     /// Takes over what a stage has found: its rates, and of the flows in it what concerns them.
