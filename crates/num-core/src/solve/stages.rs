@@ -85,14 +85,20 @@ pub(super) fn solve(problem: &Problem, ask: &Ask, observer: &mut dyn Observer) -
         return Ok(first);
     }
     let again = stage_by_stage(problem, ask, observer, (began, true))?;
-    let (seconds, iterations) = (began.elapsed().as_secs_f64(), first.iterations + again.iterations);
-    let trace = [&first.trace[..], &again.trace].concat();
     let status = match again.status {
         Status::Optimal | Status::TimeLimit | Status::Stopped => again.status,
         _ => first.status,
     };
-    let better = if status == Status::Optimal { again } else { first };
-    Ok(Solution { status, seconds, iterations, trace, ..better })
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Solution { status, seconds, ..joined(first, again, status == Status::Optimal) })
+}
+
+/// The better one of two solves of the same, with the iterations and the trace of both.
+fn joined(before: Solution, again: Solution, is_better: bool) -> Solution {
+    let iterations = before.iterations + again.iterations;
+    let trace = [&before.trace[..], &again.trace].concat();
+    let better = if is_better { again } else { before };
+    Solution { iterations, trace, ..better }
 }
 
 /// Solves each stage once; if it is said so, every class but the last as exactly as it can be.
@@ -319,16 +325,13 @@ impl<'a> Stages<'a> {
 
     /// What has come of a stage that was solved again, with the rates that are better.
     fn after(&mut self, before: Solution, again: Solution, is_better: bool) -> Solution {
-        let iterations = before.iterations + again.iterations;
-        let trace = [&before.trace[..], &again.trace].concat();
         let status = match again.status {
             // The rates before carry the floors: they fit.
             Status::Infeasible => Status::Stalled,
             status => status,
         };
         self.is_over &= status == again.status;
-        let better = if is_better { again } else { before };
-        Solution { status, iterations, trace, ..better }
+        Solution { status, ..joined(before, again, is_better) }
     }
 
     /// A stage that has no answer beside rates that are kept, by cuts where these find it in a part of the time that is
