@@ -86,7 +86,8 @@ impl Trie {
     }
 
     /// Adds Σ w r rᵀ to a matrix by columns, given the weights of the rows at their ends, which are used up: an entry
-    /// for each two links of a row, in the column of the later one. `row` gives a link's row and column, if any.
+    /// for each two links of a row, in the column of the later one, and half of one for each link. The rest is the
+    /// transpose. `row` gives a link's row and column, if any.
     pub(crate) fn add_square(
         &self,
         weights: &mut [f64],
@@ -103,11 +104,12 @@ impl Trie {
             let weight = std::mem::take(&mut weights[node + 1]);
             way.truncate(counts[above as usize] as usize);
             if let Some(own) = row(link as usize) {
-                way.push(own);
                 let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
                 if weight != 0.0 {
                     way.iter().for_each(|&row| column[row as usize] += weight);
+                    column[own as usize] += 0.5 * weight;
                 }
+                way.push(own);
             }
             counts[node + 1] = way.len() as u32;
         }
@@ -233,7 +235,8 @@ mod tests {
                 let rows: Vec<usize> =
                     row.iter().filter_map(|&link| row_of(link as usize)).map(|row| row as usize).collect();
                 for (place, later) in rows.iter().enumerate() {
-                    rows[..=place].iter().for_each(|earlier| expected_square[later * 5 + earlier] += weight);
+                    rows[..place].iter().for_each(|earlier| expected_square[later * 5 + earlier] += weight);
+                    expected_square[later * 5 + later] += 0.5 * weight;
                 }
             }
             match turn {

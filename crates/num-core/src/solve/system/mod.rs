@@ -14,8 +14,10 @@
 //! Products with the matrix and the matrix itself are sums over the paths, which the workers of the problem do in
 //! parts; the factorization is done by the calling thread. Where prices lie many decades apart, it makes the matrix and
 //! its factor to twice the digits of a float (`fine.rs`). In large problems whose paths begin alike they are sums over
-//! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`).
+//! the nodes of tries, and what is factorized is only about the matrix (`tries.rs`), added up over chains of links
+//! (`chains.rs`).
 
+mod chains;
 mod fine;
 mod multipath;
 mod tries;
@@ -27,10 +29,11 @@ use faer::linalg::solvers::{Llt, Solve};
 use faer::reborrow::ReborrowMut;
 use faer::{ColMut, Mat, MatMut, Side, fx128};
 
+use self::chains::Chains;
 use self::fine::FineFactor;
 use self::multipath::Multipath;
 pub(crate) use self::multipath::WeightsOfPart;
-use self::tries::Square;
+use self::tries::{Items, Square};
 pub(crate) use self::tries::{Nodes, Tries};
 use crate::error::Result;
 use crate::interrupt;
@@ -54,6 +57,8 @@ const LARGEST: usize = 5000;
 /// conjugate gradients, O(crossings) each, and every link in it a part of O(links³).
 const SLACK: [(f64, usize); 3] = [(1e-9, 128), (1e-4, 500), (1e-2, 500)];
 const LARGEST_SLACK: f64 = 0.1;
+/// The same where the matrix is made by tries, whose additions are few.
+const SHARED_SLACK: [(f64, usize); 2] = [(1e-9, 500), (1e-3, 2000)];
 /// The links and crossings up to which a matrix to twice the digits of a float takes about a second.
 const MOST_FINE_LINKS: usize = 2000;
 const MOST_FINE_CROSSINGS: usize = 1 << 22;
@@ -61,8 +66,6 @@ const MOST_FINE_CROSSINGS: usize = 1 << 22;
 const AT_ONCE: usize = 1 << 10;
 /// All links whose part from flows is more than rounding.
 const ALL: [(f64, usize); 1] = [(f64::EPSILON, usize::MAX)];
-/// Links whose part from flows is more than this, where the matrix is made by tries: its additions are few.
-const SHARED_SLACK: [(f64, usize); 2] = [(1e-9, 1000), (1e-6, 2000)];
 /// Conjugate-gradient steps after which they count as not converging.
 const MOST_STEPS: usize = 400;
 /// An accuracy at which prices that are small relative to the others have as many digits.
@@ -78,8 +81,10 @@ const MOST_MATRICES: usize = 8;
 /// The crossings from which on tries pay, and the most nodes that they have per crossing.
 const LEAST_SHARED_CROSSINGS: usize = 1 << 16;
 const MOST_NODES: f64 = 0.4;
-/// The most parts of the matrix with tries, which cost few additions, and the size of blocks of the matrix.
+/// The most parts of the matrix with tries, which cost few additions, and the most entries of all (.8 GB); and the size
+/// of blocks of the matrix.
 const MOST_SHARED_MATRICES: usize = 4;
+const MOST_SHARED_ENTRIES: usize = 100_000_000;
 const BLOCK: usize = 64;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
@@ -118,6 +123,8 @@ pub(crate) struct System {
     tries: Vec<Tries>,
     /// All links, those after each other that paths cross one after the other, where there are tries *(given)*.
     links_in_order: Vec<u32>,
+    /// The chains of links, where there are tries *(given)*.
+    chains: Chains,
     /// Room for the nodes of every part, and for the parts of the matrix.
     nodes: Vec<Nodes>,
     squares: Vec<Square>,
@@ -189,6 +196,7 @@ impl System {
             ranges,
             tries: Vec::new(),
             links_in_order: (0..size as u32).collect(),
+            chains: Chains::default(),
             nodes: Vec::new(),
             squares: Vec::new(),
         }
@@ -207,6 +215,7 @@ impl System {
         let of_part = |range: &Range<usize>| Tries::new(routing, multipath, links, range.clone(), MOST_NODES);
         let tries = for_each(&**workers, &self.ranges, of_part)?;
         if let Some(tries) = tries.into_iter().collect::<Option<Vec<_>>>() {
+            self.chains = Chains::new(routing, links);
             self.nodes = tries.iter().map(Tries::nodes).collect();
             let mut is_new = vec![true; links];
             let mut is_first = |link: &u32| std::mem::take(&mut is_new[*link as usize]);
@@ -468,21 +477,29 @@ impl System {
 
     /// About the same by tries, with a diagonal that is no smaller: see `tries.rs`.
     fn square_by_tries(&mut self, rows: &Rows) -> Mat<f64> {
-        let (size, links) = (rows.links.len(), self.diagonal.len());
-        let Self { routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, .. } = self;
-        let groups = parts::cut(tries.len(), tries.len().min(MOST_SHARED_MATRICES));
+        let size = rows.links.len();
+        let Self {
+            routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, chains, ..
+        } = self;
+        let of_chains = chains.rows(rows);
+        let items = Items { rows, chains, of_chains: &of_chains };
+        let all = size + of_chains.len();
+        let most = (MOST_SHARED_ENTRIES / (all * all)).clamp(1, MOST_SHARED_MATRICES);
+        let groups = parts::cut(tries.len(), tries.len().min(most));
         squares.resize_with(groups.len(), Square::default);
         for_each(&**workers, groups.into_iter().zip(&mut *squares), |(group, square)| {
-            square.clear(size, links);
+            square.clear(all);
             for (tries, range) in tries[group.clone()].iter().zip(&ranges[group]) {
-                tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), rows, square);
+                tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), &items, square);
             }
+            of_chains.fold(&mut square.matrix, size);
             Ok(())
         })
         .expect("nothing stops it");
         let scales: Vec<f64> = rows.links.iter().map(|&link| rows.scale[link as usize]).collect();
         let entry = |row: usize, column: usize| -> f64 {
-            let both = |square: &Square| square.matrix[column * size + row] + square.matrix[row * size + column];
+            let at = |square: &Square, row, column| square.matrix[column * square.size + row];
+            let both = |square: &Square| at(square, row, column) + at(square, column, row);
             squares.iter().map(both).sum::<f64>() * (scales[row] * scales[column])
         };
         let mut matrix = Mat::<f64>::zeros(size, size);
@@ -504,8 +521,7 @@ impl System {
         .expect("nothing stops it");
         for (row, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
             // What is left out of ties makes the diagonal larger: with a smaller one it would not be definite.
-            let own: f64 = squares.iter().map(|square| square.matrix[row * size + row]).sum();
-            matrix[(row, row)] = (1.0 - diagonal[link as usize] * scale * scale).max(own * scale * scale);
+            matrix[(row, row)] = (1.0 - diagonal[link as usize] * scale * scale).max(entry(row, row));
         }
         matrix
     }
@@ -744,7 +760,7 @@ mod tests {
             system.multipath.set(flow, curvature, &system.weights);
         }
         let size = problem.capacities.len();
-        let rows = Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
+        let rows = all_rows(size, vec![1.0; size]);
         let matrix = system.square(&rows);
         let defined = defined(problem, &system.weights, several, curvature);
         let mut fine = Mat::<fx128>::zeros(size, size);
@@ -788,18 +804,58 @@ mod tests {
     #[test]
     fn by_tries_the_matrix_is_the_same() {
         let [(problem, several), (others, _)] = problems();
+        compare_by_tries(&problem, &several, vec![0.5, 1.0, 20.0, 3.0, 0.6, 7.0, 10.0, 1.0]);
+        let tries = Tries::new(&others.paths, &Multipath::new(&others, Vec::new()), 6, 0..8, 1.0).unwrap();
+        assert!(tries.is_none(), "rows with coefficients do not begin alike");
+    }
+
+    #[test]
+    fn by_tries_chains_that_are_crossed_in_part_count_link_by_link() {
+        // Chains 0, 1, 2 and 3, 4 and 6, 7. Flows of three paths with a common link, and with links that two of them
+        // share; and flows of disjoint paths.
+        let lists: [&[u32]; 13] = [
+            &[0, 1, 2, 5],
+            &[3, 4, 5],
+            &[6, 7, 5],
+            &[1, 2, 6],
+            &[3, 4, 6, 7],
+            &[0, 1, 2, 8],
+            &[0, 1],
+            &[7],
+            &[3, 4],
+            &[0, 1, 2],
+            &[2],
+            &[4, 8],
+            &[0, 1, 2, 5],
+        ];
+        let utility = AlphaFair::new(1.0, 1.0).unwrap();
+        let group = vec![0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 5];
+        let problem = Problem::grouped(vec![1.0; 9], Paths::from_lists(lists), group, utility).unwrap();
+        let problem = Presolved::new(&problem).unwrap();
+        let several: Vec<_> = (0..6).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect();
+        let chains = Chains::new(&problem.paths, 9);
+        assert_eq!(chains.rows(&all_rows(9, vec![1.0; 9])).len(), 3);
+        let weights = vec![0.5, 2.0, 20.0, 3.0, 0.6, 7.0, 10.0, 1.0, 4.0, 0.3, 1.0, 6.0, 0.9];
+        compare_by_tries(&problem, &several, weights);
+    }
+
+    fn all_rows(size: usize, scale: Vec<f64>) -> Rows {
+        Rows { scale, of: (0..size as u32).collect(), links: (0..size as u32).collect() }
+    }
+
+    fn compare_by_tries(problem: &Presolved, several: &[Range<usize>], weights: Vec<f64>) {
         let size = problem.capacities.len();
         for curvature in [0.0, 1e-3, 1.0, 1e9] {
-            let mut system = System::new(&problem, several.clone());
-            system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.6, 7.0, 10.0, 1.0];
+            let mut system = System::new(problem, several.to_vec());
+            system.weights.clone_from(&weights);
             (0..several.len()).for_each(|flow| system.multipath.set(flow, curvature, &system.weights));
-            let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap().unwrap();
+            let tries = Tries::new(&system.routing, &system.multipath, size, 0..weights.len(), 1.0).unwrap().unwrap();
+            system.chains = Chains::new(&system.routing, size);
             (system.nodes, system.tries) = (vec![tries.nodes()], vec![tries]);
             system.update(0.0);
             let scale: Vec<f64> = system.preconditioner.iter().map(|value| value.sqrt()).collect();
-            let links: Vec<u32> = (0..size as u32).collect();
-            let matrix = system.square(&Rows { scale: scale.clone(), of: links.clone(), links });
-            let defined = defined(&problem, &system.weights, &several, curvature);
+            let matrix = system.square(&all_rows(size, scale.clone()));
+            let defined = defined(problem, &system.weights, several, curvature);
             for column in 0..size {
                 let unit: Vec<f64> = (0..size).map(|row| f64::from(u8::from(row == column))).collect();
                 system.multiply(&unit);
@@ -816,9 +872,6 @@ mod tests {
                 assert!((inverse * defined[column][column] - 1.0).abs() < 1e-12);
             }
         }
-        let system = System::new(&others, Vec::new());
-        let tries = Tries::new(&system.routing, &system.multipath, size, 0..8, 1.0).unwrap();
-        assert!(tries.is_none(), "rows with coefficients do not begin alike");
     }
 
     #[test]

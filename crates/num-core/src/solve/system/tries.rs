@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
-use super::Rows;
+use super::chains::{ChainRows, Chains};
 use super::multipath::{Eliminated, Multipath};
+use super::{ABSENT, Rows};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::paths::trie::Trie;
@@ -40,17 +41,29 @@ pub(crate) struct Nodes {
     pub(crate) sums: Vec<f64>,
 }
 
-/// Room for a matrix in the making, by columns, and for the rows of one flow.
+/// Room for a matrix in the making, by columns, whose sum with its transpose is meant; and for the rows of one flow.
 #[derive(Default)]
 pub(super) struct Square {
     pub(super) matrix: Vec<f64>,
-    of_links: Vec<f64>,
-    vector: Vec<(u32, f64)>,
+    /// The columns of `matrix`, and the rows of each.
+    pub(super) size: usize,
+    /// The rows that the paths of the flow cross, one path after the other, and where those of each end.
     crossed: Vec<u32>,
-    rows_of_paths: [Vec<u32>; 2],
+    ends: Vec<usize>,
+    /// The vector in the making: by row, and the rows that were touched; and its entries.
+    of_rows: Vec<f64>,
+    touched: Vec<u32>,
+    vector: Vec<(u32, f64)>,
     /// Sums at the nodes, and the largest of what their links have.
     at: Vec<f64>,
     largest: Vec<f64>,
+}
+
+/// What a matrix by tries is over.
+pub(super) struct Items<'a> {
+    pub(super) rows: &'a Rows,
+    pub(super) chains: &'a Chains,
+    pub(super) of_chains: &'a ChainRows,
 }
 
 impl Tries {
@@ -137,6 +150,17 @@ impl Tries {
                 let paths = ends.iter().zip(&weights[range]);
                 return paths.for_each(|(&end, weight)| sums[end as usize] += weight * values[end as usize]);
             };
+            if let (&[one, other], &[weight, of_other]) = (ends, &weights[range.clone()]) {
+                // As below, without loops: most flows with several paths have two.
+                let (value, other_value, common) = (values[one as usize], values[other as usize], self.common(flow));
+                let Eliminated { total, softness, .. } = multipath.eliminated(flow);
+                let mean = (weight * value + of_other * other_value) / total;
+                let rise = (mean + values[common]) * softness;
+                sums[one as usize] += weight * ((value - mean) + rise);
+                sums[other as usize] += of_other * ((other_value - mean) + rise);
+                sums[common] += total * rise;
+                return;
+            }
             changes.clear();
             changes.extend(ends.iter().map(|&end| values[end as usize]));
             let common = self.common(flow);
@@ -170,23 +194,24 @@ impl Tries {
         self.scatter(&mut nodes, |link, sum| diagonal[link] += sum);
     }
 
-    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix, both triangles together: what is
-    /// at (i, j) and what is at (j, i) are to be added up. `inverse` is the inverse of the whole diagonal.
+    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix, which is half of it with the other
+    /// half in its transpose. `inverse` is the inverse of the whole diagonal.
     pub(super) fn add_square(
         &self,
         (routing, multipath): (&Paths, &Multipath),
         (weights, inverse): (&[f64], &[f64]),
         paths: Range<usize>,
-        rows: &Rows,
+        items: &Items<'_>,
         room: &mut Square,
     ) {
-        let (size, row_of) = (rows.links.len(), |link: usize| Some(rows.of[link]).filter(|&row| row != super::ABSENT));
+        let rows = items.rows;
+        let row_of = |link: usize| Some(rows.of[link]).filter(|&row| row != ABSENT);
         let [mut at, mut largest] = [&mut room.at, &mut room.largest].map(std::mem::take);
         for values in [&mut at, &mut largest] {
             values.clear();
             values.resize(self.whole.len(), 0.0);
         }
-        self.whole.largest(|link| if rows.of[link] == super::ABSENT { 0.0 } else { inverse[link] }, &mut largest);
+        self.whole.largest(|link| if rows.of[link] == ABSENT { 0.0 } else { inverse[link] }, &mut largest);
         let mut counting = Vec::new();
         multipath.each(paths, |range, flow| {
             let ends = &self.whole_ends[range.start - self.first_path..range.end - self.first_path];
@@ -212,43 +237,48 @@ impl Tries {
             let curvature = whole.curvature();
             let total = counting.iter().map(|&place| own[place]).sum::<f64>();
             let Eliminated { softness, stiffness, .. } = Eliminated::from_total(total, curvature);
-            let places = counting.iter().map(|&place| (range.start + place, own[place]));
-            if !self.disjoint[flow - self.first_flow] && total * curvature < FREE_OF_CANCELLATION {
-                // Σ θ r rᵀ − κ (Σ θ r) (Σ θ r)ᵀ with κ = σ/(1 + Θσ): paths that share links have few together.
-                for (place, (path, weight)) in places.enumerate() {
-                    at[ends[counting[place]] as usize] += weight;
-                    room.add(routing.links(path), weight);
+            let may_cancel = total * curvature >= FREE_OF_CANCELLATION;
+            let places = counting.iter().map(|&place| own[place]).enumerate();
+            let links = counting.iter().map(|&place| routing.links(range.start + place));
+            if may_cancel && !multipath.common(flow).links.is_empty() {
+                // Over links: what all paths use alike is to cancel to the last digit, also where one crosses a whole
+                // chain and another a part of it.
+                room.cross(links, |path, found| found.extend(path.iter().filter_map(|&link| row_of(link as usize))));
+                let pivot = counting.iter().position(|&place| place == heaviest).expect("the heaviest counts");
+                for (path, weight) in places.clone().filter(|(path, _)| *path != pivot) {
+                    room.add(path, 1.0);
+                    room.add(pivot, -1.0);
+                    room.add_outer(weight);
                 }
-                room.add_outer(-stiffness, rows, size);
+                for (coefficient, of_pivot) in [(-total.recip(), 0.0), (softness / total, total)] {
+                    for (path, weight) in places.clone().filter(|(path, _)| *path != pivot) {
+                        room.add(path, weight);
+                        room.add(pivot, -weight);
+                    }
+                    room.add(pivot, of_pivot);
+                    room.add_outer(coefficient);
+                }
                 return;
             }
-            if multipath.common(flow).links.is_empty() || total * curvature < FREE_OF_CANCELLATION {
-                // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ).
-                for (place, (path, weight)) in places.clone().enumerate() {
-                    at[ends[counting[place]] as usize] += alone(weight, total, softness, stiffness);
-                    for (other, of_other) in places.clone().take(place) {
-                        let value = -stiffness * weight * of_other;
-                        room.add_pair(routing.links(path), routing.links(other), value, rows, size);
+            room.cross(links, |path, found| items.chains.rows_of(path, rows, items.of_chains, found));
+            if may_cancel || self.disjoint[flow - self.first_flow] {
+                // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ) with κ = σ/(1 + Θσ).
+                for (path, weight) in places.clone() {
+                    at[ends[counting[path]] as usize] += alone(weight, total, softness, stiffness);
+                    for (other, of_other) in places.clone().take(path) {
+                        room.add_pair(path, other, -stiffness * weight * of_other);
                     }
                 }
                 return;
             }
-            let pivot = routing.links(range.start + heaviest);
-            for (path, weight) in places.clone().filter(|(path, _)| *path != range.start + heaviest) {
-                room.add(routing.links(path), 1.0);
-                room.add(pivot, -1.0);
-                room.add_outer(weight, rows, size);
+            // Σ θ r rᵀ − κ (Σ θ r) (Σ θ r)ᵀ: paths that share links have few together.
+            for (path, weight) in places {
+                at[ends[counting[path]] as usize] += weight;
+                room.add(path, weight);
             }
-            for (coefficient, of_pivot) in [(-total.recip(), 0.0), (softness / total, total)] {
-                for (path, weight) in places.clone().filter(|(path, _)| *path != range.start + heaviest) {
-                    room.add(routing.links(path), weight);
-                    room.add(pivot, -weight);
-                }
-                room.add(pivot, of_pivot);
-                room.add_outer(coefficient, rows, size);
-            }
+            room.add_outer(-stiffness);
         });
-        self.whole.add_square(&mut at, row_of, size, &mut room.matrix);
+        self.whole.add_square(&mut at, row_of, room.size, &mut room.matrix);
         (room.at, room.largest) = (at, largest);
     }
 }
@@ -260,52 +290,59 @@ fn alone(weight: f64, total: f64, softness: f64, stiffness: f64) -> f64 {
 
 impl Square {
     /// An empty matrix of a size.
-    pub(super) fn clear(&mut self, size: usize, links: usize) {
+    pub(super) fn clear(&mut self, size: usize) {
+        self.size = size;
         self.matrix.clear();
         self.matrix.resize(size * size, 0.0);
-        self.of_links.resize(links, 0.0);
+        self.of_rows.resize(size, 0.0);
     }
 
-    /// Adds a value for each two links of two paths, in the column of the one's; twice on the diagonal.
-    fn add_pair(&mut self, one: &[u32], other: &[u32], value: f64, rows: &Rows, size: usize) {
-        let Self { matrix, rows_of_paths: [ones, others], .. } = self;
-        for (of_path, links) in [(&mut *ones, one), (&mut *others, other)] {
-            of_path.clear();
-            of_path.extend(links.iter().map(|&link| rows.of[link as usize]).filter(|&row| row != super::ABSENT));
-        }
-        for &own in &*ones {
-            let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
-            others.iter().for_each(|&row| column[row as usize] += if row == own { 2.0 * value } else { value });
+    /// Finds the rows of some paths, which are numbered from 0 then.
+    fn cross<'a>(&mut self, paths: impl Iterator<Item = &'a [u32]>, mut find: impl FnMut(&[u32], &mut Vec<u32>)) {
+        self.crossed.clear();
+        self.ends.clear();
+        for path in paths {
+            find(path, &mut self.crossed);
+            self.ends.push(self.crossed.len());
         }
     }
 
-    /// Adds a value times a row of ones to the vector in the making.
-    fn add(&mut self, links: &[u32], value: f64) {
-        for &link in links {
-            let sum = &mut self.of_links[link as usize];
+    fn range(&self, path: usize) -> Range<usize> {
+        if path == 0 { 0..self.ends[0] } else { self.ends[path - 1]..self.ends[path] }
+    }
+
+    /// Adds a value for each two rows of two paths, in the column of the one's.
+    fn add_pair(&mut self, one: usize, other: usize, value: f64) {
+        let (size, one, other) = (self.size, self.range(one), self.range(other));
+        for &own in &self.crossed[one] {
+            let column = &mut self.matrix[own as usize * size..(own as usize + 1) * size];
+            self.crossed[other.clone()].iter().for_each(|&row| column[row as usize] += value);
+        }
+    }
+
+    /// Adds a value times a path's row of ones to the vector in the making.
+    fn add(&mut self, path: usize, value: f64) {
+        for &row in &self.crossed[self.range(path)] {
+            let sum = &mut self.of_rows[row as usize];
             if *sum == 0.0 {
-                self.crossed.push(link);
+                self.touched.push(row);
             }
             *sum += value;
         }
     }
 
     /// Adds w v vᵀ of the vector in the making, which is 0 then.
-    fn add_outer(&mut self, weight: f64, rows: &Rows, size: usize) {
-        let Self { matrix, of_links, vector, crossed, .. } = self;
+    fn add_outer(&mut self, weight: f64) {
+        let Self { matrix, size, of_rows, touched, vector, .. } = self;
         vector.clear();
-
-        for link in crossed.drain(..) {
-            let value = std::mem::take(&mut of_links[link as usize]);
-            let row = rows.of[link as usize];
-            if value != 0.0 && row != super::ABSENT {
-                vector.push((row, value));
-            }
-        }
+        // A row whose sum was 0 in between is here twice.
+        let values = touched.drain(..).map(|row| (row, std::mem::take(&mut of_rows[row as usize])));
+        vector.extend(values.filter(|&(_, value)| value != 0.0));
         for (place, &(own, value)) in vector.iter().enumerate() {
             let weighted = weight * value;
-            let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
-            vector[..=place].iter().for_each(|&(row, value)| column[row as usize] += weighted * value);
+            let column = &mut matrix[own as usize * *size..(own as usize + 1) * *size];
+            vector[..place].iter().for_each(|&(row, value)| column[row as usize] += weighted * value);
+            column[own as usize] += 0.5 * weighted * value;
         }
     }
 }
