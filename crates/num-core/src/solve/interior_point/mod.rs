@@ -122,8 +122,10 @@ impl ProgressWatch {
 /// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
 const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
-/// Accuracy of the corrector as a part of the complementarity, where the factor is that of about the matrix.
+/// Accuracy of the corrector as a part of the complementarity, where the factor is that of about the matrix; and while
+/// that is larger than this, the accuracy.
 const LEFT: f64 = 1e-6;
+const FAR: f64 = 1e-6;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;
 /// A path is idle when its rate is this part of its flow's or of what it could carry, and its price this part of λ too
@@ -262,6 +264,7 @@ impl InteriorPoint {
         let Residuals { complementarity, infeasibility, least_marginal, largest_marginal, .. } = self.residuals;
         let without_factor = (0.1 * (complementarity + infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
         let with_factor = match self.kkt.system.is_approximate() {
+            true if complementarity > FAR => FAR,
             // In units of the smallest marginal, whose flow is not to be moved by what is left of the others.
             true => (LEFT * (complementarity * least_marginal / largest_marginal)).clamp(EXACT, FINEST),
             false => EXACT,
