@@ -27,7 +27,8 @@
 //! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
 //! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows at a
 //! bound do not count in d_l; for a rate that should be 0 no such rate does. The rates of linear flows do not count in
-//! d_l either, which may be any; but paths s that carry some of one do.
+//! d_l either, which may be any, nor of flows up to 10⁻⁶ below a bound that would pay 10⁻³ more, which no small change
+//! of a price moves; but paths s that carry some of one do: what it lacks others have on another of its links.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -49,7 +50,7 @@ use std::ops::Range;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
 use super::slackness::{Columns, PASSES_ON, Slackness, moves_with_price, moving_rate};
-use super::tolerances::{BESIDE, FLAT, NONE, TINY};
+use super::tolerances::{AT_BOUND, BESIDE, FLAT, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -191,13 +192,15 @@ impl FeasiblePoint<'_> {
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
+                    let is_near = flow_rate >= most * (1.0 - AT_BOUND) || rate >= cap * (1.0 - AT_BOUND);
+                    let is_kept = is_near && marginal > price * (1.0 + NONE);
                     let excess = response.excess();
                     let is_unwanted = wants_none && price > marginal && !numerically_saturated;
                     if is_unwanted && rate > 0.0 && excess > TINY {
                         unwanted.push((path, excess));
                     }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
-                        true if !linear => moving_rate(rate, flow_rate, ceiling),
+                        true if !linear && !is_kept => moving_rate(rate, flow_rate, ceiling),
                         true if rate > 0.0 => PASSES_ON,
                         _ => f64::INFINITY,
                     };

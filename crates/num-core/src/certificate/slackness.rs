@@ -8,15 +8,15 @@ use crate::error::Result;
 use crate::paths::parts::split_mut;
 use crate::presolve::ROUNDING;
 
-/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on
-/// one of its links is what others on another link have too much.
+/// The moving rate of a path of a linear flow that carries something, or of a flow just below a bound that holds it: no
+/// rate is compared with it, but what idles on one of its links is what others on another link have too much.
 pub(super) const PASSES_ON: f64 = f64::MAX;
 
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
     point: &'a FeasiblePoint<'a>,
-    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow; ∞ where it is at a
-    /// bound, or is 0 and stays so.
+    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow and one just below a
+    /// bound; ∞ where it is at a bound, or is 0 and stays so.
     moving: Vec<f64>,
     /// By path: max(q_p, U'(y_f)).
     worths: Vec<f64>,

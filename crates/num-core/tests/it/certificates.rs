@@ -570,3 +570,32 @@ fn a_small_flow_counts_beside_one_that_pays_decades_more() {
     let wrong = certify(&problem, &[1.0 - 1e-7, 1e-7], &[1e18 * (1.0 + 8e-7), 1e7]).unwrap();
     assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.5, "{wrong:?}");
 }
+
+/// A flow that would pay decades more than its cap lets it is held by the cap, also a little below it: what idles
+/// beside it is not all of its rate. One that its weight makes as small does move.
+#[test]
+fn a_flow_just_below_its_cap_does_not_move() {
+    let (small, idle) = (1e-8, 1e-10);
+    let rates = [1.0 - small - idle, small * (1.0 - 1e-7)];
+    let weighted = |weight| {
+        let utility = AlphaFair::new(1.0, vec![1.0, weight]).unwrap();
+        Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utility).unwrap()
+    };
+    let capped = weighted(1.0).with_flow_caps(vec![f64::INFINITY, small]).unwrap();
+    let held = certify(&capped, &rates, &[1.0 + small]).unwrap();
+    assert!(held.kkt_residual < 1e-6, "{held:?}");
+    let moving = certify(&weighted(small), &rates, &[1.0 + small]).unwrap();
+    assert!(moving.kkt_residual > 9e-3, "{moving:?}");
+}
+
+/// What such a flow lacks on one link is what a small one has too much of on another.
+#[test]
+fn what_a_flow_lacks_below_its_cap_counts_on_its_other_links() {
+    let (least, lack) = (1e-6, 0.999e-6);
+    let utility = AlphaFair::new(1.0, vec![2.0, 10.0, least]).unwrap();
+    let paths = Paths::from_lists([&[0, 1][..], &[0], &[1]]);
+    let problem = Problem::new(vec![11.0, 1.0 + least], paths, utility).unwrap();
+    let problem = problem.with_flow_caps(vec![1.0, f64::INFINITY, f64::INFINITY]).unwrap();
+    let wrong = certify(&problem, &[1.0 - lack, 10.0, least + lack], &[1.0, 0.5]).unwrap();
+    assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.4, "{wrong:?}");
+}
