@@ -2,6 +2,7 @@
 
     python benches/at_size.py draws --count 100 --seed 1     random problems of every objective, 1000 to 8000 flows
     python benches/at_size.py pairs --networks Cogentco      all pairs of a network, by objective
+    python benches/at_size.py pairs --networks Kdl --largest 3.2
     python benches/at_size.py stopped                        what a solve stopped at a tenth of its time is worth
     python benches/at_size.py changed                        from the point before some demands changed
     python benches/at_size.py growth                         time over paths
@@ -12,7 +13,8 @@ paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest path
 times, equal capacities (two of three; all with `--equal`) or such of 1, 10, 40 and 100. Weights are 1, or the demands
 (two of five); flows are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with
 the default promise. `pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and
-the paths of `zoo.py`. Seconds are those of the processor, of one thread; with `stopped` and `threads` they are those of
+the paths of `zoo.py`; with `--largest` demands up to that one, and the paths of `k_shortest_paths`, which are as many
+and found in seconds. Seconds are those of the processor, of one thread; with `stopped` and `threads` they are those of
 the clock. The machine may have other work.
 """
 
@@ -181,17 +183,25 @@ def draws(options: argparse.Namespace) -> None:
 # --- all pairs ---
 
 
-def all_pairs(name: str) -> Instance:
-    pairs = zoo.all_pairs(name)
-    demands = pairs.uniform(7, 1.0)
-    capacities = np.full(pairs.links, zoo.CAPACITY)
-    return scaled(Instance(capacities, pairs.paths, demands, np.random.default_rng(7)), 2.0)
+def all_pairs(name: str, largest: float | None = None) -> Instance:
+    rng = np.random.default_rng(7)
+    if largest is None:
+        pairs = zoo.all_pairs(name)
+        capacities = np.full(pairs.links, zoo.CAPACITY)
+        return scaled(Instance(capacities, pairs.paths, pairs.uniform(7, 1.0), rng), 2.0)
+    net = network(name, equal=True)
+    nodes = len(net.node_names)
+    sources, destinations = np.nonzero(~np.eye(nodes, dtype=bool))
+    paths, took = timed(net.k_shortest_paths, sources.tolist(), destinations.tolist(), 4, disjoint=True)
+    print(f"{name}: paths in {three_digits(took)} s", flush=True)
+    demands = np.random.RandomState(7).rand(nodes, nodes)[sources, destinations]
+    return Instance(net.capacities, paths[0], largest * demands, rng)
 
 
 def pairs(options: argparse.Namespace) -> None:
     rows = []
     for name in options.networks or ["Uninett2010", "UsCarrier", "Cogentco"]:
-        instance = all_pairs(name)
+        instance = all_pairs(name, options.largest)
         size = f"{name}, {len(instance.demands)} flows, {len(instance.paths)} paths"
         print(size, flush=True)
         for objective in options.objectives or ["throughput", "alpha 1", "alpha 4", "max-min", "weighted max-min"]:
@@ -319,6 +329,7 @@ def main() -> None:
     parser.add_argument("--objectives", type=lambda names: names.split(";"), help="separated by semicolons")
     parser.add_argument("--count", type=int, default=100, help="of draws")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--largest", type=float, help="demand of `pairs`, in place of an overload of 2")
     parser.add_argument("--equal", action="store_true", help="draws with equal capacities alone")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per solve")
     parser.add_argument("--keep", help="a folder for the drawn problems that are not optimal")
