@@ -193,14 +193,14 @@ impl FeasiblePoint<'_> {
                     let worth = larger(worth, price_at_floor);
                     let is_held = at_bound || at_floor && price > marginal;
                     let is_near = flow_rate >= most * (1.0 - AT_BOUND) || rate >= cap * (1.0 - AT_BOUND);
-                    let is_kept = is_near && marginal > price * (1.0 + NONE);
+                    let is_nearly_held = is_near && marginal > price * (1.0 + NONE);
                     let excess = response.excess();
                     let is_unwanted = wants_none && price > marginal && !numerically_saturated;
                     if is_unwanted && rate > 0.0 && excess > TINY {
                         unwanted.push((path, excess));
                     }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
-                        true if !linear && !is_kept => moving_rate(rate, flow_rate, ceiling),
+                        true if !linear && !is_nearly_held => moving_rate(rate, flow_rate, ceiling),
                         true if rate > 0.0 => PASSES_ON,
                         _ => f64::INFINITY,
                     };

@@ -22,8 +22,9 @@ pub(super) struct Chains {
 }
 
 /// The rows of links, and after them one of every chain that has several of these.
-#[derive(Default)]
-pub(super) struct ChainRows {
+pub(super) struct ChainRows<'a> {
+    pub(super) rows: &'a Rows,
+    chains: &'a Chains,
     /// Of every chain; [`ABSENT`] where none of its links has one.
     of: Vec<u32>,
     /// The rows of the links of each chain that has its own.
@@ -65,31 +66,33 @@ impl Chains {
     }
 
     /// The rows of chains where links have these.
-    pub(super) fn rows(&self, rows: &Rows) -> ChainRows {
-        let mut of_chains = ChainRows::default();
+    pub(super) fn rows<'a>(&'a self, rows: &'a Rows) -> ChainRows<'a> {
+        let (mut of, mut all_members) = (Vec::new(), Vec::new());
         for chain in 0..self.starts.len().saturating_sub(1) {
             let of_links = self.links(chain).iter().map(|&link| rows.of[link as usize]);
             let members: Vec<u32> = of_links.filter(|&row| row != ABSENT).collect();
-            of_chains.of.push(match *members {
+            of.push(match *members {
                 [] => ABSENT,
                 [only] => only,
-                _ => (rows.links.len() + of_chains.members.len()) as u32,
+                _ => (rows.links.len() + all_members.len()) as u32,
             });
             if members.len() > 1 {
-                of_chains.members.push(members);
+                all_members.push(members);
             }
         }
-        of_chains
+        ChainRows { rows, chains: self, of, members: all_members }
     }
+}
 
+impl ChainRows<'_> {
     /// Appends the rows of what a path crosses: of whole chains, and of the other links.
-    pub(super) fn rows_of(&self, mut path: &[u32], rows: &Rows, of_chains: &ChainRows, found: &mut Vec<u32>) {
+    pub(super) fn cross(&self, mut path: &[u32], found: &mut Vec<u32>) {
         while let Some((&first, rest)) = path.split_first() {
-            let chain = self.of_first[first as usize];
-            let whole = if chain == ABSENT { 1 } else { self.links(chain as usize).len() };
+            let chain = self.chains.of_first[first as usize];
+            let whole = if chain == ABSENT { 1 } else { self.chains.links(chain as usize).len() };
             let (row, left) = match path.get(whole..) {
-                Some(left) if chain != ABSENT => (of_chains.of[chain as usize], left),
-                _ => (rows.of[first as usize], rest),
+                Some(left) if chain != ABSENT => (self.of[chain as usize], left),
+                _ => (self.rows.of[first as usize], rest),
             };
             if row != ABSENT {
                 found.push(row);
@@ -97,17 +100,15 @@ impl Chains {
             path = left;
         }
     }
-}
 
-impl ChainRows {
-    /// How many chains have rows of their own.
+    /// How many there are, of links and of chains.
     pub(super) fn len(&self) -> usize {
-        self.members.len()
+        self.rows.links.len() + self.members.len()
     }
 
     /// Adds what a matrix by columns has for chains to their links.
-    pub(super) fn fold(&self, matrix: &mut [f64], size: usize) {
-        let all = size + self.len();
+    pub(super) fn fold(&self, matrix: &mut [f64]) {
+        let (size, all) = (self.rows.links.len(), self.len());
         let (of_links, of_chains) = matrix.split_at_mut(size * all);
         for (members, of_chain) in self.members.iter().zip(of_chains.chunks_exact(all)) {
             for &row in members {
@@ -143,7 +144,7 @@ mod tests {
             let of_chains = chains.rows(&rows);
             lists.map(|path| {
                 let mut found = Vec::new();
-                chains.rows_of(path, &rows, &of_chains, &mut found);
+                of_chains.cross(path, &mut found);
                 found
             })
         };
@@ -155,10 +156,11 @@ mod tests {
 
     #[test]
     fn an_entry_of_a_chain_is_one_of_each_of_its_links() {
-        let of_chains = ChainRows { of: vec![3], members: vec![vec![0, 2]] };
+        let (chains, rows) = (Chains::new(&Paths::from_lists([&[0, 2][..], &[1]]), 3), rows(&[0, 1, 2]));
+        let of_chains = chains.rows(&rows);
         let mut matrix = vec![0.0; 16];
         (matrix[3 * 4 + 1], matrix[4 + 3], matrix[3 * 4 + 3], matrix[0]) = (1.0, 10.0, 100.0, 1000.0);
-        of_chains.fold(&mut matrix, 3);
+        of_chains.fold(&mut matrix);
         let of_links = matrix[..12].chunks_exact(4).map(|column| &column[..3]).collect::<Vec<_>>().concat();
         assert_eq!(of_links, [1100.0, 1.0, 100.0, 10.0, 0.0, 10.0, 100.0, 1.0, 100.0]);
     }

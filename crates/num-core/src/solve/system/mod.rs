@@ -33,7 +33,7 @@ use self::chains::Chains;
 use self::fine::FineFactor;
 use self::multipath::Multipath;
 pub(crate) use self::multipath::WeightsOfPart;
-use self::tries::{Items, Square};
+use self::tries::Square;
 pub(crate) use self::tries::{Nodes, Tries};
 use crate::error::Result;
 use crate::interrupt;
@@ -481,18 +481,17 @@ impl System {
         let Self {
             routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, chains, ..
         } = self;
-        let of_chains = chains.rows(rows);
-        let items = Items { rows, chains, of_chains: &of_chains };
-        let all = size + of_chains.len();
+        let chains = chains.rows(rows);
+        let all = chains.len();
         let most = (MOST_SHARED_ENTRIES / (all * all)).clamp(1, MOST_SHARED_MATRICES);
         let groups = parts::cut(tries.len(), tries.len().min(most));
         squares.resize_with(groups.len(), Square::default);
         for_each(&**workers, groups.into_iter().zip(&mut *squares), |(group, square)| {
             square.clear(all);
             for (tries, range) in tries[group.clone()].iter().zip(&ranges[group]) {
-                tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), &items, square);
+                tries.add_square((routing, multipath), (weights, preconditioner), range.clone(), &chains, square);
             }
-            of_chains.fold(&mut square.matrix, size);
+            chains.fold(&mut square.matrix);
             Ok(())
         })
         .expect("nothing stops it");
@@ -834,7 +833,7 @@ mod tests {
         let problem = Presolved::new(&problem).unwrap();
         let several: Vec<_> = (0..6).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect();
         let chains = Chains::new(&problem.paths, 9);
-        assert_eq!(chains.rows(&all_rows(9, vec![1.0; 9])).len(), 3);
+        assert_eq!(chains.rows(&all_rows(9, vec![1.0; 9])).len(), 9 + 3);
         let weights = vec![0.5, 2.0, 20.0, 3.0, 0.6, 7.0, 10.0, 1.0, 4.0, 0.3, 1.0, 6.0, 0.9];
         compare_by_tries(&problem, &several, weights);
     }

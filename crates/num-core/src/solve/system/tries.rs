@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use super::chains::{ChainRows, Chains};
+use super::ABSENT;
+use super::chains::ChainRows;
 use super::multipath::{Eliminated, Multipath};
-use super::{ABSENT, Rows};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::paths::trie::Trie;
@@ -57,13 +57,6 @@ pub(super) struct Square {
     /// Sums at the nodes, and the largest of what their links have.
     at: Vec<f64>,
     largest: Vec<f64>,
-}
-
-/// What a matrix by tries is over.
-pub(super) struct Items<'a> {
-    pub(super) rows: &'a Rows,
-    pub(super) chains: &'a Chains,
-    pub(super) of_chains: &'a ChainRows,
 }
 
 impl Tries {
@@ -150,17 +143,6 @@ impl Tries {
                 let paths = ends.iter().zip(&weights[range]);
                 return paths.for_each(|(&end, weight)| sums[end as usize] += weight * values[end as usize]);
             };
-            if let (&[one, other], &[weight, of_other]) = (ends, &weights[range.clone()]) {
-                // As below, without loops: most flows with several paths have two.
-                let (value, other_value, common) = (values[one as usize], values[other as usize], self.common(flow));
-                let Eliminated { total, softness, .. } = multipath.eliminated(flow);
-                let mean = (weight * value + of_other * other_value) / total;
-                let rise = (mean + values[common]) * softness;
-                sums[one as usize] += weight * ((value - mean) + rise);
-                sums[other as usize] += of_other * ((other_value - mean) + rise);
-                sums[common] += total * rise;
-                return;
-            }
             changes.clear();
             changes.extend(ends.iter().map(|&end| values[end as usize]));
             let common = self.common(flow);
@@ -201,10 +183,10 @@ impl Tries {
         (routing, multipath): (&Paths, &Multipath),
         (weights, inverse): (&[f64], &[f64]),
         paths: Range<usize>,
-        items: &Items<'_>,
+        chains: &ChainRows<'_>,
         room: &mut Square,
     ) {
-        let rows = items.rows;
+        let rows = chains.rows;
         let row_of = |link: usize| Some(rows.of[link]).filter(|&row| row != ABSENT);
         let [mut at, mut largest] = [&mut room.at, &mut room.largest].map(std::mem::take);
         for values in [&mut at, &mut largest] {
@@ -260,7 +242,7 @@ impl Tries {
                 }
                 return;
             }
-            room.cross(links, |path, found| items.chains.rows_of(path, rows, items.of_chains, found));
+            room.cross(links, |path, found| chains.cross(path, found));
             if may_cancel || self.disjoint[flow - self.first_flow] {
                 // Σ (θ − κ θ²) r rᵀ − κ Σ θ θ' (r r'ᵀ + r' rᵀ) with κ = σ/(1 + Θσ).
                 for (path, weight) in places.clone() {
