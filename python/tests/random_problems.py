@@ -569,7 +569,7 @@ def judge_classes(case: Case, problem: netnum.Problem, solution: netnum.Solution
             else:
                 judge_utility(case, own, None, answer, outcome, accuracy)
             if outcome.false == "false: gap" and not is_last and not own.is_single_path:
-                judge_cheapest_split(case, own, answer, outcome, accuracy)
+                judge_cheapest_split(replace(case, fields=fields), own, answer, outcome, accuracy)
         if outcome.false:
             outcome.detail += f", priority {one.priority:g}"
             return
@@ -598,19 +598,30 @@ class Answer:
 
 def judge_cheapest_split(case: Case, own, answer: Answer, outcome: Outcome, accuracy: float):
     """A class whose splits a later one may have made dearer, at the cheapest ones."""
-    split = second_opinion.cheapest_split(own, answer.rates, answer.prices)
-    before, outcome.false, outcome.detail = (outcome.false, outcome.detail), "", ""
-    if split is None:
+    for split in splits_of_class(case, own, answer):
+        before, outcome.false, outcome.detail = (outcome.false, outcome.detail), "", ""
+        judge_utility(case, own, None, replace(answer, rates=split), outcome, accuracy)
+        if outcome.false != "false: gap":
+            return
+        # A linear program is right to a part of all that is paid, which may be far more than what the class pays.
+        lacks, pays = second_opinion.Prices(own, answer.prices).missing(split)
+        if lacks.sum() <= 2 * GAP * pays.sum():
+            outcome.false, outcome.detail = "", ""
+            outcome.open += int(own.served.sum())
+            return
         outcome.false, outcome.detail = before
-        return
-    judge_utility(case, own, None, replace(answer, rates=split), outcome, accuracy)
-    if outcome.false != "false: gap":
-        return
-    # A linear program is right to a part of all that is paid, which may be far more than what the class pays.
-    lacks, pays = second_opinion.Prices(own, answer.prices).missing(split)
-    if lacks.sum() <= 2 * GAP * pays.sum():
-        outcome.false, outcome.detail = "", ""
-        outcome.open += int(own.served.sum())
+
+
+def splits_of_class(case: Case, own, answer: Answer):
+    """Splits of the rates of a class: by a linear program, which holds some seven decades, and that of a solve without
+    the classes after it, where its flows have the same rates."""
+    split = second_opinion.cheapest_split(own, answer.rates, answer.prices)
+    if split is not None:
+        yield split
+    alone = np.asarray(netnum.solve(case.problem, time_limit=TIME_LIMIT).rates, second_opinion.Real)
+    y, found = (own.flow_rates(np.asarray(rates, second_opinion.Real)) for rates in (answer.rates, alone))
+    if own.overload(alone) <= OVERLOAD and np.all(np.abs(found - y) <= KEPT * y):
+        yield alone
 
 
 def judge_max_min(case: Case, own, solution, outcome: Outcome):

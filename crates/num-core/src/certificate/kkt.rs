@@ -8,7 +8,8 @@
 //!   flat (α < 0.1, linear utilities), a change of the prices by ε/10 will do;
 //! - for any two paths p, r of a flow f with q_p > q_r and r below its cap: x_p ≤ ε min(y_f, d_L) or
 //!   q_p − q_r ≤ m_L ε/10;
-//! - for every link with a price: c_l − load_l ≤ ε d_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p through it.
+//! - for every link with a price: c_l − load_l ≤ ε d_l and m_l ≤ ε e_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p
+//!   through it. m_l is what flows on l lack below caps and kinks of U that hold them, or have above floors.
 //!
 //! Here L is the set of links of which p and r use unlike amounts, a_lp ≠ a_lr, and
 //!
@@ -17,6 +18,7 @@
 //!                                                                    the adjacent rate of a link, in its unit
 //! d_L = min_{l ∈ L} d_l / |a_lp − a_lr|
 //! m_L = min |a_lp − a_lr| max(q_s, U'(y_g)) / a_ls over the paths s (of flow g) through a priced link l of L, and p
+//! e_l = Σ a_lp y_f s_lp / max s_lp,  s_lp = a_lp p_l/q_p,  over the paths p through l that count in d_l
 //! ```
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
@@ -28,15 +30,19 @@
 //! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows at a
 //! bound do not count in d_l; for a rate that should be 0 no such rate does. The rates of linear flows do not count in
 //! d_l either, which may be any, nor of flows up to 10⁻⁶ below a bound that would pay 10⁻³ more, which no small change
-//! of a price moves; but paths s that carry some of one do: what it lacks others have on another of its links.
+//! of a price moves; but paths s that carry some of one do: what it lacks others have on another of its links. A flow
+//! that a bound holds may move from one path to another: d_l of a link of the one is at most e_k of those k that it
+//! would leave, and p_l counts as much as p_k does.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
 //! c_l may be several times the rate of a small flow elsewhere, and distort its price. So single rates are right to ε
-//! times a factor of the routing, near 1 where paths cross few full links, and larger for a flow beside much larger
-//! ones that are at their caps or floors: it has what they miss of the ones, and lacks what they have above the others,
-//! up to ε of each. Idle capacity may propagate further, along flows that cross two full links each, than the residual
-//! shows. A link that idles by less than the rounding of its load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
+//! times a factor of the routing, near 1 where paths cross few full links. Idle capacity, and what flows at bounds miss
+//! of them, may propagate further, along flows that cross two full links each, than the residual shows. A link that
+//! idles by less than the rounding of its load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
+//!
+//! **Why e_l.** What flows at bounds miss is shared by all that a change of p_l moves, each by a part of its rate in
+//! proportion to s_lp. A flow that is far smaller than the others on its links moves as little as they do.
 //!
 //! **Why m_L and not q_p.** A wrong split of one flow changes the prices of others. Where U' spans many decades
 //! (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a small rate may exceed all
@@ -73,18 +79,28 @@ impl FeasiblePoint<'_> {
         })?;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        for (found, [surplus, unwanted]) in of_ranges {
+        let mut held = Vec::new();
+        for (found, [surplus, unwanted, misplaced], splits) in of_ranges {
             count(found);
             links.surplus.extend(surplus);
             links.unwanted.extend(unwanted);
+            links.misplaced.extend(misplaced);
+            held.extend(splits);
         }
         links.add_up()?;
-        let adjacent = links.adjacent_rates()?;
+        let mut adjacent = links.adjacent_rates()?;
+        let elastic = match problem.ranks().any(!held.is_empty() || !links.misplaced.is_empty())? {
+            true => links.elastic_rates()?,
+            false => vec![f64::INFINITY; adjacent.len()],
+        };
+        if let Some(splits) = &splits {
+            links.pass_on(splits, held, &elastic, &mut adjacent)?;
+        }
         let [far, mut near] = match &splits {
             Some(splits) => self.split_residuals(splits, &adjacent)?,
             None => [0.0; 2],
         };
-        links.residuals(adjacent.clone()).for_each(&mut count);
+        links.residuals(&adjacent, &elastic)?.for_each(&mut count);
         count(links.unwanted_residual()?);
         count(far);
         // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
@@ -117,17 +133,19 @@ impl FeasiblePoint<'_> {
         Ok(of_ranges.into_iter().fold([0.0; 2], both))
     }
 
-    /// By how much consecutive flows miss their best responses, at most, the paths with a surplus, and those of flows
-    /// that should have no rate. Writes worths and moving rates of their paths.
+    /// By how much consecutive flows miss their best responses, at most; the paths with a surplus, those of flows that
+    /// should have no rate, and those near a bound; and the flows that a bound holds and that have several paths.
+    /// Writes worths and moving rates of their paths.
     fn response_residual(
         &self,
         range: &Range<usize>,
         mut columns: Columns<'_>,
         splits: Option<&PathSplits<'_>>,
         numerical_saturation: &[NumericalSaturation],
-    ) -> Result<(f64, [OfPaths; 2])> {
+    ) -> Result<(f64, [OfPaths; 3], Vec<usize>)> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
-        let (mut residual, mut surplus, mut unwanted) = (0.0f64, Vec::new(), Vec::new());
+        let (mut residual, [mut surplus, mut unwanted, mut misplaced]) = (0.0f64, [const { Vec::new() }; 3]);
+        let mut held = Vec::new();
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         // One path per flow, and nothing that bounds a rate.
@@ -165,6 +183,7 @@ impl FeasiblePoint<'_> {
                 let saturated = problem.is_saturated(flow, flow_rates[flow]);
                 let price_at_floor = self.price_at_floor(flow, above);
                 let wants_none = problem.paths_of(flow).all(|path| demands[path - paths.start] == 0.0);
+                let (mut is_used, mut moves) = (false, false);
                 for path in problem.paths_of(flow) {
                     let at_bound = saturated || self.rates[path] >= problem.bounds.caps[path];
                     // min would drop a NaN.
@@ -199,16 +218,25 @@ impl FeasiblePoint<'_> {
                     if is_unwanted && rate > 0.0 && excess > TINY {
                         unwanted.push((path, excess));
                     }
+                    let distance = response.distance(problem.bounds.floors[flow], most, block.may_jump);
+                    if distance > ROUNDING * flow_rate && !wants_none && !numerically_saturated {
+                        misplaced.push((path, distance));
+                    }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
                         true if !linear && !is_nearly_held => moving_rate(rate, flow_rate, ceiling),
                         true if rate > 0.0 => PASSES_ON,
                         _ => f64::INFINITY,
                     };
+                    is_used |= rate > 0.0;
+                    moves |= moving < PASSES_ON;
                     columns.count(path, worth, moving);
+                }
+                if is_used && !moves && problem.paths_of(flow).len() > 1 {
+                    held.push(flow);
                 }
             }
         }
-        Ok((residual, [surplus, unwanted]))
+        Ok((residual, [surplus, unwanted, misplaced], held))
     }
 
     /// What a flow at its floor pays, given U' above it: the price of the dearest path that it uses, which may be more
@@ -295,6 +323,16 @@ impl Response {
         let (high, low) = if price > marginal { (price, marginal) } else { (marginal, price) };
         let excess = high - low;
         if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT }
+    }
+
+    /// How far a rate is from the bound of its flow or path, or the kink of U, that holds it: 0 where there is none, or
+    /// U' is near the price.
+    fn distance(self, floor: f64, most: f64, may_jump: bool) -> f64 {
+        let Self { price, rate, cap, flow_rate, marginal, demand, .. } = self;
+        let most = most.min(flow_rate - rate + cap);
+        let is_held = may_jump || demand >= most || demand <= floor;
+        let is_apart = price > marginal * (1.0 + NONE) || marginal > price * (1.0 + NONE);
+        if is_held && is_apart { (demand.min(most) - flow_rate).max(-rate).abs() } else { 0.0 }
     }
 
     /// q_p > U' at a positive rate, or U' > q_p below its cap. Without branches: loops over it are vector instructions.

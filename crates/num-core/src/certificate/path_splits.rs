@@ -4,11 +4,11 @@ use std::mem::take;
 
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::ties::Ties;
-use super::tolerances::{FLAT, MANY_PATHS, TINY};
+use super::tolerances::{FLAT, MANY_PATHS, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::double_double::DoubleDouble;
 use crate::error::Result;
-use crate::interrupt;
+use crate::interrupt::{self, Pacer};
 use crate::paths::parts::pieces;
 use crate::paths::passes::smaller;
 use crate::tolerances::ROUNDING;
@@ -114,6 +114,42 @@ impl<'a> PathSplits<'a> {
             }
         }
         residuals
+    }
+
+    /// By link that some flows would move to: the least rate and worth that are `beside` a path on the links that it
+    /// would leave, in the unit of the link.
+    pub(super) fn pass_on(
+        &self,
+        flows: &[usize],
+        beside: impl Fn(usize, usize, f64) -> [f64; 2],
+        found: &mut [[f64; 2]],
+    ) -> Result<()> {
+        let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
+        let (mut differences, mut changes, mut pacer) = (vec![0.0; found.len()], Vec::new(), Pacer::new());
+        for &flow in flows {
+            let paths = problem.paths_of(flow);
+            pacer.did(paths.len() * paths.len())?;
+            let used = paths.clone().filter(|&path| rates[path] > 0.0);
+            for (path, other) in used.flat_map(|path| paths.clone().map(move |other| (path, other))) {
+                let is_near = rates[other] > 0.0 || path_prices[other] <= path_prices[path] * (1.0 + NONE);
+                if other == path || rates[other] >= problem.bounds.caps[other] || !is_near {
+                    continue;
+                }
+                changes.clear();
+                self.differ(path, other, &mut differences, |link, difference| changes.push((link, difference)));
+                let mut least = [f64::INFINITY; 2];
+                for &(link, left) in changes.iter().filter(|(_, difference)| *difference > 0.0) {
+                    let [rate, worth] = beside(path, link, left);
+                    least = [smaller(rate / left, least[0]), smaller(worth * left, least[1])];
+                }
+                for &(link, taken) in changes.iter().filter(|(_, difference)| *difference < 0.0) {
+                    let [rate, worth] = &mut found[link];
+                    *rate = smaller(least[0] * -taken, *rate);
+                    *worth = smaller(least[1] / -taken, *worth);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use super::FeasiblePoint;
+use super::path_splits::PathSplits;
 use super::tolerances::{NONE, TINY};
+use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::paths::parts::split_mut;
+use crate::paths::passes::smaller;
 use crate::presolve::ROUNDING;
 
 /// The moving rate of a path of a linear flow that carries something, or of a flow just below a bound that holds it: no
@@ -27,6 +29,9 @@ pub(super) struct Slackness<'a> {
     pub(super) surplus: Vec<(usize, f64)>,
     /// Paths of flows that should have no rate but have one, and by how much their prices exceed what it is worth.
     pub(super) unwanted: Vec<(usize, f64)>,
+    /// Paths whose rates are near a bound that holds them, and how far from it: what they lack there, or have beyond
+    /// it, others have or lack.
+    pub(super) misplaced: Vec<(usize, f64)>,
 }
 
 impl<'a> Slackness<'a> {
@@ -40,6 +45,7 @@ impl<'a> Slackness<'a> {
             smallest: vec![[f64::INFINITY; 2]; links],
             surplus: Vec::new(),
             unwanted: Vec::new(),
+            misplaced: Vec::new(),
         }
     }
 
@@ -97,10 +103,81 @@ impl<'a> Slackness<'a> {
         Ok(adjacent.into_flattened())
     }
 
-    /// min(largest share, idle capacity ÷ adjacent rate) of every link, and min(largest share along
-    /// it, its residual) of every path with a surplus.
-    pub(super) fn residuals(&self, adjacent: Vec<f64>) -> impl Iterator<Item = f64> {
-        let FeasiblePoint { problem, prices, relative_loads, .. } = self.point;
+    /// By link, in its unit: what is idle beyond the rounding of the sum of its rates.
+    fn idle(&self) -> impl Iterator<Item = f64> {
+        let FeasiblePoint { problem, relative_loads, .. } = self.point;
+        let idle = |(&load, &capacity): (&f64, &f64)| if 1.0 - load > ROUNDING { (1.0 - load) * capacity } else { 0.0 };
+        relative_loads.iter().zip(&problem.capacities).map(idle)
+    }
+
+    /// By link: its elastic rate e_l (`kkt.rs`). ∞ where no rate moves.
+    pub(super) fn elastic_rates(&self) -> Result<Vec<f64>> {
+        let FeasiblePoint { problem, path_prices, .. } = self.point;
+        let moves = |path: usize| self.moving[path] < PASSES_ON && path_prices[path] > 0.0;
+        let cheapest = problem.pass().least(
+            vec![[f64::INFINITY]; self.point.prices.len()],
+            #[inline(always)]
+            |path, row, cheapest| {
+                if moves(path) {
+                    row.lower(|a| [path_prices[path] / a], cheapest);
+                }
+            },
+        )?;
+        let mut rates = problem.pass().sums(
+            #[inline(always)]
+            |path, row, rates| {
+                if moves(path) {
+                    let rate = self.moving[path] / path_prices[path];
+                    row.entries().for_each(|(link, a)| rates[link as usize] += a * rate * a);
+                }
+            },
+        )?;
+        let of_links = rates.iter_mut().zip(cheapest.as_flattened());
+        of_links
+            .for_each(|(rate, &cheapest)| *rate = if cheapest < f64::INFINITY { *rate * cheapest } else { cheapest });
+        Ok(rates)
+    }
+
+    /// Lowers adjacent rates and worths by flows that a bound holds and that have several paths: one that moves to an
+    /// idle link makes room on the links of its other paths, which moves the rates there.
+    pub(super) fn pass_on(
+        &mut self,
+        splits: &PathSplits<'_>,
+        mut held: Vec<usize>,
+        elastic: &[f64],
+        adjacent: &mut [f64],
+    ) -> Result<()> {
+        let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
+        let idle: Vec<f64> = self.idle().collect();
+        held.retain(|&flow| {
+            let entries = problem.paths_of(flow).flat_map(|path| problem.paths.row(path).entries());
+            let (mut most, mut least) = (0.0, f64::INFINITY);
+            for (link, a) in entries {
+                most = larger(most, idle[link as usize] / a);
+                least = smaller(least, elastic[link as usize] / a);
+            }
+            most > TINY * least
+        });
+        if !problem.ranks().any(!held.is_empty())? {
+            return Ok(());
+        }
+        let beside = |path: usize, link: usize, a: f64| {
+            let is_priced = self.counts_for_all(link) || a * prices[link] > TINY * path_prices[path];
+            if is_priced { [elastic[link], self.smallest[link][1]] } else { [f64::INFINITY; 2] }
+        };
+        let mut found = vec![[f64::INFINITY; 2]; adjacent.len()];
+        splits.pass_on(&held, beside, &mut found)?;
+        problem.ranks().min(found.as_flattened_mut())?;
+        for ((adjacent, [_, worth]), [rate, paid]) in adjacent.iter_mut().zip(&mut self.smallest).zip(found) {
+            (*adjacent, *worth) = (adjacent.min(rate), worth.min(paid));
+        }
+        Ok(())
+    }
+
+    /// min(largest share, idle capacity ÷ adjacent rate, or misplaced ÷ elastic rate) of every link, and min(largest
+    /// share along it, its residual) of every path with a surplus.
+    pub(super) fn residuals(&self, adjacent: &[f64], elastic: &[f64]) -> Result<impl Iterator<Item = f64>> {
+        let FeasiblePoint { problem, prices, .. } = self.point;
         // The largest part of the price of a path that is the link's own.
         let share = |(&price, &[_, worth]): (&f64, &[f64; 2])| if price > 0.0 { price / worth } else { 0.0 };
         let shares: Vec<f64> = prices.iter().zip(&self.smallest).map(share).collect();
@@ -110,13 +187,22 @@ impl<'a> Slackness<'a> {
             if residual > largest { largest } else { residual }
         };
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
-        let links = shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(adjacent);
-        let idle = links.map(|((share, (load, capacity)), adjacent)| match 1.0 - load {
-            // Rounding of the sum of its rates: it is full.
-            idle if idle <= ROUNDING => 0.0,
-            idle => share.min(idle * capacity / adjacent),
+        let mut misplaced = vec![0.0; prices.len()];
+        if problem.ranks().any(!self.misplaced.is_empty())? {
+            let mut of_paths = vec![0.0; self.point.rates.len()];
+            self.misplaced.iter().for_each(|&(path, distance)| of_paths[path] = distance);
+            misplaced = problem.pass().sums(
+                #[inline(always)]
+                |path, row, loads| row.add(of_paths[path], loads),
+            )?;
+        }
+        let found = self.idle().zip(adjacent).zip(misplaced.iter().zip(elastic)).zip(&problem.capacities);
+        let found = found.map(|(((idle, adjacent), (&misplaced, elastic)), capacity)| {
+            let misplaced = if misplaced > ROUNDING * capacity { misplaced / elastic } else { 0.0 };
+            larger(idle / adjacent, misplaced)
         });
-        idle.chain(surplus)
+        let of_links: Vec<f64> = shares.iter().zip(found).map(|(share, found)| share.min(found)).collect();
+        Ok(of_links.into_iter().chain(surplus))
     }
 
     /// The largest min(excess price, load ÷ adjacent rate of a link that it pays for) of the paths of flows that should

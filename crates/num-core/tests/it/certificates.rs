@@ -599,3 +599,38 @@ fn what_a_flow_lacks_below_its_cap_counts_on_its_other_links() {
     let wrong = certify(&problem, &[1.0 - lack, 10.0, least + lack], &[1.0, 0.5]).unwrap();
     assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.4, "{wrong:?}");
 }
+
+/// The same where the other link is full, too, and by what a hundred flows lack in all.
+#[test]
+fn what_many_flows_lack_below_their_caps_counts_together() {
+    let (flows, least, lack) = (100, 1e-6, 1e-8);
+    let all_lack = flows as f64 * lack;
+    let paths = (0..flows).map(|_| &[0, 1][..]).chain([&[0][..], &[1]]);
+    let utility = AlphaFair::new(1.0, [vec![2.0; flows], vec![10.0, least]].concat()).unwrap();
+    let capacities = vec![flows as f64 + 10.0, flows as f64 + least];
+    let problem = Problem::new(capacities, Paths::from_lists(paths), utility).unwrap();
+    let problem = problem.with_flow_caps([vec![1.0; flows], vec![f64::INFINITY; 2]].concat()).unwrap();
+    let rates = |lack: f64| {
+        let others = [10.0 + flows as f64 * lack, least + flows as f64 * lack];
+        [vec![1.0 - lack; flows], others.to_vec()].concat()
+    };
+    let wrong = certify(&problem, &rates(lack), &[10.0 / (10.0 + all_lack), least / (least + all_lack)]).unwrap();
+    assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.4, "{wrong:?}");
+    let right = certify(&problem, &rates(0.0), &[1.0, 1.0]).unwrap();
+    assert!(right.kkt_residual < 1e-9, "{right:?}");
+}
+
+/// A flow at its cap has a path on each link. What idles on one link it could have there, and the small flow on the
+/// other one would have that much more, at any price.
+#[test]
+fn idle_capacity_counts_where_the_split_of_a_held_flow_moves() {
+    let (least, idle) = (1e-8, 1e-7);
+    for price in [3e-3, 1e-9] {
+        let utility = AlphaFair::new(1.0, vec![1.0, price * least]).unwrap();
+        let paths = Paths::from_lists([[0], [1], [1]]);
+        let problem = Problem::grouped(vec![0.5 + idle, 0.5 + least], paths, vec![0, 0, 1], utility).unwrap();
+        let problem = problem.with_flow_caps(vec![1.0, f64::INFINITY]).unwrap();
+        let wrong = certify(&problem, &[0.5, 0.5, least], &[price, price]).unwrap();
+        assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.9, "{wrong:?}");
+    }
+}
