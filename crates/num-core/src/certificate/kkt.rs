@@ -80,27 +80,21 @@ impl FeasiblePoint<'_> {
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
         let mut held = Vec::new();
-        for (found, [surplus, unwanted, misplaced], splits) in of_ranges {
+        for (found, [surplus, unwanted, misplaced], flows) in of_ranges {
             count(found);
             links.surplus.extend(surplus);
             links.unwanted.extend(unwanted);
             links.misplaced.extend(misplaced);
-            held.extend(splits);
+            held.extend(flows);
         }
         links.add_up()?;
-        let mut adjacent = links.adjacent_rates()?;
-        let elastic = match problem.ranks().any(!held.is_empty() || !links.misplaced.is_empty())? {
-            true => links.elastic_rates()?,
-            false => vec![f64::INFINITY; adjacent.len()],
-        };
-        if let Some(splits) = &splits {
-            links.pass_on(splits, held, &elastic, &mut adjacent)?;
-        }
+        let adjacent = links.adjacent_rates()?;
+        let parts = links.misplaced_parts(splits.as_ref(), &held)?;
         let [far, mut near] = match &splits {
             Some(splits) => self.split_residuals(splits, &adjacent)?,
             None => [0.0; 2],
         };
-        links.residuals(&adjacent, &elastic)?.for_each(&mut count);
+        links.residuals(&adjacent, &parts).for_each(&mut count);
         count(links.unwanted_residual()?);
         count(far);
         // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
@@ -147,7 +141,8 @@ impl FeasiblePoint<'_> {
         let (mut residual, [mut surplus, mut unwanted, mut misplaced]) = (0.0f64, [const { Vec::new() }; 3]);
         let mut held = Vec::new();
         let mut count = |violation: f64| residual = larger(residual, violation);
-        let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let [mut below, mut marginals, mut above, mut demands] = [const { Vec::new() }; 4];
+        let [mut prices, mut least, mut most_demands] = [const { Vec::new() }; 3];
         // One path per flow, and nothing that bounds a rate.
         let is_plain = splits.is_none() && problem.is_unbounded() && numerical_saturation.is_empty();
         for (block, flows) in problem.chunks_of(range) {
@@ -173,6 +168,14 @@ impl FeasiblePoint<'_> {
                 count_plain(of_paths, &marginals, &mut demands, columns.of(paths));
                 demands.iter().for_each(|&residual| count(residual));
                 continue;
+            }
+            if block.may_jump {
+                for (beside, demands) in [(1.0 + NONE, &mut least), (1.0 - NONE, &mut most_demands)] {
+                    prices.clear();
+                    prices.extend(self.path_prices[paths.clone()].iter().map(|price| price * beside));
+                    demands.resize(paths.len(), 0.0);
+                    problem.path_demands_into(block, &flows, &prices, demands);
+                }
             }
             for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                 // The marginal of a power law is positive: 0 is an underflow.
@@ -210,25 +213,29 @@ impl FeasiblePoint<'_> {
                     // The right derivative of U, unless the path is at a bound.
                     let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
                     let worth = larger(worth, price_at_floor);
-                    let is_held = at_bound || at_floor && price > marginal;
-                    let is_near = flow_rate >= most * (1.0 - AT_BOUND) || rate >= cap * (1.0 - AT_BOUND);
-                    let is_nearly_held = is_near && marginal > price * (1.0 + NONE);
                     let excess = response.excess();
                     let is_unwanted = wants_none && price > marginal && !numerically_saturated;
                     if is_unwanted && rate > 0.0 && excess > TINY {
                         unwanted.push((path, excess));
                     }
-                    let distance = response.distance(problem.bounds.floors[flow], most, block.may_jump);
-                    if distance > ROUNDING * flow_rate && !wants_none && !numerically_saturated {
+                    let at = path - paths.start;
+                    let is_at_kink = block.may_jump && most_demands[at] - least[at] <= AT_BOUND * demand;
+                    let floor = problem.bounds.floors[flow];
+                    let is_apart = price > marginal * (1.0 + NONE) || marginal > price * (1.0 + NONE);
+                    let is_at_end = demand >= most.min(flow_rate - rate + cap) || demand <= floor || is_at_kink;
+                    let is_held = at_bound || at_floor && price > marginal || is_apart && is_at_end;
+                    let distance = response.distance();
+                    let counts = is_apart && is_at_end && !wants_none && !numerically_saturated;
+                    if counts && distance.abs() > ROUNDING * flow_rate {
                         misplaced.push((path, distance));
                     }
                     let moving = match moves_with_price(rate, price, marginal) && !is_held && !numerically_saturated {
-                        true if !linear && !is_nearly_held => moving_rate(rate, flow_rate, ceiling),
+                        true if !linear => moving_rate(rate, flow_rate, ceiling),
                         true if rate > 0.0 => PASSES_ON,
                         _ => f64::INFINITY,
                     };
                     is_used |= rate > 0.0;
-                    moves |= moving < PASSES_ON;
+                    moves |= moving < f64::INFINITY;
                     columns.count(path, worth, moving);
                 }
                 if is_used && !moves && problem.paths_of(flow).len() > 1 {
@@ -325,14 +332,12 @@ impl Response {
         if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT }
     }
 
-    /// How far a rate is from the bound of its flow or path, or the kink of U, that holds it: 0 where there is none, or
-    /// U' is near the price.
-    fn distance(self, floor: f64, most: f64, may_jump: bool) -> f64 {
-        let Self { price, rate, cap, flow_rate, marginal, demand, .. } = self;
-        let most = most.min(flow_rate - rate + cap);
-        let is_held = may_jump || demand >= most || demand <= floor;
-        let is_apart = price > marginal * (1.0 + NONE) || marginal > price * (1.0 + NONE);
-        if is_held && is_apart { (demand.min(most) - flow_rate).max(-rate).abs() } else { 0.0 }
+    /// What a path lacks of where its flow, or the path, is held, or has beyond it: below 0. A flow's lack is that of its
+    /// paths in proportion to their rates.
+    fn distance(self) -> f64 {
+        let Self { rate, cap, flow_rate, demand, .. } = self;
+        let of_flow = (demand - flow_rate) * (rate / flow_rate);
+        if of_flow > cap - rate { cap - rate } else { of_flow }
     }
 
     /// q_p > U' at a positive rate, or U' > q_p below its cap. Without branches: loops over it are vector instructions.

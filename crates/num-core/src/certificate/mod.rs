@@ -12,6 +12,7 @@ mod feasible_point;
 mod floors;
 mod gap;
 mod kkt;
+mod misplaced;
 mod numerical_saturation;
 mod path_splits;
 mod slackness;

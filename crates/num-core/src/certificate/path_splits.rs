@@ -8,7 +8,7 @@ use super::tolerances::{FLAT, MANY_PATHS, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::double_double::DoubleDouble;
 use crate::error::Result;
-use crate::interrupt::{self, Pacer};
+use crate::interrupt;
 use crate::paths::parts::pieces;
 use crate::paths::passes::smaller;
 use crate::tolerances::ROUNDING;
@@ -21,7 +21,7 @@ pub(super) struct PathSplits<'a> {
     pub(super) marginals: Vec<f64>,
     /// The most that a path of every flow may pay: U', or more at its floor.
     worths: Vec<f64>,
-    /// By link: min max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
+    /// By link: min max(α_g, 0.1) max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
     /// The digits of the prices that rounding has cut off, where they matter.
     ties: Option<Ties>,
@@ -47,7 +47,7 @@ impl<'a> PathSplits<'a> {
             }
             Ok(())
         })?;
-        let mut paid = path_prices.clone();
+        let (mut paid, steepness) = (path_prices.clone(), point.steepness()?);
         let mut worths = Vec::with_capacity(marginals.len());
         for (flow, &marginal) in marginals.iter().enumerate() {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
@@ -61,7 +61,7 @@ impl<'a> PathSplits<'a> {
             let paid = paid[path];
             for (link, a) in row.entries().filter(|&(link, a)| a * prices[link as usize] > TINY * paid) {
                 let [least] = &mut least[link as usize];
-                *least = smaller(paid / a, *least);
+                *least = smaller(steepness[path] * paid / a, *least);
             }
         })?;
         let least_paid = least_paid.into_flattened();
@@ -108,48 +108,44 @@ impl<'a> PathSplits<'a> {
                 if excess <= 0.0 {
                     continue;
                 }
-                let part = (rates[path].min(problem.bounds.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
+                // Another split leaves the flow its rate: what it loses is its own, what others have is on links of L.
+                let amount = rates[path].min(problem.bounds.caps[other] - rates[other]);
+                let of_own = (amount / whole).min(excess / own / FLAT);
+                let of_others = (amount / smallest).min(excess / least_paid);
                 let residual = &mut residuals[usize::from(is_near)];
-                *residual = larger(*residual, part.min(excess / own.min(least_paid) / FLAT));
+                *residual = larger(*residual, larger(of_own, of_others).min(1.0));
             }
         }
         residuals
     }
 
-    /// By link that some flows would move to: the least rate and worth that are `beside` a path on the links that it
-    /// would leave, in the unit of the link.
-    pub(super) fn pass_on(
+    /// The shifts of a flow from a path that it uses to one with room that costs no more: the two, how much may move, and
+    /// by link how much more of it the first one uses.
+    pub(super) fn shifts(
         &self,
-        flows: &[usize],
-        beside: impl Fn(usize, usize, f64) -> [f64; 2],
-        found: &mut [[f64; 2]],
-    ) -> Result<()> {
+        flow: usize,
+        differences: &mut [f64],
+        mut each: impl FnMut([usize; 2], f64, &[(usize, f64)]),
+    ) {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
-        let (mut differences, mut changes, mut pacer) = (vec![0.0; found.len()], Vec::new(), Pacer::new());
-        for &flow in flows {
-            let paths = problem.paths_of(flow);
-            pacer.did(paths.len() * paths.len())?;
-            let used = paths.clone().filter(|&path| rates[path] > 0.0);
-            for (path, other) in used.flat_map(|path| paths.clone().map(move |other| (path, other))) {
-                let is_near = rates[other] > 0.0 || path_prices[other] <= path_prices[path] * (1.0 + NONE);
-                if other == path || rates[other] >= problem.bounds.caps[other] || !is_near {
+        let mut paths: Vec<usize> = problem.paths_of(flow).collect();
+        if paths.len() > MANY_PATHS {
+            paths.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+            paths.truncate(MANY_PATHS);
+        }
+        let mut changes = Vec::new();
+        for &from in paths.iter().filter(|&&path| rates[path] > 0.0) {
+            for &to in &paths {
+                let is_near = rates[to] > 0.0 || path_prices[to] <= path_prices[from] * (1.0 + NONE);
+                let amount = rates[from].min(problem.bounds.caps[to] - rates[to]);
+                if from == to || amount <= 0.0 || !is_near {
                     continue;
                 }
                 changes.clear();
-                self.differ(path, other, &mut differences, |link, difference| changes.push((link, difference)));
-                let mut least = [f64::INFINITY; 2];
-                for &(link, left) in changes.iter().filter(|(_, difference)| *difference > 0.0) {
-                    let [rate, worth] = beside(path, link, left);
-                    least = [smaller(rate / left, least[0]), smaller(worth * left, least[1])];
-                }
-                for &(link, taken) in changes.iter().filter(|(_, difference)| *difference < 0.0) {
-                    let [rate, worth] = &mut found[link];
-                    *rate = smaller(least[0] * -taken, *rate);
-                    *worth = smaller(least[1] / -taken, *worth);
-                }
+                self.differ(from, to, differences, |link, difference| changes.push((link, difference)));
+                each([from, to], amount, &changes);
             }
         }
-        Ok(())
     }
 
     /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and

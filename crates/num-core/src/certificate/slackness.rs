@@ -2,35 +2,32 @@
 
 use std::ops::Range;
 
-use super::path_splits::PathSplits;
 use super::tolerances::{NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::paths::parts::split_mut;
-use crate::paths::passes::smaller;
 use crate::presolve::ROUNDING;
 
-/// The moving rate of a path of a linear flow that carries something, or of a flow just below a bound that holds it: no
-/// rate is compared with it, but what idles on one of its links is what others on another link have too much.
-pub(super) const PASSES_ON: f64 = f64::MAX;
+/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on one
+/// of its links is what others on another link have too much.
+pub(super) const PASSES_ON: f64 = 1e200;
 
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
-    point: &'a FeasiblePoint<'a>,
-    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow and one just below a
-    /// bound; ∞ where it is at a bound, or is 0 and stays so.
-    moving: Vec<f64>,
+    pub(super) point: &'a FeasiblePoint<'a>,
+    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow; ∞ where it is held by a
+    /// bound or a kink, or is 0 and stays so.
+    pub(super) moving: Vec<f64>,
     /// By path: max(q_p, U'(y_f)).
     worths: Vec<f64>,
     /// By link, in its unit: the smallest a_lp y_f that moves, and the least worth/a_lp.
-    smallest: Vec<[f64; 2]>,
+    pub(super) smallest: Vec<[f64; 2]>,
     /// Paths of numerically saturated flows, and their residuals: a rate is too large only on links with a price to
     /// others.
     pub(super) surplus: Vec<(usize, f64)>,
     /// Paths of flows that should have no rate but have one, and by how much their prices exceed what it is worth.
     pub(super) unwanted: Vec<(usize, f64)>,
-    /// Paths whose rates are near a bound that holds them, and how far from it: what they lack there, or have beyond
-    /// it, others have or lack.
+    /// Paths of flows that a bound or a kink of U holds, and what they lack of it, or have beyond it: below 0.
     pub(super) misplaced: Vec<(usize, f64)>,
 }
 
@@ -71,7 +68,7 @@ impl<'a> Slackness<'a> {
 
     /// Whether the price of a link counts for every path through it: what is nothing to one may be all that another one
     /// pays.
-    fn counts_for_all(&self, link: usize) -> bool {
+    pub(super) fn counts_for_all(&self, link: usize) -> bool {
         self.point.prices[link] > NONE * self.smallest[link][1]
     }
 
@@ -104,79 +101,15 @@ impl<'a> Slackness<'a> {
     }
 
     /// By link, in its unit: what is idle beyond the rounding of the sum of its rates.
-    fn idle(&self) -> impl Iterator<Item = f64> {
+    pub(super) fn idle(&self) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, relative_loads, .. } = self.point;
         let idle = |(&load, &capacity): (&f64, &f64)| if 1.0 - load > ROUNDING { (1.0 - load) * capacity } else { 0.0 };
         relative_loads.iter().zip(&problem.capacities).map(idle)
     }
 
-    /// By link: its elastic rate e_l (`kkt.rs`). ∞ where no rate moves.
-    pub(super) fn elastic_rates(&self) -> Result<Vec<f64>> {
-        let FeasiblePoint { problem, path_prices, .. } = self.point;
-        let moves = |path: usize| self.moving[path] < PASSES_ON && path_prices[path] > 0.0;
-        let cheapest = problem.pass().least(
-            vec![[f64::INFINITY]; self.point.prices.len()],
-            #[inline(always)]
-            |path, row, cheapest| {
-                if moves(path) {
-                    row.lower(|a| [path_prices[path] / a], cheapest);
-                }
-            },
-        )?;
-        let mut rates = problem.pass().sums(
-            #[inline(always)]
-            |path, row, rates| {
-                if moves(path) {
-                    let rate = self.moving[path] / path_prices[path];
-                    row.entries().for_each(|(link, a)| rates[link as usize] += a * rate * a);
-                }
-            },
-        )?;
-        let of_links = rates.iter_mut().zip(cheapest.as_flattened());
-        of_links
-            .for_each(|(rate, &cheapest)| *rate = if cheapest < f64::INFINITY { *rate * cheapest } else { cheapest });
-        Ok(rates)
-    }
-
-    /// Lowers adjacent rates and worths by flows that a bound holds and that have several paths: one that moves to an
-    /// idle link makes room on the links of its other paths, which moves the rates there.
-    pub(super) fn pass_on(
-        &mut self,
-        splits: &PathSplits<'_>,
-        mut held: Vec<usize>,
-        elastic: &[f64],
-        adjacent: &mut [f64],
-    ) -> Result<()> {
-        let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
-        let idle: Vec<f64> = self.idle().collect();
-        held.retain(|&flow| {
-            let entries = problem.paths_of(flow).flat_map(|path| problem.paths.row(path).entries());
-            let (mut most, mut least) = (0.0, f64::INFINITY);
-            for (link, a) in entries {
-                most = larger(most, idle[link as usize] / a);
-                least = smaller(least, elastic[link as usize] / a);
-            }
-            most > TINY * least
-        });
-        if !problem.ranks().any(!held.is_empty())? {
-            return Ok(());
-        }
-        let beside = |path: usize, link: usize, a: f64| {
-            let is_priced = self.counts_for_all(link) || a * prices[link] > TINY * path_prices[path];
-            if is_priced { [elastic[link], self.smallest[link][1]] } else { [f64::INFINITY; 2] }
-        };
-        let mut found = vec![[f64::INFINITY; 2]; adjacent.len()];
-        splits.pass_on(&held, beside, &mut found)?;
-        problem.ranks().min(found.as_flattened_mut())?;
-        for ((adjacent, [_, worth]), [rate, paid]) in adjacent.iter_mut().zip(&mut self.smallest).zip(found) {
-            (*adjacent, *worth) = (adjacent.min(rate), worth.min(paid));
-        }
-        Ok(())
-    }
-
-    /// min(largest share, idle capacity ÷ adjacent rate, or misplaced ÷ elastic rate) of every link, and min(largest
+    /// min(largest share, idle capacity ÷ adjacent rate, or the part of what is misplaced) of every link, and min(largest
     /// share along it, its residual) of every path with a surplus.
-    pub(super) fn residuals(&self, adjacent: &[f64], elastic: &[f64]) -> Result<impl Iterator<Item = f64>> {
+    pub(super) fn residuals(&self, adjacent: &[f64], parts: &[f64]) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, prices, .. } = self.point;
         // The largest part of the price of a path that is the link's own.
         let share = |(&price, &[_, worth]): (&f64, &[f64; 2])| if price > 0.0 { price / worth } else { 0.0 };
@@ -187,22 +120,10 @@ impl<'a> Slackness<'a> {
             if residual > largest { largest } else { residual }
         };
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
-        let mut misplaced = vec![0.0; prices.len()];
-        if problem.ranks().any(!self.misplaced.is_empty())? {
-            let mut of_paths = vec![0.0; self.point.rates.len()];
-            self.misplaced.iter().for_each(|&(path, distance)| of_paths[path] = distance);
-            misplaced = problem.pass().sums(
-                #[inline(always)]
-                |path, row, loads| row.add(of_paths[path], loads),
-            )?;
-        }
-        let found = self.idle().zip(adjacent).zip(misplaced.iter().zip(elastic)).zip(&problem.capacities);
-        let found = found.map(|(((idle, adjacent), (&misplaced, elastic)), capacity)| {
-            let misplaced = if misplaced > ROUNDING * capacity { misplaced / elastic } else { 0.0 };
-            larger(idle / adjacent, misplaced)
-        });
+        let found = self.idle().zip(adjacent).zip(parts);
+        let found = found.map(|((idle, adjacent), &part)| larger(idle / adjacent, part));
         let of_links: Vec<f64> = shares.iter().zip(found).map(|(share, found)| share.min(found)).collect();
-        Ok(of_links.into_iter().chain(surplus))
+        of_links.into_iter().chain(surplus)
     }
 
     /// The largest min(excess price, load ÷ adjacent rate of a link that it pays for) of the paths of flows that should

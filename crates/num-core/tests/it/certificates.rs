@@ -634,3 +634,101 @@ fn idle_capacity_counts_where_the_split_of_a_held_flow_moves() {
         assert!(wrong.relative_gap < 1e-6 && wrong.kkt_residual > 0.9, "{wrong:?}");
     }
 }
+
+fn log(weight: f64) -> Arc<dyn Utility> {
+    Arc::new(AlphaFair::new(1.0, weight).unwrap())
+}
+
+/// U' falls from 1 to 1/4 at rate 1.
+fn kinked() -> Arc<dyn Utility> {
+    Arc::new(BandwidthFunction::new(&[0.0, 1.0, 4.0, 8.0], &[0.0, 1.0, 1.0, 5.0], 1.0, 0.0).unwrap())
+}
+
+fn accepts(certificate: Certificate) -> bool {
+    certificate.relative_gap < 2e-6 && certificate.kkt_residual < 1e-3
+}
+
+/// Many flows that miss, each by little, the floors, caps or kinks that hold them: a small flow has it, or lacks it.
+#[test]
+fn what_many_flows_miss_of_a_bound_counts_together() {
+    let (many, small) = (100, 1e-6);
+    let beside = |others: Arc<dyn Utility>, weight: f64| {
+        let utilities: Vec<_> = std::iter::repeat_n(others, many).chain([log(weight)]).collect();
+        Problem::new(vec![many as f64 + small], Paths::from_lists(vec![[0]; many + 1]), utilities).unwrap()
+    };
+    let each = |rate: f64, last: f64| [vec![rate; many], vec![last]].concat();
+    let miss = small / 2.0 / many as f64;
+    let floored = beside(log(0.1), small).with_flow_floors(each(1.0, 0.0)).unwrap();
+    assert!(!accepts(certify(&floored, &each(1.0 + miss, small / 2.0), &[2.0]).unwrap()));
+    assert!(accepts(certify(&floored, &each(1.0, small), &[1.0]).unwrap()));
+    let kinks = beside(kinked(), 0.8 * small);
+    assert!(!accepts(certify(&kinks, &each(1.0 - 2.0 * miss, 2.0 * small), &[0.4]).unwrap()));
+    assert!(accepts(certify(&kinks, &each(1.0, small), &[0.8]).unwrap()));
+    let capped = beside(log(10.0), small).with_flow_caps(each(1.0, f64::INFINITY)).unwrap();
+    assert!(!accepts(certify(&capped, &each(1.0 - 1e-7, small + 1e-5), &[small / (small + 1e-5)]).unwrap()));
+    assert!(accepts(certify(&capped, &each(1.0, small), &[1.0]).unwrap()));
+}
+
+/// A flow whose path through the link carries nothing, or that has no room, does not have what others lack.
+#[test]
+fn a_rate_takes_and_gives_what_it_can() {
+    let (many, miss, small) = (100, 5e-5, 1e-5);
+    let has = small + miss;
+    let utility = AlphaFair::new(1.0, [vec![3.0; many], vec![has, 1.0]].concat()).unwrap();
+    let paths = Paths::from_lists([vec![[0]; many + 2], vec![[1]]].concat());
+    let group = (0..many as u32 + 2).chain([many as u32 + 1]).collect();
+    let problem = Problem::grouped(vec![many as f64 + small, 1.0], paths, group, utility).unwrap();
+    let problem = problem.with_flow_caps([vec![1.0; many], vec![f64::INFINITY; 2]].concat()).unwrap();
+    let rates = [vec![1.0 - miss / many as f64; many], vec![has, 0.0, 1.0]].concat();
+    assert!(!accepts(certify(&problem, &rates, &[1.0, 1.0]).unwrap()));
+
+    let small = 1e-4;
+    let (linear, half): (Arc<dyn Utility>, f64) = (Arc::new(Linear::new(0.5).unwrap()), small / 2.0);
+    let utilities: Vec<_> = std::iter::repeat_n(linear, many).chain([log(1.0005), log(half)]).collect();
+    let problem = Problem::new(vec![many as f64 + 1.0 + small], Paths::from_lists(vec![[0]; many + 2]), utilities);
+    let problem = problem.unwrap().with_flow_floors([vec![1.0; many], vec![0.0; 2]].concat()).unwrap();
+    let problem = problem.with_flow_caps([vec![f64::INFINITY; many], vec![1.0, f64::INFINITY]].concat()).unwrap();
+    let rates = [vec![1.0 + half / many as f64; many], vec![1.0 - 1e-10, half + 1e-10]].concat();
+    assert!(!accepts(certify(&problem, &rates, &[1.0]).unwrap()));
+}
+
+/// What flows at their caps lack on one link, and what idles there, a small flow has or lacks on another one, by way of
+/// the splits of flows that are held: one, or two in a row.
+#[test]
+fn splits_of_held_flows_pass_on_what_is_misplaced() {
+    let (many, small) = (10, 1e-6);
+    let utility = AlphaFair::new(1.0, [vec![2.0; many], vec![1.0, small]].concat()).unwrap();
+    let paths = Paths::from_lists([vec![[0]; many + 1], vec![[1]; 2]].concat());
+    let last = many as u32;
+    let group = (0..last).chain([last, last, last + 1]).collect();
+    let problem = Problem::grouped(vec![many as f64 + 0.5, 0.5 + small], paths, group, utility).unwrap();
+    let problem = problem.with_flow_caps([vec![1.0; many + 1], vec![f64::INFINITY]].concat()).unwrap();
+    let rates = |miss: f64| [vec![1.0 - miss / many as f64; many], vec![0.5 + miss, 0.5 - miss, small + miss]].concat();
+    assert!(!accepts(certify(&problem, &rates(small), &[0.5, 0.5]).unwrap()));
+    assert!(accepts(certify(&problem, &rates(0.0), &[1.0, 1.0]).unwrap()));
+
+    let (small, idle) = (1e-8, 1e-7);
+    for price in [3e-3, 1e-9] {
+        let utility = AlphaFair::new(1.0, vec![1.0, 1.0, price * small]).unwrap();
+        let paths = Paths::from_lists([[0], [1], [1], [2], [2]]);
+        let problem =
+            Problem::grouped(vec![0.5 + idle, 1.0, 0.5 + small], paths, vec![0, 0, 1, 1, 2], utility).unwrap();
+        let problem = problem.with_flow_caps(vec![1.0, 1.0, f64::INFINITY]).unwrap();
+        assert!(!accepts(certify(&problem, &[0.5, 0.5, 0.5, 0.5, small], &[price; 3]).unwrap()));
+        let right = [0.5 + idle, 0.5 - idle, 0.5 + idle, 0.5 - idle, small + idle];
+        assert!(accepts(certify(&problem, &right, &[price * small / (small + idle); 3]).unwrap()));
+    }
+}
+
+/// A linear flow has what others lack: the small one beside it has its own.
+#[test]
+fn a_linear_flow_takes_what_others_lack() {
+    let (many, small, lack) = (100, 1e-6, 1e-8);
+    let linear: Arc<dyn Utility> = Arc::new(Linear::new(1.0).unwrap());
+    let utilities: Vec<_> = std::iter::repeat_n(log(2.0), many).chain([linear, log(small)]).collect();
+    let problem = Problem::new(vec![many as f64 + 1.0 + small], Paths::from_lists(vec![[0]; many + 2]), utilities);
+    let problem = problem.unwrap().with_flow_caps([vec![1.0; many], vec![f64::INFINITY; 2]].concat()).unwrap();
+    let rates = [vec![1.0 - lack; many], vec![1.0 + many as f64 * lack, small]].concat();
+    let right = certify(&problem, &rates, &[1.0]).unwrap();
+    assert!(accepts(right), "{right:?}");
+}
