@@ -6,10 +6,11 @@
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate. Where U' is
 //!   flat (α < 0.1, linear utilities), a change of the prices by ε/10 will do;
-//! - for any two paths p, r of a flow f with q_p > q_r and r below its cap: x_p ≤ ε min(y_f, d_L) or
-//!   q_p − q_r ≤ m_L ε/10;
-//! - for every link with a price: c_l − load_l ≤ ε d_l and m_l ≤ ε e_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p
-//!   through it. m_l is what flows on l lack below caps and kinks of U that hold them, or have above floors.
+//! - for any two paths p, r of a flow f with q_p > q_r and r below its cap: x_p ≤ ε y_f or q_p − q_r ≤ q ε/10 with
+//!   q = max(q_p, U'(y_f)), and x_p ≤ ε d_L or q_p − q_r ≤ m_L ε;
+//! - for every link with a price: c_l − load_l ≤ ε d_l, and what flows miss of caps, floors and kinks of U that hold
+//!   them is at most ε of the rates that have it or lack it (`misplaced.rs`); or p_l ≤ ε max(q_p, U'(y_f)) for every
+//!   path p through it.
 //!
 //! Here L is the set of links of which p and r use unlike amounts, a_lp ≠ a_lr, and
 //!
@@ -17,8 +18,8 @@
 //! d_l = min(c_l, a_ls a_kg y_g / a_ks : flow g shares a priced link k with a path s through l)
 //!                                                                    the adjacent rate of a link, in its unit
 //! d_L = min_{l ∈ L} d_l / |a_lp − a_lr|
-//! m_L = min |a_lp − a_lr| max(q_s, U'(y_g)) / a_ls over the paths s (of flow g) through a priced link l of L, and p
-//! e_l = Σ a_lp y_f s_lp / max s_lp,  s_lp = a_lp p_l/q_p,  over the paths p through l that count in d_l
+//! m_L = min |a_lp − a_lr| max(α_g, 0.1) max(q_s, U'(y_g)) / a_ls
+//!                      over the paths s (of flow g) through a priced link l of L; α_g = 0 where U_g is no power
 //! ```
 //!
 //! so that no residual depends on the unit of a link. On the link with a price, "p_l ≤ ε max(q_p, U')" is of a_lp p_l.
@@ -27,12 +28,10 @@
 //! leaves idle elsewhere.
 //!
 //! q_p is Σ a_lp p_l + k_p with the path's cost. A flow at its floor may pay more than U'; in its place then stands
-//! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows at a
-//! bound do not count in d_l; for a rate that should be 0 no such rate does. The rates of linear flows do not count in
-//! d_l either, which may be any, nor of flows up to 10⁻⁶ below a bound that would pay 10⁻³ more, which no small change
-//! of a price moves; but paths s that carry some of one do: what it lacks others have on another of its links. A flow
-//! that a bound holds may move from one path to another: d_l of a link of the one is at most e_k of those k that it
-//! would leave, and p_l counts as much as p_k does.
+//! what its dearest path in use costs, and where no price would raise it, at least 10⁻⁹ of a mean price. Flows that a
+//! bound or a kink holds do not count in d_l: U' and the price differ there by more than 10⁻³, and no small change of
+//! the price moves them. For a rate that should be 0 no such rate does. The rates of linear flows do not count in d_l
+//! either, which may be any; but paths s that carry some of one do: what it lacks others have on another of its links.
 //!
 //! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
 //! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
@@ -41,13 +40,11 @@
 //! of them, may propagate further, along flows that cross two full links each, than the residual shows. A link that
 //! idles by less than the rounding of its load (10⁻¹³, or 2⁻⁵² for each path through it) is full.
 //!
-//! **Why e_l.** What flows at bounds miss is shared by all that a change of p_l moves, each by a part of its rate in
-//! proportion to s_lp. A flow that is far smaller than the others on its links moves as little as they do.
-//!
-//! **Why m_L and not q_p.** A wrong split of one flow changes the prices of others. Where U' spans many decades
-//! (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a small rate may exceed all
-//! that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r. Where prices of other flows lie
-//! more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right the rates.
+//! **Why m_L and not q_p.** A wrong split of one flow leaves it its rate, and changes prices and rates of others. Where
+//! U' spans many decades (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a
+//! small rate may exceed all that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r. Where
+//! prices of others lie more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right
+//! the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it, or less beside small rates: d_l.
@@ -56,7 +53,7 @@ use std::ops::Range;
 use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
 use super::slackness::{Columns, PASSES_ON, Slackness, moves_with_price, moving_rate};
-use super::tolerances::{AT_BOUND, BESIDE, FLAT, NONE, TINY};
+use super::tolerances::{AT_KINK, BESIDE, FLAT, NONE, TINY};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -105,7 +102,7 @@ impl FeasiblePoint<'_> {
             && let Some(splits) = &mut splits
             && splits.complete_prices()?
         {
-            near = self.split_residuals(splits, &adjacent)?.into_iter().fold(0.0, larger).min(near);
+            near = self.split_residuals(splits, &adjacent)?.into_iter().fold(0.0, larger);
         }
         residual = larger(residual, near);
         let mut largest = [residual];
@@ -219,7 +216,11 @@ impl FeasiblePoint<'_> {
                         unwanted.push((path, excess));
                     }
                     let at = path - paths.start;
-                    let is_at_kink = block.may_jump && most_demands[at] - least[at] <= AT_BOUND * demand;
+                    // On the side on which its rate is.
+                    let is_at_kink = block.may_jump && {
+                        let beside = if price > marginal { most_demands[at] } else { least[at] };
+                        (beside - demand).abs() <= AT_KINK * demand
+                    };
                     let floor = problem.bounds.floors[flow];
                     let is_apart = price > marginal * (1.0 + NONE) || marginal > price * (1.0 + NONE);
                     let is_at_end = demand >= most.min(flow_rate - rate + cap) || demand <= floor || is_at_kink;
@@ -332,8 +333,8 @@ impl Response {
         if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT }
     }
 
-    /// What a path lacks of where its flow, or the path, is held, or has beyond it: below 0. A flow's lack is that of its
-    /// paths in proportion to their rates.
+    /// What a path lacks of where its flow, or the path, is held, or has beyond it: below 0. What a flow lacks its
+    /// paths lack in proportion to their rates.
     fn distance(self) -> f64 {
         let Self { rate, cap, flow_rate, demand, .. } = self;
         let of_flow = (demand - flow_rate) * (rate / flow_rate);

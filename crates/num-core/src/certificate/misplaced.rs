@@ -5,16 +5,16 @@
 //! e_l = Σ_p a_lp δ_p w_lp / max_p w_lp,      w_lp = s_lp/max(α_f, 0.1),      s_lp = a_lp p_l/q_p
 //! ```
 //!
-//! over the paths p through l of flows f whose rates move with a price. What some lack others have too much. A change of
-//! p_l moves y_f by the part w_lp, so that a flow that is far smaller than the others on its links moves as little as
+//! over the paths p through l of flows f whose rates move with a price. What some lack others have too much. A change
+//! of p_l moves y_f by the part w_lp, so that a flow that is far smaller than others on its links moves as little as
 //! they do. δ_p is what a path may give, y_f in proportion to its rate, or may take, y_f up to its bounds.
 //!
 //! A link is *stuck* where no rate moves: no part is counted, however much idles. But flows that are held and have
-//! several paths move from one to the other:
+//! several paths shift from one to the other:
 //!
 //! ```text
-//! e↑_l = min_k e↑_k |a_lr − a_ls| / |a_kr − a_ks|     over the shifts s → r to the link, and the links k that they leave
-//! e↓_l = min_k e↓_k |a_lr − a_ls| / |a_kr − a_ks|     over the shifts away from it, and the links k that they fill
+//! e↑_l = min_k e↑_k |a_lr − a_ls| / |a_kr − a_ks|     over shifts s → r to the link, and the links k that they leave
+//! e↓_l = min_k e↓_k |a_lr − a_ls| / |a_kr − a_ks|     over shifts s → r from it, and the links k that they fill
 //! ```
 //!
 //! on through further stuck links, and the price of l is then compared with what is paid on k.

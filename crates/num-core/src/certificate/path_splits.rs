@@ -119,8 +119,8 @@ impl<'a> PathSplits<'a> {
         residuals
     }
 
-    /// The shifts of a flow from a path that it uses to one with room that costs no more: the two, how much may move, and
-    /// by link how much more of it the first one uses.
+    /// The shifts of a flow from a path that it uses to one with room that costs no more: the two, how much may move,
+    /// and by link how much more of it the first one uses.
     pub(super) fn shifts(
         &self,
         flow: usize,

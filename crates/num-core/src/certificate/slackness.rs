@@ -8,15 +8,15 @@ use crate::error::Result;
 use crate::paths::parts::split_mut;
 use crate::presolve::ROUNDING;
 
-/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on one
-/// of its links is what others on another link have too much.
+/// The moving rate of a path of a linear flow that carries something: no rate is compared with it, but what idles on
+/// one of its links is what others on another link have too much.
 pub(super) const PASSES_ON: f64 = 1e200;
 
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
     pub(super) point: &'a FeasiblePoint<'a>,
-    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow; ∞ where it is held by a
-    /// bound or a kink, or is 0 and stays so.
+    /// By path: its flow's rate where that moves with the price; [`PASSES_ON`] for a linear flow; ∞ where it is held by
+    /// a bound or a kink, or is 0 and stays so.
     pub(super) moving: Vec<f64>,
     /// By path: max(q_p, U'(y_f)).
     worths: Vec<f64>,
@@ -107,8 +107,8 @@ impl<'a> Slackness<'a> {
         relative_loads.iter().zip(&problem.capacities).map(idle)
     }
 
-    /// min(largest share, idle capacity ÷ adjacent rate, or the part of what is misplaced) of every link, and min(largest
-    /// share along it, its residual) of every path with a surplus.
+    /// min(largest share, idle capacity ÷ adjacent rate, or the part of what is misplaced) of every link, and
+    /// min(largest share along it, its residual) of every path with a surplus.
     pub(super) fn residuals(&self, adjacent: &[f64], parts: &[f64]) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, prices, .. } = self.point;
         // The largest part of the price of a path that is the link's own.

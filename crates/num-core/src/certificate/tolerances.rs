@@ -5,8 +5,8 @@
 pub(super) const TINY: f64 = 1e-9;
 /// A rate is nothing below this part, where no rate at all is right; U' is the price where they differ by no more.
 pub(super) const NONE: f64 = 1e-3;
-/// A flow that wants more than its bound is at it from this part below it on.
-pub(super) const AT_BOUND: f64 = 1e-6;
+/// Demands at two prices that differ by no more than this part are at one kink of U.
+pub(super) const AT_KINK: f64 = 1e-6;
 /// What a flow at its floor lacks is nothing up to this part of what it pays: rounding of sums.
 pub(super) const NOTHING: f64 = 16.0 * f64::EPSILON;
 /// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
