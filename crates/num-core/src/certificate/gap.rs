@@ -96,7 +96,7 @@ impl FeasiblePoint<'_> {
         numerical_saturation: &[NumericalSaturation],
     ) -> Result<(Free, Vec<BoundLimited>)> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
-        let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
+        let (mut best, mut marginals, mut below) = (BestResponse::default(), Vec::new(), Vec::new());
         let (mut free, mut alone) = (Free::default(), Vec::new());
         let mut bound_limited: Vec<BoundLimited> = Vec::new();
         // One path per flow, and no bound but its links.
@@ -112,7 +112,8 @@ impl FeasiblePoint<'_> {
             best.marginals.clear();
             if bounded {
                 best.marginals.resize(flows.len(), 0.0);
-                block.utility.marginal_into(places, &best.rates, &mut best.marginals);
+                let BestResponse { rates, marginals, scratch: _, .. } = &mut best;
+                self.marginals_below(block, places, rates, &mut below, marginals);
             }
             let may_starve = !is_plain && rates.contains(&0.0);
             alone.clear();

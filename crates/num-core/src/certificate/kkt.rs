@@ -268,7 +268,18 @@ impl FeasiblePoint<'_> {
         below: &mut Vec<f64>,
         marginals: &mut [f64],
     ) {
-        let (places, rates) = (block.places(&flows), &self.flow_rates()[flows]);
+        self.marginals_below(block, block.places(&flows), &self.flow_rates()[flows], below, marginals);
+    }
+
+    /// The same at rates of flows at these places of a block.
+    pub(super) fn marginals_below(
+        &self,
+        block: &NaturalBlock,
+        places: Range<usize>,
+        rates: &[f64],
+        below: &mut Vec<f64>,
+        marginals: &mut [f64],
+    ) {
         if self.problem.bounds.saturations.is_empty() {
             return block.utility.marginal_into(places, rates, marginals);
         }

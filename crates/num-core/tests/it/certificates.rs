@@ -732,3 +732,15 @@ fn a_linear_flow_takes_what_others_lack() {
     let right = certify(&problem, &rates, &[1.0]).unwrap();
     assert!(accepts(right), "{right:?}");
 }
+
+/// What a flow just below its saturation lacks is a part of what it has there: U' is 0 beyond, and not at it.
+#[test]
+fn a_flow_below_its_saturation_is_judged_by_itself() {
+    let saturating = |bandwidth: f64| -> Arc<dyn Utility> {
+        Arc::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, bandwidth], 0.5, 0.0).unwrap())
+    };
+    let utilities = vec![saturating(1.0), saturating(1e-3)];
+    let problem = Problem::new(vec![2.0, 1.0], Paths::from_lists([[0], [1]]), utilities).unwrap();
+    let certificate = certify(&problem, &[1.0, 1e-3 * (1.0 - 1e-4)], &[0.0, 0.0]).unwrap();
+    assert!((certificate.relative_gap - 1e-4).abs() < 1e-6, "{certificate:?}");
+}
