@@ -68,6 +68,8 @@ pub(super) struct Allowed {
     pub(super) least: f64,
     /// The weights of rates that are kept are larger by this part, so that what does not fit is the class's.
     pub(super) preferred: f64,
+    /// The link that is a budget, of which no path has too little.
+    pub(super) budget: Option<usize>,
 }
 
 /// A path of the class that has next to no room on a link of the master problem, of which it uses that much.
@@ -102,6 +104,7 @@ pub(super) fn class<T>(
     let paid = cost(rates).max(cost(stage.carrying()));
     for budget in BUDGETS.map(|times| times * paid).into_iter().filter(|budget| *budget > 0.0) {
         let as_link = stage.with_costs_as_link(budget)?;
+        let allowed = Allowed { budget: Some(stage.links()), ..allowed };
         let is_in = |flow: usize| flow == stage.flows() || is_in(flow);
         let mut is_enough = true;
         let answer = without_costs(&as_link, is_in, known, allowed, (ask, &mut *observer), |mut found: Found| {
@@ -150,7 +153,7 @@ fn rounds<T>(
             return Ok(None);
         }
         cuts.hold(allowed.least)?;
-        let (master, closed) = master(stage, cuts, allowed.least)?;
+        let (master, closed) = master(stage, cuts, allowed)?;
         let mut settings = ask.settings.clone().with_tol(OF_TOLERANCE * ask.settings.tol);
         settings.time_limit = settings.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
         settings.max_iterations = left.min(OF_MASTER);
@@ -314,12 +317,17 @@ fn left_by_others(stage: &Problem, cuts: &Cuts<'_>) -> Vec<f64> {
 }
 
 /// The class on the links, with what is left of them, and on the cuts.
-fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<Closed>)> {
+fn master(stage: &Problem, cuts: &Cuts<'_>, allowed: Allowed) -> Result<(Problem, Vec<Closed>)> {
     let left_by_others = left_by_others(stage, cuts);
     let of_all = |of_cut: fn(&Cut) -> f64| -> Vec<f64> {
         left_by_others.iter().copied().chain(cuts.known.iter().map(of_cut)).collect()
     };
     let (capacities, left) = (of_all(|cut| cut.room), of_all(|cut| cut.left));
+    // What costs leave is no room that flows have filled: a larger budget leaves more.
+    let is_budget = |link: usize| match link.checked_sub(stage.links()) {
+        None => Some(link) == allowed.budget,
+        Some(cut) => allowed.budget.is_some_and(|budget| cuts.known[cut].prices[budget] > 0.0),
+    };
     let (mut indptr, mut indices, mut coefficients) = (vec![0], Vec::new(), Vec::new());
     let (mut closed, mut left_out, mut pacer) = (Vec::new(), Vec::new(), Pacer::new());
     for (path, &flow) in stage.group().iter().enumerate() {
@@ -332,7 +340,7 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
         for (link, uses) in row {
             indices.push(link as u32);
             coefficients.push(uses);
-            if left[link] < narrowest.0 * uses {
+            if left[link] < narrowest.0 * uses && !is_budget(link) {
                 narrowest = (left[link] / uses, link, uses);
             }
         }
@@ -341,7 +349,9 @@ fn master(stage: &Problem, cuts: &Cuts<'_>, least: f64) -> Result<(Problem, Vec<
         let (room, link, uses) = narrowest;
         if !cuts.is_free(flow) {
             left_out.push(path as u32);
-        } else if !stage.is_closed(path) && stage.flow_floor(flow) == 0.0 && room <= least * starved::most(stage, path)
+        } else if !stage.is_closed(path)
+            && stage.flow_floor(flow) == 0.0
+            && room <= allowed.least * starved::most(stage, path)
         {
             left_out.push(path as u32);
             closed.push(Closed { path, room, link, uses });
@@ -441,7 +451,7 @@ mod tests {
     use super::*;
     use crate::{AlphaFair, Linear, Settings, certify, solve};
 
-    const ALLOWED: Allowed = Allowed { least: 1e-6, preferred: 0.0 };
+    const ALLOWED: Allowed = Allowed { least: 1e-6, preferred: 0.0, budget: None };
 
     /// What cuts find for a class, given the prices of the first.
     fn by_cuts(stage: &Problem, is_in: impl Fn(usize) -> bool, mut known: Vec<Vec<f64>>) -> Found {

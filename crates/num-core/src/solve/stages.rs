@@ -351,7 +351,7 @@ impl<'a> Stages<'a> {
         let mut observer = Watched { observer: &mut *self.observer, has_stopped: false };
         let mut find = || {
             for (part, preferred) in ALLOWED {
-                let allowed = Allowed { least: part * starved::least(&ask), preferred };
+                let allowed = Allowed { least: part * starved::least(&ask), preferred, budget: None };
                 let optimal =
                     |found: Found| Ok(judge(&found, &ask)?.filter(|by_cuts| by_cuts.status == Status::Optimal));
                 let rates = (&mut *known, &before.rates[..]);

@@ -170,3 +170,23 @@ fn a_flow_is_not_starved_where_the_split_of_an_earlier_class_can_move() {
     assert!(are_near(&solution.flow_rates, &[12.0, 8.0, 0.0]), "{:?}", solution.flow_rates);
     assert_eq!(solution.failed_flows, [2]);
 }
+
+/// Flow 3 keeps 10¹⁰, moved to a path that costs 0.066 as others need room: what is left of a budget for costs is far
+/// less than that rate, and no reason to leave flows 0 and 4 without any.
+#[test]
+fn what_a_budget_leaves_starves_nobody() {
+    let ring = |first: u32, many: u32| (first..first + many).map(|link| link % 12).collect::<Vec<_>>();
+    let lists = [(4, 11), (3, 1), (10, 9), (7, 3), (10, 1), (0, 10), (11, 10), (9, 2), (4, 7), (1, 8), (9, 4)];
+    let paths = Paths::from_lists(lists.map(|(first, many)| ring(first, many)));
+    let group = vec![0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 5];
+    let problem = Problem::grouped(vec![1e10; 12], paths, group, AlphaFair::new(8.0, 1.0).unwrap()).unwrap();
+    let cost = 0.066_228_743_839_467_25;
+    let costs = vec![0.0, 0.0, 0.0, 1.067, 0.051, 0.0, 0.0, cost, 0.0, 1.561, 28.7];
+    let problem = problem.with_path_costs(costs).unwrap();
+    let solution = solved(&problem.with_priorities(vec![3.0, 2.0, 2.0, 0.0, 3.0, 0.0]).unwrap());
+    // One unit of flow 3 makes room for one of each.
+    let right = (cost / 2.0f64).powf(-0.125);
+    for flow in [0, 4] {
+        assert!((solution.flow_rates[flow] / right - 1.0).abs() < 1e-3, "{flow}: {:?}", solution.flow_rates);
+    }
+}
