@@ -318,7 +318,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
             ("fail_link", "fail_links", "fail", "with_failures", "without_link", "without_links", "remove_link"),
             "`with_capacities({(a, b): 0.0})` fails a link, netnum.failure_study(problem) each edge in turn",
         ),
-        "with_demands": "the caps of flows are their demands: `with_flow_caps(demands)`",
+        "with_demands": "the caps of flows are their demands: `with_flow_caps(demands.volumes)`",
     },
     "Topology": {
         "nodes": "they are `node_names`",

@@ -152,23 +152,21 @@ impl Slackness<'_> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
         let ranks = problem.ranks();
         let is_wrong = |link: usize| stuck[link] && misfit.lack[link] + misfit.room[link] > 0.0;
-        if !(0..stuck.len()).any(is_wrong) {
-            return Ok(());
-        }
-        let touches = |flow: &usize| {
-            let mut rows = problem.paths_of(*flow).map(|path| problem.paths.row(path));
-            rows.any(|row| row.links().iter().any(|&link| stuck[link as usize]))
-        };
-        let flows: Vec<usize> = held.iter().copied().filter(touches).collect();
-        let (mut differences, mut pacer) = (vec![0.0; stuck.len()], Pacer::new());
+        // On all ranks or none.
+        let Some(splits) = splits.filter(|_| (0..stuck.len()).any(is_wrong)) else { return Ok(()) };
+        let crosses =
+            |path: usize, links: &[bool]| problem.paths.row(path).links().iter().any(|&link| links[link as usize]);
+        let touches: Vec<bool> = (0..problem.paths.len()).map(|path| crosses(path, stuck)).collect();
+        let touching = |flow: &usize| touches[problem.paths_of(*flow)].contains(&true);
+        let all: Vec<usize> = held.iter().copied().filter(touching).collect();
+        let (mut flows, mut differences, mut pacer) = (all.clone(), vec![0.0; stuck.len()], Pacer::new());
         // A value comes from as many links away as there were rounds.
         for _ in 0..stuck.len() {
             let mut worths: Vec<f64> = self.smallest.iter().map(|&[_, worth]| worth).collect();
             let mut found = [elastic.give.clone(), elastic.take.clone(), worths.clone()];
             for &flow in &flows {
-                let Some(splits) = splits else { continue };
                 pacer.did(problem.paths_of(flow).len().pow(2))?;
-                splits.shifts(flow, &mut differences, |[from, to], amount, changes| {
+                splits.shifts(flow, &touches, &mut differences, |[from, to], amount, changes| {
                     // Of the links that a shift leaves, and of those that it fills: the least rate and worth per unit.
                     let mut least = [[f64::INFINITY; 2]; 2];
                     for &(link, difference) in changes {
@@ -194,16 +192,21 @@ impl Slackness<'_> {
                     }
                 });
             }
-            let mut changed = false;
+            let mut changed = vec![false; stuck.len()];
             for (own, found) in [&mut elastic.give, &mut elastic.take, &mut worths].into_iter().zip(&mut found) {
                 ranks.min(found)?;
-                changed |= own != found;
-                own.copy_from_slice(found);
+                let links = changed.iter_mut().zip(own.iter_mut().zip(found));
+                links.for_each(|(changed, (own, found))| {
+                    *changed |= own != found;
+                    *own = *found;
+                });
             }
             self.smallest.iter_mut().zip(&worths).for_each(|([_, worth], &found)| *worth = found);
-            if !ranks.any(changed)? {
+            if !changed.contains(&true) {
                 break;
             }
+            let moves = |flow: &usize| problem.paths_of(*flow).any(|path| crosses(path, &changed));
+            flows = all.iter().copied().filter(moves).collect();
         }
         Ok(())
     }

@@ -119,11 +119,12 @@ impl<'a> PathSplits<'a> {
         residuals
     }
 
-    /// The shifts of a flow from a path that it uses to one with room that costs no more: the two, how much may move,
-    /// and by link how much more of it the first one uses.
+    /// The shifts of a flow from a path that it uses to one with room that costs no more, of which one counts: the two,
+    /// how much may move, and by link how much more of it the first one uses.
     pub(super) fn shifts(
         &self,
         flow: usize,
+        counts: &[bool],
         differences: &mut [f64],
         mut each: impl FnMut([usize; 2], f64, &[(usize, f64)]),
     ) {
@@ -138,7 +139,7 @@ impl<'a> PathSplits<'a> {
             for &to in &paths {
                 let is_near = rates[to] > 0.0 || path_prices[to] <= path_prices[from] * (1.0 + NONE);
                 let amount = rates[from].min(problem.bounds.caps[to] - rates[to]);
-                if from == to || amount <= 0.0 || !is_near {
+                if from == to || amount <= 0.0 || !is_near || !(counts[from] || counts[to]) {
                     continue;
                 }
                 changes.clear();

@@ -7,7 +7,8 @@
 //! The full link to which the path pays most; the first of equals. A path has none when
 //!
 //! - it is at its cap, or its flow at its cap or saturation, to 10⁻³: more capacity would not change its rate;
-//! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of what its links could carry;
+//! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of what its links could carry, and the flow has more
+//!   than that: what limits a flow without a rate are the links of all of its paths;
 //! - it is free: no full link of it has a price above 10⁻⁹ U'(y_f).
 //!
 //! At a gap ε a link with the part s of all revenue may idle by ε/s: hence the tolerance 10⁻² of a full link.
@@ -62,8 +63,9 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     problem.caller_links(
         #[inline(always)]
         |path, flow, row| {
-            let least = (IDLE_SHARE * flow_rates[flow]).max(NEGLIGIBLE * row.narrowest(&problem.capacities));
-            if rates[path] <= least || rates[path] >= problem.bounds.caps[path] * (1.0 - AT_LIMIT) {
+            let nothing = NEGLIGIBLE * row.narrowest(&problem.capacities);
+            let is_idle = rates[path] <= (IDLE_SHARE * flow_rates[flow]).max(nothing) && flow_rates[flow] > nothing;
+            if is_idle || rates[path] >= problem.bounds.caps[path] * (1.0 - AT_LIMIT) {
                 return None;
             }
             let (mut found, mut highest) = (None, marginals[flow]);

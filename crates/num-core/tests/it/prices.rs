@@ -102,7 +102,7 @@ fn a_path_is_held_back_by_the_dearest_of_its_full_links() {
 }
 
 #[test]
-fn a_path_at_its_cap_or_saturation_without_a_rate_or_failed_has_no_bottleneck() {
+fn a_path_at_its_cap_or_saturation_or_failed_has_no_bottleneck() {
     let lists: [&[u32]; 4] = [&[0], &[0], &[1], &[2]];
     let capped = problem(&[4.0, 0.0, 5.0], &lists, AlphaFair::proportional());
     let solution = exact(&capped.with_rate_caps(vec![1.0, f64::INFINITY, f64::INFINITY, 2.0]).unwrap());
@@ -114,9 +114,10 @@ fn a_path_at_its_cap_or_saturation_without_a_rate_or_failed_has_no_bottleneck() 
     let solution = exact(&problem(&[4.0], &[&[0], &[0]], utilities));
     assert_eq!(solution.bottlenecks, [None, Some(0)]);
 
+    // What another flow pays keeps the first out.
     let linear = Linear::new(vec![1.0, 3.0]).unwrap();
     let solution = exact(&problem(&[4.0], &[&[0], &[0]], linear));
-    assert_eq!(solution.bottlenecks, [None, Some(0)]);
+    assert_eq!(solution.bottlenecks, [Some(0), Some(0)]);
 }
 
 #[test]
@@ -154,4 +155,17 @@ fn under_max_min_it_is_the_full_link_where_no_flow_has_a_larger_fair_share() {
     let solution = exact(&shared.with_rate_caps(vec![f64::INFINITY, f64::INFINITY, f64::INFINITY, 2.0]).unwrap());
     assert_eq!(solution.bottlenecks, [Some(0), Some(0), Some(1), None]);
     assert_eq!(solution.prices, [0.5, 1.0, 0.0]);
+}
+
+/// The long flow pays on six links and gets nothing for it: each is as much its bottleneck, the first is named.
+#[test]
+fn a_flow_without_a_rate_has_a_bottleneck() {
+    let links = 6;
+    let all = (0..links).collect::<Vec<u32>>();
+    let paths = Paths::from_lists(std::iter::once(all.clone()).chain(all.iter().map(|&link| vec![link])));
+    let problem = Problem::new(vec![10.0; links as usize], paths, Linear::new(1.0).unwrap()).unwrap();
+    let problem = problem.with_flow_caps(vec![20.0; links as usize + 1]).unwrap();
+    let solution = solve(&problem, &Ask::default()).unwrap();
+    assert!(solution.rates[0] < 1e-6, "{:?}", solution.rates);
+    assert!(solution.bottlenecks.iter().all(Option::is_some), "{:?}", solution.bottlenecks);
 }

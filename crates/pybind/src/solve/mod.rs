@@ -71,9 +71,8 @@ pub(crate) use trace::Trace;
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     How many threads may be used, >= 1. Price methods use more than one from 40 000 flows on; problems with one path
-///     per flow and no user-defined utility are also prepared and certified on them. The solution has the same bits for
-///     any number.
+///     How many threads may be used, >= 1. More than one are used from some 30 000 paths on, by price methods from
+///     40 000 flows on, and not with user-defined utilities. The solution has the same bits for any number.
 /// tie_cost : str, or array of float, shape (links,), or float, or dict, optional
 ///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.

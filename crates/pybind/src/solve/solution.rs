@@ -67,9 +67,9 @@ pub(crate) struct Solution {
     /// The link that limits every path, or -1 for none: array of int, shape (paths,).
     ///
     /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap, or its flow's
-    /// cap or saturation, holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min
-    /// problems the full link on which no flow has a larger fair share, or with several paths per flow the link of
-    /// largest price in the one of the `cuts` that holds the flow.
+    /// cap or saturation, holds it, where another path of its flow has all of the rate, and where it is free (a price
+    /// below 1e-9 of U'). For max-min problems the full link on which no flow has a larger fair share, or with several
+    /// paths per flow the link of largest price in the one of the `cuts` that holds the flow.
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
     /// Of max-min over several paths per flow, the sets of links that together have held flows back: tuple of

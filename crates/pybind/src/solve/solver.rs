@@ -202,7 +202,7 @@ impl Solver {
     ///
     /// Prices are kept, and rates by the interior point: the next `solve` takes fewer iterations where little has
     /// changed. After a change of five percent of the demands of a wide-area network, the interior point takes about
-    /// half of its steps. Max-min starts from the beginning.
+    /// half of its steps. Max-min goes on from its cuts.
     ///
     /// Parameters
     /// ----------
