@@ -57,9 +57,9 @@ pub struct Solution {
     /// Load of every link.
     pub loads: Vec<f64>,
     /// The bottleneck of every path: the full link (idle by 1 % at most) with the largest part of its price. None where
-    /// its cap, or its flow's cap or saturation, holds it, where another path of its flow has all of the rate, and where
-    /// it is free (a price below 1e−9 of U'). For max-min problems the full link on which no flow has a larger fair
-    /// share, or with several paths per flow the link of largest price in the cut that holds the flow.
+    /// its cap, or its flow's cap or saturation, holds it, where another path of its flow has all of the rate, and
+    /// where it is free (a price below 1e−9 of U'). For max-min problems the full link on which no flow has a larger
+    /// fair share, or with several paths per flow the link of largest price in the cut that holds the flow.
     pub bottlenecks: Vec<Option<u32>>,
     /// Of max-min over several paths per flow: the sets of links that have held flows back, in order of fair shares.
     /// With one path per flow each is a link, the `bottlenecks`, and there are none here.
