@@ -112,7 +112,7 @@ impl FeasiblePoint<'_> {
             best.marginals.clear();
             if bounded {
                 best.marginals.resize(flows.len(), 0.0);
-                let BestResponse { rates, marginals, scratch: _, .. } = &mut best;
+                let BestResponse { rates, marginals, .. } = &mut best;
                 self.marginals_below(block, places, rates, &mut below, marginals);
             }
             let may_starve = !is_plain && rates.contains(&0.0);

@@ -125,7 +125,7 @@ impl FeasiblePoint<'_> {
     }
 
     /// By how much consecutive flows miss their best responses, at most; the paths with a surplus, those of flows that
-    /// should have no rate, and those near a bound; and the flows that a bound holds and that have several paths.
+    /// should have no rate, and those that miss what holds them; and the flows that are held and have several paths.
     /// Writes worths and moving rates of their paths.
     fn response_residual(
         &self,
@@ -139,7 +139,7 @@ impl FeasiblePoint<'_> {
         let mut held = Vec::new();
         let mut count = |violation: f64| residual = larger(residual, violation);
         let [mut below, mut marginals, mut above, mut demands] = [const { Vec::new() }; 4];
-        let [mut prices, mut least, mut most_demands] = [const { Vec::new() }; 3];
+        let [mut prices, mut least_demands, mut most_demands] = [const { Vec::new() }; 3];
         // One path per flow, and nothing that bounds a rate.
         let is_plain = splits.is_none() && problem.is_unbounded() && numerical_saturation.is_empty();
         for (block, flows) in problem.chunks_of(range) {
@@ -167,7 +167,7 @@ impl FeasiblePoint<'_> {
                 continue;
             }
             if block.may_jump {
-                for (beside, demands) in [(1.0 + NONE, &mut least), (1.0 - NONE, &mut most_demands)] {
+                for (beside, demands) in [(1.0 + NONE, &mut least_demands), (1.0 - NONE, &mut most_demands)] {
                     prices.clear();
                     prices.extend(self.path_prices[paths.clone()].iter().map(|price| price * beside));
                     demands.resize(paths.len(), 0.0);
@@ -218,7 +218,7 @@ impl FeasiblePoint<'_> {
                     let at = path - paths.start;
                     // On the side on which its rate is.
                     let is_at_kink = block.may_jump && {
-                        let beside = if price > marginal { most_demands[at] } else { least[at] };
+                        let beside = if price > marginal { most_demands[at] } else { least_demands[at] };
                         (beside - demand).abs() <= AT_KINK * demand
                     };
                     let floor = problem.bounds.floors[flow];

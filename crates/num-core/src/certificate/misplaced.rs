@@ -7,7 +7,8 @@
 //!
 //! over the paths p through l of flows f whose rates move with a price. What some lack others have too much. A change
 //! of p_l moves y_f by the part w_lp, so that a flow that is far smaller than others on its links moves as little as
-//! they do. δ_p is what a path may give, y_f in proportion to its rate, or may take, y_f up to its bounds.
+//! they do. δ_p is what a path may give, y_f in proportion to its rate, or may take, y_f up to its bounds. Linear flows
+//! give and take all that they can, and a link with no other ones counts no part.
 //!
 //! A link is *stuck* where no rate moves: no part is counted, however much idles. But flows that are held and have
 //! several paths shift from one to the other:
@@ -17,7 +18,8 @@
 //! e↓_l = min_k e↓_k |a_lr − a_ls| / |a_kr − a_ks|     over shifts s → r from it, and the links k that they fill
 //! ```
 //!
-//! on through further stuck links, and the price of l is then compared with what is paid on k.
+//! on through further stuck links. No more moves than the path carries, or has room for. The price of l is then
+//! compared with what is paid on k.
 
 use super::path_splits::PathSplits;
 use super::slackness::{PASSES_ON, Slackness};
@@ -29,7 +31,7 @@ use crate::paths::passes::smaller;
 use crate::presolve::ROUNDING;
 
 impl FeasiblePoint<'_> {
-    /// By path: −U'' y/U' of its flow, at least 0.1; α where U' is a power.
+    /// By path: α of its flow where U' is a power, at least 0.1, and that for others.
     pub(super) fn steepness(&self) -> Result<Vec<f64>> {
         let problem = self.problem;
         let mut steepness = vec![FLAT; self.rates.len()];

@@ -83,11 +83,7 @@ impl<'a> PathSplits<'a> {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
-        let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
-        if others.len() > MANY_PATHS {
-            others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
-            others.truncate(MANY_PATHS);
-        }
+        let others = self.cheapest(paths.clone().filter(is_open));
         let worth = self.worths[flow];
         let mut residuals = [0.0; 2];
         for path in paths.filter(|&path| rates[path] > 0.0) {
@@ -129,11 +125,7 @@ impl<'a> PathSplits<'a> {
         mut each: impl FnMut([usize; 2], f64, &[(usize, f64)]),
     ) {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
-        let mut paths: Vec<usize> = problem.paths_of(flow).collect();
-        if paths.len() > MANY_PATHS {
-            paths.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
-            paths.truncate(MANY_PATHS);
-        }
+        let paths = self.cheapest(problem.paths_of(flow));
         let mut changes = Vec::new();
         for &from in paths.iter().filter(|&&path| rates[path] > 0.0) {
             for &to in &paths {
@@ -147,6 +139,16 @@ impl<'a> PathSplits<'a> {
                 each([from, to], amount, &changes);
             }
         }
+    }
+
+    /// The cheapest of some paths, as many as are compared.
+    fn cheapest(&self, paths: impl Iterator<Item = usize>) -> Vec<usize> {
+        let (prices, mut paths) = (&self.point.path_prices, paths.collect::<Vec<_>>());
+        if paths.len() > MANY_PATHS {
+            paths.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
+            paths.truncate(MANY_PATHS);
+        }
+        paths
     }
 
     /// Over the links of which one of two paths uses more: the excess price q_one − q_other, the least payment m_L and

@@ -534,7 +534,6 @@ proptest! {
 /// Flow 1 has what flow 0 leaves of link 0. Both links carry flow 0, and the others are worth next to nothing on the
 /// second one: whatever they have there raises the rate of flow 1 as much, at any split of the price.
 fn beside_flows_worth_little(many: usize) -> Problem {
-    let log = |weight| Arc::new(AlphaFair::new(1.0, weight).unwrap()) as Arc<dyn Utility>;
     let little = || Arc::new(Linear::new(1e-3).unwrap()) as Arc<dyn Utility>;
     let utilities =
         [log(1.0), log(1e-8)].into_iter().chain(std::iter::repeat_with(little).take(many)).collect::<Vec<_>>();
