@@ -66,15 +66,28 @@ impl Deadline {
 
     /// Takes a certificate; `None` if the time runs out during it.
     pub(super) fn certificate<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        self.measured(self.grace(), work)
+    }
+
+    /// Takes the certificate of all that there is, which may be a little late.
+    pub(super) fn first_certificate<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        self.measured(self.end, work)
+    }
+
+    fn measured<T>(&mut self, at: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
-        let result = self.within(work);
+        let result = self.until(at, work);
         (self.certificate, self.is_estimate) = (began.elapsed(), false);
         result
     }
 
     /// Does some work; `None` if the time runs out during it.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        self.until(self.at.map(|at| at + GRACE), work)
+        self.until(self.grace(), work)
+    }
+
+    fn grace(&self) -> Option<Instant> {
+        self.at.map(|at| at + GRACE)
     }
 
     /// Does some work that is to end in time: [`Error::Stopped`] if it does not, without delay.
@@ -147,6 +160,15 @@ mod tests {
         let other = StopToken::new();
         other.stop();
         other.scope(|| assert_eq!((late.step(look), free.step(look)), (Err(Error::Stopped), Err(Error::Stopped))));
+    }
+
+    #[test]
+    fn the_certificate_of_all_that_there_is_may_be_late_by_a_part_of_the_time() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let [at, began] = [second, 1000 * second].map(|ago| now.checked_sub(ago).unwrap());
+        let mut late = Deadline::new(Some(at), began, Duration::ZERO, &Ranks::alone());
+        let look = || interrupt::check().map(|()| 1);
+        assert_eq!((late.certificate(look), late.first_certificate(look)), (Ok(None), Ok(Some(1))));
     }
 
     #[test]

@@ -86,6 +86,8 @@ impl Solver {
         let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
         let presolved = Arc::clone(&self.presolved);
         let mut best: Option<Best<'_>> = None;
+        // Whether that was filled from nothing.
+        let mut is_filled = false;
         // Certificates that were due since the best answer.
         let mut worse = 0usize;
         // The residual of the best answer at the last certificate that met the goal.
@@ -159,7 +161,7 @@ impl Solver {
             }
             let certified = due || deadline.is_estimated_reached()?;
             if certified && !due {
-                deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+                is_filled = self.certify_or_fill(&presolved, &goal, &mut deadline, &mut progress, &mut best)?;
             }
             let limit = match () {
                 () if is_stopped => Some(Status::Stopped),
@@ -170,13 +172,14 @@ impl Solver {
             };
             if let Some(status) = limit {
                 if !certified && deadline.allows_certificate()? {
-                    deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
+                    is_filled = self.certify_or_fill(&presolved, &goal, &mut deadline, &mut progress, &mut best)?;
                 }
                 break self.final_status(&goal, best.as_ref())?.unwrap_or(status);
             }
             deadline.step(|| self.advance())?;
         };
         let best = match status {
+            _ if is_filled && self.has_found_nothing() => best,
             Status::TimeLimit | Status::MaxIterations | Status::Stopped => {
                 match deadline.finish(|| self.filled(&presolved, &goal, best.as_ref()))? {
                     Some(Some(filled)) => Some(filled),
@@ -286,10 +289,37 @@ impl Solver {
         Ok(score)
     }
 
+    /// Whether there are no rates that are worth keeping: those before the first iteration are equal shares, unless the
+    /// caller gave a start.
+    fn has_found_nothing(&self) -> bool {
+        !self.warm && self.iteration == 0
+    }
+
+    /// Certifies where it stands, or where nothing is found what is filled from nothing: that is all there is, and may be
+    /// a little late. Returns whether it is the latter.
+    fn certify_or_fill<'p>(
+        &mut self,
+        presolved: &'p Presolved,
+        goal: &Goal,
+        deadline: &mut Deadline,
+        progress: &mut Progress,
+        best: &mut Option<Best<'p>>,
+    ) -> Result<bool> {
+        let prices = &presolved.first_prices;
+        if self.has_found_nothing()
+            && let Some(rates) = deadline.finish(|| fill(&self.problem, presolved, None, prices))?.flatten()
+        {
+            let filled = deadline.first_certificate(|| self.certified(presolved, goal, &rates, prices))?;
+            *best = filled.or(best.take());
+            return Ok(true);
+        }
+        deadline.certificate(|| self.certify(presolved, goal, progress, best))?;
+        Ok(false)
+    }
+
     /// The best answer with what it leaves idle filled; none where nothing is to be filled.
     fn filled<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: Option<&Best<'p>>) -> Result<Option<Best<'p>>> {
-        // Before the first iteration there are equal shares, unless the caller gave a start.
-        let found = best.filter(|_| self.warm || self.iteration > 0);
+        let found = best.filter(|_| !self.has_found_nothing());
         let prices = found.map_or(&presolved.first_prices, |best| &best.point.prices);
         let Some(rates) = fill(&self.problem, presolved, found.map(|best| &*best.point.rates), prices)? else {
             return Ok(None);
