@@ -7,6 +7,8 @@
     python benches/at_size.py changed                        from the point before some demands changed
     python benches/at_size.py growth                         time over paths
     python benches/at_size.py threads                        the interior point on one and two threads
+    python benches/at_size.py subsets --count 1000           max-min beside a sequence of linear programs
+    python benches/at_size.py fabrics                        a million flows with one path each
 
 Networks are those of `networks/`. A draw has one of them, 1000 to 8000 of its pairs, 4 edge-disjoint or 4 or 8 shortest
 paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link 2, 8 or 40
@@ -36,6 +38,7 @@ import netnum
 
 NETWORKS = ["Uninett2010", "UsCarrier", "Cogentco", "Kdl"]
 OVERLOADS = [2.0, 8.0, 40.0]
+KINDS = ["uniform", "gravity", "lognormal", "bimodal"]
 
 
 @dataclass
@@ -151,7 +154,7 @@ def draws(options: argparse.Namespace) -> None:
         name = str(rng.choice(options.networks or NETWORKS))
         flows, equal = int(rng.choice([1000, 2000, 5000, 8000])), bool(rng.random() < 2 / 3) or options.equal
         k, disjoint = [(4, True), (4, False), (8, False)][rng.integers(3)]
-        kind = str(rng.choice(["uniform", "gravity", "lognormal", "bimodal"]))
+        kind = str(rng.choice(KINDS))
         instance = scaled(drawn(name, flows, rng, equal, k, disjoint, kind), float(rng.choice(OVERLOADS)))
         weighted, capped = bool(rng.random() < 0.4), bool(rng.random() < 0.7)
         objective = (options.objectives or list(OBJECTIVES))[number % len(options.objectives or OBJECTIVES)]
@@ -266,9 +269,9 @@ def changed(options: argparse.Namespace) -> None:
 # --- threads ---
 
 
-def fabric(flows: int) -> netnum.Problem:
-    """Flows of unequal weights, one path each, on 9 racks of 16 servers."""
-    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+def fabric(flows: int, racks: int = 9, spines: int = 4) -> netnum.Problem:
+    """Flows of unequal weights, one path each, on racks of 16 servers."""
+    net = netnum.topology.leaf_spine(racks=racks, servers_per_rack=16, spines=spines)
     weights = np.random.default_rng(2).uniform(0.5, 1.5, flows)
     return netnum.Problem(
         net, net.ecmp(*net.random_pairs(flows, seed=1), seed=1), netnum.AlphaFair(1.0, weight=weights)
@@ -292,6 +295,54 @@ def threads(options: argparse.Namespace) -> None:
         same = "yes" if all(np.array_equal(rates[0], other) for other in rates) else "no"
         rows.append([name, f"{three_digits(one)} s", f"{three_digits(two)} s", f"{one / two:.2f}", same])
     print(markdown(["problem", "one thread", "two threads", "ratio", "same bits"], rows))
+
+
+# --- subsets ---
+
+
+def subsets(options: argparse.Namespace) -> None:
+    import wide_area_networks
+    from wide_area_methods import Task, sequence_of_programs
+
+    rng, rows, names = np.random.default_rng(options.seed), [], options.networks or NETWORKS
+    for name in names:
+        proven, without, distances = 0, 0, []
+        for _ in range(options.count // len(names)):
+            kind, overloaded = str(rng.choice(KINDS)), float(rng.choice(OVERLOADS))
+            flows, disjoint, capped = int(rng.integers(60, 501)), rng.random() < 0.5, rng.random() < 0.7
+            part = scaled(drawn(name, flows, rng, True, 4, disjoint, kind), overloaded)
+            paths, ones = part.paths, np.ones(flows)
+            arrays = (paths.indptr, paths.indices, np.asarray(paths.group))
+            instance = wide_area_networks.Instance(name, part.capacities, *arrays, part.demands, ones, "drawn")
+            task = Task(instance, "max-min", np.inf, ones, instance.demands if capped else np.inf * ones)
+            solution = netnum.solve(task.problem())
+            proven += solution.is_optimal
+            try:
+                rates = sequence_of_programs(task, options.time_limit).rates
+            except RuntimeError:
+                without += 1
+                continue
+            expected = np.bincount(instance.group, rates)
+            distances.append(np.max(np.abs(solution.flow_rates - expected) / expected))
+        worst = [f"{np.quantile(distances, quantile):.1e}" for quantile in (0.5, 0.99, 1.0)]
+        rows.append([name, str(options.count // len(names)), str(proven), str(without), *worst])
+        print(*rows[-1], flush=True)
+    header = ["network", "problems", "optimal", "programs without an answer", "median distance", "99 %", "largest"]
+    print(markdown(header, rows))
+
+
+# --- fabrics ---
+
+
+def fabrics(options: argparse.Namespace) -> None:
+    rows = []
+    for racks, spines in ((9, 4), (1024, 16)):
+        problem = fabric(1_000_000, racks, spines)
+        runs = [timed(netnum.solve, problem, tol=1e-6, stop="gap", threads=1) for _ in range(6)][1:]
+        solution, took = runs[0][0], statistics.median(took for _, took in runs)
+        servers = f"{racks * 16} servers, {problem.flow_count} flows"
+        rows.append([servers, f"{took:.3f} s", solution.method, str(solution.iterations), f"{solution.gap:.1e}"])
+    print(markdown(["fabric", "seconds", "method", "iterations", "gap"], rows))
 
 
 # --- growth ---
@@ -323,7 +374,7 @@ def growth(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {part.__name__: part for part in (draws, pairs, stopped, changed, growth, threads)}
+    parts = {part.__name__: part for part in (draws, pairs, stopped, changed, growth, threads, subsets, fabrics)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--networks", type=lambda names: names.split(","), help="separated by commas")
     parser.add_argument("--objectives", type=lambda names: names.split(";"), help="separated by semicolons")

@@ -25,9 +25,10 @@ mod tries;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 use std::sync::Arc;
 
-use faer::linalg::solvers::{Llt, Solve};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
 use faer::reborrow::ReborrowMut;
-use faer::{ColMut, Mat, MatMut, Side, fx128};
+use faer::{ColMut, Mat, MatMut, fx128, get_global_parallelism};
 
 use self::chains::Chains;
 use self::fine::FineFactor;
@@ -125,9 +126,12 @@ pub(crate) struct System {
     links_in_order: Vec<u32>,
     /// The chains of links, where there are tries *(given)*.
     chains: Chains,
-    /// Room for the nodes of every part, and for the parts of the matrix.
+    /// About so many products of two entries are added to the matrix, where there are tries *(given)*.
+    additions: f64,
+    /// Room for the nodes of every part, for the parts of the matrix, and for the matrix itself.
     nodes: Vec<Nodes>,
     squares: Vec<Square>,
+    room: Mat<f64>,
 }
 
 /// Cholesky factor of the matrix scaled to a diagonal of ones, over the links that are not slack; the others are alone.
@@ -135,7 +139,8 @@ struct Factor {
     scale: Vec<f64>,
     /// The links of its rows.
     links: Vec<u32>,
-    lower: Llt<f64>,
+    /// In its lower triangle.
+    lower: Mat<f64>,
     scratch: Vec<f64>,
 }
 
@@ -197,8 +202,10 @@ impl System {
             tries: Vec::new(),
             links_in_order: (0..size as u32).collect(),
             chains: Chains::default(),
+            additions: 0.0,
             nodes: Vec::new(),
             squares: Vec::new(),
+            room: Mat::new(),
         }
     }
 
@@ -215,7 +222,11 @@ impl System {
         let of_part = |range: &Range<usize>| Tries::new(routing, multipath, links, range.clone(), MOST_NODES);
         let tries = for_each(&**workers, &self.ranges, of_part)?;
         if let Some(tries) = tries.into_iter().collect::<Option<Vec<_>>>() {
-            self.chains = Chains::new(routing, links);
+            let mut additions = 0.0;
+            multipath.each(0..routing.len(), |range, _| {
+                additions += range.map(|path| routing.links(path).len() as f64).sum::<f64>().powi(2) / 2.0;
+            });
+            (self.additions, self.chains) = (additions, Chains::new(&self.routing, links));
             self.nodes = tries.iter().map(Tries::nodes).collect();
             let mut is_new = vec![true; links];
             let mut is_first = |link: &u32| std::mem::take(&mut is_new[*link as usize]);
@@ -300,7 +311,10 @@ impl System {
             let whole = self.preconditioner.iter().map(|inverse| inverse.recip());
             self.diagonal.iter_mut().zip(whole).for_each(|(diagonal, whole)| *diagonal += part * whole);
         }
-        (self.factor, self.fine_factor) = (None, None);
+        self.fine_factor = None;
+        if let Some(last) = self.factor.take() {
+            self.room = last.lower;
+        }
         if self.dense {
             self.factorize();
         }
@@ -316,7 +330,7 @@ impl System {
 
     /// The smallest pivot of the last factor, of a matrix with a diagonal of ones; none without a factor.
     pub(crate) fn smallest_pivot(&self) -> Option<f64> {
-        let lower = self.factor.as_ref()?.lower.L();
+        let lower = &self.factor.as_ref()?.lower;
         Some((0..lower.nrows()).map(|i| lower[(i, i)] * lower[(i, i)]).fold(1.0, f64::min))
     }
 
@@ -478,12 +492,28 @@ impl System {
     /// About the same by tries, with a diagonal that is no smaller: see `tries.rs`.
     fn square_by_tries(&mut self, rows: &Rows) -> Mat<f64> {
         let size = rows.links.len();
+        let mut matrix = std::mem::replace(&mut self.room, Mat::new());
+        if matrix.nrows() != size {
+            matrix = Mat::zeros(size, size);
+        }
         let Self {
-            routing, weights, multipath, workers, ranges, tries, preconditioner, squares, diagonal, chains, ..
+            routing,
+            weights,
+            multipath,
+            workers,
+            ranges,
+            tries,
+            preconditioner,
+            squares,
+            diagonal,
+            chains,
+            additions,
+            ..
         } = self;
         let chains = chains.rows(rows);
         let all = chains.len();
-        let most = (MOST_SHARED_ENTRIES / (all * all)).clamp(1, MOST_SHARED_MATRICES);
+        let most = MOST_SHARED_MATRICES.min(MOST_SHARED_ENTRIES / (all * all));
+        let most = most.min((*additions / (PER_ENTRY * (all * all) as f64)) as usize).max(1);
         let groups = parts::cut(tries.len(), tries.len().min(most));
         squares.resize_with(groups.len(), Square::default);
         for_each(&**workers, groups.into_iter().zip(&mut *squares), |(group, square)| {
@@ -496,23 +526,22 @@ impl System {
         })
         .expect("nothing stops it");
         let scales: Vec<f64> = rows.links.iter().map(|&link| rows.scale[link as usize]).collect();
-        let entry = |row: usize, column: usize| -> f64 {
-            let at = |square: &Square, row, column| square.matrix[column * square.size + row];
-            let both = |square: &Square| at(square, row, column) + at(square, column, row);
-            squares.iter().map(both).sum::<f64>() * (scales[row] * scales[column])
-        };
-        let mut matrix = Mat::<f64>::zeros(size, size);
         // In square blocks, for the cache.
         let blocks = parts::cut(size, size.div_ceil(BLOCK));
         let of_columns = blocks.iter().zip(split_columns(matrix.as_mut(), &blocks));
         for_each(&**workers, of_columns, |(columns, mut of_columns)| {
             for block in blocks.iter().filter(|block| block.end > columns.start) {
                 for column in columns.clone() {
+                    let rows = block.start.max(column)..block.end;
                     let entries = of_columns.rb_mut().col_mut(column - columns.start);
                     let entries = entries.try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
-                    for row in block.clone().filter(|&row| row > column) {
-                        entries[row] = entry(row, column);
+                    let entries = &mut entries[rows.clone()];
+                    entries.fill(0.0);
+                    for square in &*squares {
+                        square.add_both(column, rows.clone(), entries);
                     }
+                    let scale = scales[column];
+                    entries.iter_mut().zip(&scales[rows]).for_each(|(entry, of_row)| *entry *= of_row * scale);
                 }
             }
             Ok(())
@@ -520,7 +549,7 @@ impl System {
         .expect("nothing stops it");
         for (row, (&link, scale)) in rows.links.iter().zip(&scales).enumerate() {
             // What is left out of ties makes the diagonal larger: with a smaller one it would not be definite.
-            matrix[(row, row)] = (1.0 - diagonal[link as usize] * scale * scale).max(entry(row, row));
+            matrix[(row, row)] = (1.0 - diagonal[link as usize] * scale * scale).max(matrix[(row, row)]);
         }
         matrix
     }
@@ -576,22 +605,23 @@ impl System {
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
-        let mut matrix = self.square(&rows);
-        for (row, &link) in rows.links.iter().enumerate() {
-            let link = link as usize;
-            matrix[(row, row)] += self.diagonal[link] * rows.scale[link] * rows.scale[link];
-        }
-        let diagonal: Vec<f64> = (0..size).map(|i| matrix[(i, i)]).collect();
+        let mut scratch =
+            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(size, get_global_parallelism(), Default::default()));
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
-            for (i, value) in diagonal.iter().enumerate() {
-                matrix[(i, i)] = value + shift;
+            let mut matrix = self.square(&rows);
+            for (row, &link) in rows.links.iter().enumerate() {
+                let link = link as usize;
+                matrix[(row, row)] += self.diagonal[link] * rows.scale[link] * rows.scale[link];
+                matrix[(row, row)] += shift;
             }
             if interrupt::check().is_err() {
                 return;
             }
-            if let Ok(lower) = matrix.llt(Side::Lower) {
+            let (parallelism, stack) = (get_global_parallelism(), MemStack::new(&mut scratch));
+            let done = llt::factor::cholesky_in_place(matrix.as_mut(), Default::default(), parallelism, stack, Default::default());
+            if done.is_ok() {
                 let Rows { scale, links, .. } = rows;
-                self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower });
+                self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower: matrix });
                 return;
             }
         }
@@ -680,7 +710,8 @@ impl Factor {
         for (value, &link) in scratch.iter_mut().zip(&*links) {
             *value = right[link as usize];
         }
-        lower.solve_in_place(ColMut::from_slice_mut(scratch).as_mat_mut());
+        let (of_rows, stack) = (ColMut::from_slice_mut(scratch).as_mat_mut(), MemStack::new(&mut []));
+        llt::solve::solve_in_place(lower.as_ref(), of_rows, get_global_parallelism(), stack);
         for (value, &link) in scratch.iter().zip(&*links) {
             right[link as usize] = *value;
         }

@@ -279,6 +279,15 @@ impl Square {
         self.of_rows.resize(size, 0.0);
     }
 
+    /// Adds entries of the sum with the transpose: of a column, in some rows.
+    pub(super) fn add_both(&self, column: usize, rows: Range<usize>, entries: &mut [f64]) {
+        let own = &self.matrix[column * self.size..][rows.clone()];
+        let across = self.matrix[rows.start * self.size..].iter().skip(column).step_by(self.size);
+        for ((entry, one), other) in entries.iter_mut().zip(own).zip(across) {
+            *entry += one + other;
+        }
+    }
+
     /// Finds the rows of some paths, which are numbered from 0 then.
     fn cross<'a>(&mut self, paths: impl Iterator<Item = &'a [u32]>, mut find: impl FnMut(&[u32], &mut Vec<u32>)) {
         self.crossed.clear();
