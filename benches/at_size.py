@@ -340,7 +340,7 @@ def fabrics(options: argparse.Namespace) -> None:
         problem = fabric(1_000_000, racks, spines)
         runs = [timed(netnum.solve, problem, tol=1e-6, stop="gap", threads=1) for _ in range(6)][1:]
         solution, took = runs[0][0], statistics.median(took for _, took in runs)
-        servers = f"{racks * 16} servers, {problem.flow_count} flows"
+        servers = f"{racks * 16} servers, {problem.flows} flows"
         rows.append([servers, f"{took:.3f} s", solution.method, str(solution.iterations), f"{solution.gap:.1e}"])
     print(markdown(["fabric", "seconds", "method", "iterations", "gap"], rows))
 

@@ -66,7 +66,7 @@ impl fmt::Display for Certificate {
             gap => write!(f, "gap {gap:.1e}, ")?,
         }
         match *kkt_residual {
-            residual if residual >= 0.95 => write!(f, "rates unproven"),
+            residual if residual >= 0.995 => write!(f, "rates unproven"),
             residual => write!(f, "rates to {residual:.1e}"),
         }
     }

@@ -605,8 +605,6 @@ impl System {
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
-        let mut scratch =
-            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(size, get_global_parallelism(), Default::default()));
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
             let mut matrix = self.square(&rows);
             for (row, &link) in rows.links.iter().enumerate() {
@@ -617,15 +615,23 @@ impl System {
             if interrupt::check().is_err() {
                 return;
             }
-            let (parallelism, stack) = (get_global_parallelism(), MemStack::new(&mut scratch));
-            let done = llt::factor::cholesky_in_place(matrix.as_mut(), Default::default(), parallelism, stack, Default::default());
-            if done.is_ok() {
+            if let Some(lower) = cholesky(matrix) {
                 let Rows { scale, links, .. } = rows;
-                self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower: matrix });
+                self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower });
                 return;
             }
         }
     }
+}
+
+/// The Cholesky factor of a matrix, in the place of its lower triangle; none where that is not definite.
+fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
+    let parallelism = get_global_parallelism();
+    let needed = llt::factor::cholesky_in_place_scratch::<f64>(matrix.nrows(), parallelism, Default::default());
+    let (mut scratch, into) = (MemBuffer::new(needed), matrix.as_mut());
+    let stack = MemStack::new(&mut scratch);
+    llt::factor::cholesky_in_place(into, Default::default(), parallelism, stack, Default::default()).ok()?;
+    Some(matrix)
 }
 
 /// The columns of a matrix in these ranges, which cover it.
