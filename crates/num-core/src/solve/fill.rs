@@ -3,7 +3,7 @@
 //! ```text
 //! linear utilities   paths in order of U'/q, each with all that is left         worth per price of the capacity used
 //! any other          x ← x + weighted max-min in what x leaves                  weights: 1/(Σ_l a_lp)², of max-min w_f
-//! any other, x = 0   the same over the shortest path of every flow, then all paths with all that is left, shorter first
+//! any other, x = 0   that over the shortest path of every flow, then all paths by length, each with all that is left
 //! ```
 //!
 //! No rate falls. Before the first iteration nothing has been found that is worth keeping, and all capacity is filled.

@@ -295,8 +295,8 @@ impl Solver {
         !self.warm && self.iteration == 0
     }
 
-    /// Certifies where it stands, or where nothing is found what is filled from nothing: that is all there is, and may be
-    /// a little late. Returns whether it is the latter.
+    /// Certifies where it stands, or where nothing is found what is filled from nothing, which may be a little late.
+    /// Returns whether it is the latter.
     fn certify_or_fill<'p>(
         &mut self,
         presolved: &'p Presolved,
