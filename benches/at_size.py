@@ -31,8 +31,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import wide_area_networks
 import zoo
 from tables import markdown, three_digits
+from wide_area_methods import Task, TooSlow, sequence_of_programs
 
 import netnum
 
@@ -301,13 +303,11 @@ def threads(options: argparse.Namespace) -> None:
 
 
 def subsets(options: argparse.Namespace) -> None:
-    import wide_area_networks
-    from wide_area_methods import Task, sequence_of_programs
-
     rng, rows, names = np.random.default_rng(options.seed), [], options.networks or NETWORKS
+    each = options.count // len(names)
     for name in names:
         proven, without, distances = 0, 0, []
-        for _ in range(options.count // len(names)):
+        for _ in range(each):
             kind, overloaded = str(rng.choice(KINDS)), float(rng.choice(OVERLOADS))
             flows, disjoint, capped = int(rng.integers(60, 501)), rng.random() < 0.5, rng.random() < 0.7
             part = scaled(drawn(name, flows, rng, True, 4, disjoint, kind), overloaded)
@@ -319,13 +319,13 @@ def subsets(options: argparse.Namespace) -> None:
             proven += solution.is_optimal
             try:
                 rates = sequence_of_programs(task, options.time_limit).rates
-            except RuntimeError:
+            except (RuntimeError, TooSlow):
                 without += 1
                 continue
             expected = np.bincount(instance.group, rates)
             distances.append(np.max(np.abs(solution.flow_rates - expected) / expected))
         worst = [f"{np.quantile(distances, quantile):.1e}" for quantile in (0.5, 0.99, 1.0)]
-        rows.append([name, str(options.count // len(names)), str(proven), str(without), *worst])
+        rows.append([name, str(each), str(proven), str(without), *worst])
         print(*rows[-1], flush=True)
     header = ["network", "problems", "optimal", "programs without an answer", "median distance", "99 %", "largest"]
     print(markdown(header, rows))

@@ -74,6 +74,7 @@ impl Deadline {
         self.measured(self.end, work)
     }
 
+    /// Does the work of a certificate until then, and takes its time.
     fn measured<T>(&mut self, at: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
         let result = self.until(at, work);
@@ -86,6 +87,7 @@ impl Deadline {
         self.until(self.grace(), work)
     }
 
+    /// When work is broken off that may take the time limit and a moment more.
     fn grace(&self) -> Option<Instant> {
         self.at.map(|at| at + GRACE)
     }

@@ -172,7 +172,7 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
 }
 
 /// Raises the rates of the shortest path of every flow in proportion to their weights until all are at a bound, and
-/// then gives all paths what is left, the shorter ones first. Takes a third of the time of all paths in proportion.
+/// then gives all paths what is left, the shorter ones first. Takes six tenths of the time of all paths in proportion.
 fn shortest_first(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<Vec<f64>> {
     let length = |path: usize| problem.paths.row(path).links().len();
     let shortest = |flow: usize| problem.paths_of(flow).min_by_key(|&path| length(path)).map(|path| path as u32);

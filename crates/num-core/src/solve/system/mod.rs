@@ -128,7 +128,7 @@ pub(crate) struct System {
     chains: Chains,
     /// About so many products of two entries are added to the matrix, where there are tries *(given)*.
     additions: f64,
-    /// Room for the nodes of every part, for the parts of the matrix, and for the matrix itself.
+    /// Room for the nodes of every part, for the parts of the matrix, and for the matrix itself, where there are tries.
     nodes: Vec<Nodes>,
     squares: Vec<Square>,
     room: Mat<f64>,
@@ -312,7 +312,9 @@ impl System {
             self.diagonal.iter_mut().zip(whole).for_each(|(diagonal, whole)| *diagonal += part * whole);
         }
         self.fine_factor = None;
-        if let Some(last) = self.factor.take() {
+        if let Some(last) = self.factor.take()
+            && !self.tries.is_empty()
+        {
             self.room = last.lower;
         }
         if self.dense {
