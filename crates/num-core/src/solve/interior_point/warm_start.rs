@@ -27,6 +27,9 @@ const FARTHEST: f64 = 0.01;
 /// The most that a slack, of a link or of a cap, and a rate that may become 0 are at first, as parts of their bounds.
 const MOST_SLACK: f64 = 0.1;
 const MOST_IDLE: f64 = 1e-3;
+/// The most that such rates are of their flow's, all together: a flow that is far smaller than its links keeps to the
+/// paths that it has used.
+const MOST_IDLE_OF_FLOW: f64 = 0.2;
 /// The least that a cap leaves, as a part of it.
 const LEAST_ROOM: f64 = 1e-6;
 
@@ -140,10 +143,15 @@ impl Part {
             let (prices, saturation) = (&self.forces[own.clone()], problem.bounds.saturations[flow]);
             let count = own.len() as f64;
             let level = prices.iter().copied().fold(marginal, f64::min);
+            let demand: f64 = rates[own.clone()].iter().sum();
+            // A starved flow begins with what pays μ.
+            let widest = problem.bounds.ceilings[own.clone()].iter().copied().fold(0.0, f64::max);
+            let starved = (centre / level.max(LEAST)).min(MOST_IDLE * widest);
+            let of_flow = (MOST_IDLE_OF_FLOW * demand).max(starved);
             let mut total = 0.0;
             for (path, price) in own.clone().zip(prices) {
                 let most = problem.bounds.ceilings[path];
-                let idle = (centre / (price - level).max(LEAST)).min(MOST_IDLE / count * most);
+                let idle = (centre / (price - level).max(LEAST)).min((MOST_IDLE * most).min(of_flow) / count);
                 let least = if self.barriers.lower.holds(path) { idle } else { LEAST };
                 let cap = problem.bounds.caps[path].min(if count == 1.0 { saturation } else { f64::INFINITY });
                 let room = room(cap, centre, marginal - price);
@@ -151,6 +159,8 @@ impl Part {
                 total += rates[path];
             }
             let most = saturation - room(saturation, centre, marginal - level);
+            // More than is demanded would be worth less than all of its paths cost.
+            let most = most.min(demand.max(starved));
             if count > 1.0 && total > most {
                 rates[own].iter_mut().for_each(|rate| *rate *= most / total);
             }
