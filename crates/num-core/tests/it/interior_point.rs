@@ -192,3 +192,20 @@ fn steps_after_the_answer_do_not_begin_again() {
         }
     }
 }
+
+#[test]
+fn flows_far_smaller_than_their_links_go_on_from_an_answer() {
+    // 2000 flows over either of two links, and one that has a third: its marginal is twelve decades below theirs.
+    let paths = Paths::from_lists((0..4001).map(|path| [if path < 4000 { path % 2 } else { 2 }]));
+    let group: Vec<u32> = (0..4001).map(|path| path / 2).collect();
+    let within = |capacities: [f64; 3]| {
+        Problem::grouped(capacities.to_vec(), paths.clone(), group.clone(), AlphaFair::new(4.0, 1.0).unwrap()).unwrap()
+    };
+    let before = solve_with(&within([100.0, 100.0, 100.0]), "interior-point", 1e-9);
+    // All of them over one path, and the other idle.
+    let rates = (0..4001).map(|path| before.flow_rates[path / 2] * f64::from(u8::from(path % 2 == path / 2 % 2)));
+    let ask = Ask::by("interior-point").with_point(before.prices.to_vec(), rates.collect());
+    let warm = solve(&within([100.1, 100.0, 100.0]), &ask).unwrap();
+    assert_eq!(warm.status, Status::Optimal, "{warm}");
+    assert!(warm.iterations <= 8, "{warm}");
+}

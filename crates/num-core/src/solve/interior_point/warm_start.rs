@@ -7,10 +7,13 @@
 //!
 //! At the end of a solve these products are some 10⁻⁹ of the revenue, and one of each pair is nearly 0. Steps from
 //! there are short where the change of the problem exchanges which of a pair is 0. With a μ of about the change they
-//! are long, and unchanged pairs return in a few steps. Rates are first set to the demands at the old prices. ε is the
-//! error Σ p_l |c_l − load_l| of these rates, relative to the revenue. After 1 % of the demands of a wide-area network
-//! have changed, a warm start takes about half the steps of a cold start (6 for 12 with α = 1, 7 for 17 with linear
-//! utilities: `benches/at_size.py changed`). Beyond a largest ε (all demands drawn anew, say) the start is cold.
+//! are long, and unchanged pairs return in a few steps. Rates are first set to the demands at the old prices. What idle
+//! paths of a flow get its others lose: where α is large and y larger by a part, U' is far smaller, and the multipliers
+//! of all its paths would be far too large.
+//!
+//! ε is the error Σ p_l |c_l − load_l| of these rates, relative to the revenue. After 1 % of the demands of a wide-area
+//! network have changed, a warm start takes about half the steps of a cold start (6 for 12 with α = 1, 7 for 17 with
+//! linear utilities: `benches/at_size.py changed`). Beyond a largest ε (all demands drawn anew, say) the start is cold.
 
 use super::part::Part;
 use super::variables::{FlowVariables, Variables};
@@ -27,8 +30,7 @@ const FARTHEST: f64 = 0.01;
 /// The most that a slack, of a link or of a cap, and a rate that may become 0 are at first, as parts of their bounds.
 const MOST_SLACK: f64 = 0.1;
 const MOST_IDLE: f64 = 1e-3;
-/// The most that such rates are of their flow's, all together: a flow that is far smaller than its links keeps to the
-/// paths that it has used.
+/// The most that such rates of a flow are together, as a part of its rate: it may be far smaller than its links.
 const MOST_IDLE_OF_FLOW: f64 = 0.2;
 /// The least that a cap leaves, as a part of it.
 const LEAST_ROOM: f64 = 1e-6;
@@ -159,7 +161,6 @@ impl Part {
                 total += rates[path];
             }
             let most = saturation - room(saturation, centre, marginal - level);
-            // More than is demanded would be worth less than all of its paths cost.
             let most = most.min(demand.max(starved));
             if count > 1.0 && total > most {
                 rates[own].iter_mut().for_each(|rate| *rate *= most / total);
