@@ -10,14 +10,15 @@
     python benches/at_size.py subsets --count 1000           max-min beside a sequence of linear programs
     python benches/at_size.py fabrics                        a million flows with one path each
 
-Networks are those of `networks/`. A draw has one of them, 1000 to 8000 of its pairs, 4 edge-disjoint or 4 or 8 shortest
-paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link 2, 8 or 40
-times, equal capacities (two of three; all with `--equal`) or such of 1, 10, 40 and 100. Weights are 1, or the demands
-(two of five); flows are capped by their demands (seven of ten). "optimal" is what netnum's certificate has proven, with
-the default promise. `pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and
-the paths of `zoo.py`; with `--largest` demands up to that one, and the paths of `k_shortest_paths`, which are as many
-and found in seconds. Seconds are those of the processor, of one thread; with `stopped` and `threads` they are those of
-the clock. The machine may have other work.
+Networks are those of `networks/`. A draw of `draws` has one of them, 1000 to 8000 of its pairs, 4 edge-disjoint or 4 or
+8 shortest paths, uniform, lognormal, bimodal or gravity demands whose sum on shortest paths overloads the busiest link
+2, 8 or 40 times, equal capacities (two of three; all with `--equal`) or such of 1, 10, 40 and 100. Weights are 1, or
+the demands (two of five); flows are capped by their demands (seven of ten). "optimal" is what netnum's certificate has
+proven, with the default promise. `subsets` has 60 to 500 pairs of such draws, and as many problems of each network.
+`pairs` has uniform demands of seed 7, twice what the busiest link carries on shortest paths, and the paths of `zoo.py`;
+with `--largest` demands up to that one, and the paths of `k_shortest_paths`, which are as many and found in seconds.
+Seconds are those of the processor, of one thread; with `stopped` and `threads` they are those of the clock. The machine
+may have other work.
 """
 
 from __future__ import annotations
@@ -304,7 +305,7 @@ def threads(options: argparse.Namespace) -> None:
 
 def subsets(options: argparse.Namespace) -> None:
     rng, rows, names = np.random.default_rng(options.seed), [], options.networks or NETWORKS
-    each = options.count // len(names)
+    each = max(1, options.count // len(names))
     for name in names:
         proven, without, distances = 0, 0, []
         for _ in range(each):
@@ -324,7 +325,8 @@ def subsets(options: argparse.Namespace) -> None:
                 continue
             expected = np.bincount(instance.group, rates)
             distances.append(np.max(np.abs(solution.flow_rates - expected) / expected))
-        worst = [f"{np.quantile(distances, quantile):.1e}" for quantile in (0.5, 0.99, 1.0)]
+        quantiles = (0.5, 0.99, 1.0)
+        worst = [f"{np.quantile(distances, quantile):.1e}" if distances else "–" for quantile in quantiles]
         rows.append([name, str(each), str(proven), str(without), *worst])
         print(*rows[-1], flush=True)
     header = ["network", "problems", "optimal", "programs without an answer", "median distance", "99 %", "largest"]

@@ -310,8 +310,11 @@ impl Solver {
             && let Some(rates) = deadline.finish(|| fill(&self.problem, presolved, None, prices))?.flatten()
         {
             let filled = deadline.first_certificate(|| self.certified(presolved, goal, &rates, prices))?;
-            *best = filled.or(best.take());
-            return Ok(true);
+            let is_proven = |filled: &Best<'_>| filled.gap.is_finite() || best.is_none();
+            if let Some(filled) = filled.filter(is_proven) {
+                *best = Some(filled);
+                return Ok(true);
+            }
         }
         deadline.certificate(|| self.certify(presolved, goal, progress, best))?;
         Ok(false)

@@ -121,3 +121,16 @@ fn what_is_known_when_the_time_is_up_before_the_method_is_made_is_filled() {
         assert!(solution.certificate.relative_gap.is_finite(), "{solution:?}");
     }
 }
+
+#[test]
+fn no_flow_is_starved_where_its_shortest_path_is_full_before() {
+    // The floor of the third flow fills the short path of the first.
+    let paths = Paths::from_lists([vec![0], vec![1, 2], vec![1], vec![0]]);
+    let problem = Problem::grouped(vec![1.0; 3], paths, vec![0, 0, 1, 2], AlphaFair::proportional()).unwrap();
+    let problem = problem.with_flow_floors(vec![0.0, 0.0, 1.0]).unwrap();
+    let solution = stopped(&problem, 0);
+    // In proportion to 1/(Σ a)², of paths of two links and of one.
+    assert!((solution.flow_rates[0] - 0.2).abs() < 1e-9, "{:?}", solution.flow_rates);
+    assert!((solution.flow_rates[1] - 0.8).abs() < 1e-9, "{:?}", solution.flow_rates);
+    assert!(solution.certificate.relative_gap < 1.0, "{solution}");
+}

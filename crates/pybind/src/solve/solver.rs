@@ -200,20 +200,20 @@ impl Solver {
 
     /// Change demands, floors, costs, capacities or utilities, and continue from the present state.
     ///
-    /// Prices are kept, and rates by the interior point: the next `solve` takes fewer iterations where little has
-    /// changed. After a change of five percent of the demands of a wide-area network, the interior point takes about
-    /// half of its steps. Max-min goes on from its cuts.
+    /// What is not given, or None, stays as it is. Prices are kept, and rates by the interior point: the next `solve`
+    /// takes fewer iterations where little has changed, and begins afresh where demands have grown far beyond what
+    /// links carry. Max-min goes on from its cuts.
     ///
     /// Parameters
     /// ----------
     /// flow_caps : array of float, shape (flows,), or float, optional
     ///     The demand of every flow, or the same for all: >= 0, inf for none.
     /// flow_floors : array of float, shape (flows,), or float, optional
-    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap.
+    ///     The least rate of every flow, or the same for all: finite, >= 0 and at most its cap; 0 for none.
     /// path_costs : array of float, shape (paths,), or float, optional
     ///     Utility lost per unit of rate on every path, or the same for all: finite and >= 0.
     /// capacities : array of float, shape (links,), or float, optional
-    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
+    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed, inf for no limit.
     /// utility : utility, or sequence of utilities, optional
     ///     As in `Problem`.
     ///

@@ -57,7 +57,10 @@ impl InteriorPoint {
         self.add_up_loads();
         let links = self.variables.prices.iter().zip(self.capacities.iter().zip(&self.residuals.links));
         let wrong: f64 = links.map(|(price, (capacity, load))| price * (capacity - load).abs()).sum();
-        if wrong > FARTHEST * revenue {
+        // Links that were free have no price that says how much too full they are.
+        let loads = self.residuals.links.iter().zip(&self.capacities);
+        let overload: f64 = loads.map(|(load, capacity)| (load - capacity).max(0.0)).sum();
+        if wrong > FARTHEST * revenue || overload > FARTHEST * self.residuals.links.iter().sum::<f64>() {
             return self.start_cold(problem);
         }
         let part = (wrong / revenue).max(LEAST_CENTRE);

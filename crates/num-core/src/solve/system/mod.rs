@@ -223,8 +223,12 @@ impl System {
         let tries = for_each(&**workers, &self.ranges, of_part)?;
         if let Some(tries) = tries.into_iter().collect::<Option<Vec<_>>>() {
             let mut additions = 0.0;
-            multipath.each(0..routing.len(), |range, _| {
-                additions += range.map(|path| routing.links(path).len() as f64).sum::<f64>().powi(2) / 2.0;
+            multipath.each(0..routing.len(), |range, flow| {
+                // A path alone is added at its end, and on up its tree.
+                additions += match flow {
+                    None => range.len() as f64,
+                    Some(_) => range.map(|path| routing.links(path).len() as f64).sum::<f64>().powi(2) / 2.0,
+                };
             });
             (self.additions, self.chains) = (additions, Chains::new(&self.routing, links));
             self.nodes = tries.iter().map(Tries::nodes).collect();
