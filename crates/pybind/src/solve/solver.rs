@@ -201,8 +201,8 @@ impl Solver {
     /// Change demands, floors, costs, capacities or utilities, and continue from the present state.
     ///
     /// What is not given, or None, stays as it is. Prices are kept, and rates by the interior point: the next `solve`
-    /// takes fewer iterations where little has changed, and starts from prices alone where demands have grown far beyond
-    /// what links carry. Max-min goes on from its cuts.
+    /// takes fewer iterations where little has changed, and starts from prices alone where demands have grown far
+    /// beyond what links carry. Max-min goes on from its cuts.
     ///
     /// Parameters
     /// ----------
