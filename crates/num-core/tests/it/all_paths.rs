@@ -554,3 +554,32 @@ fn demands_of_nothing_are_carried_any_number_of_times() {
         assert_eq!(least.flow.status, Status::Optimal);
     }
 }
+
+#[test]
+fn from_an_answer_demands_that_have_grown_take_no_more_iterations_than_afresh() {
+    // All demands just fit, so that most links are free before, and some too full after.
+    let (mut again, mut afresh) = (0, 0);
+    for seed in 0..6 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let net = drawn(rng, 30);
+        let (sources, destinations): (Vec<usize>, Vec<usize>) =
+            (0..30).flat_map(|from| (0..30).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+        let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+        let volumes: Vec<f64> = sources.iter().map(|_| 0.05 * rng.random_range(-1.0..1.0f64).exp()).collect();
+        let problem = pairs.problem(&net, AlphaFair::proportional()).unwrap();
+        let demands = problem.clone().with_flow_caps(volumes.clone()).unwrap();
+        let fullest = min_utilization_over_all_paths(&demands, &pairs, None).unwrap().flow.utilization;
+        let times = |factor: f64| {
+            let volumes = volumes.iter().map(|volume| factor / fullest * volume).collect();
+            problem.clone().with_flow_caps(volumes).unwrap()
+        };
+        let before = solve_over_all_paths(&times(1.0), &pairs, &Ask::default(), &mut ()).unwrap();
+        let carried = (before.problem.paths(), &*before.solution.rates);
+        let (next, rates) = pairs.go_on(&times(1.3), &[], carried, &Ranks::alone()).unwrap();
+        let ask = Ask::default().with_point(before.solution.prices.clone(), rates);
+        let warm = solve_over_all_paths(&next, &pairs, &ask, &mut ()).unwrap();
+        let cold = solve_over_all_paths(&times(1.3), &pairs, &Ask::default(), &mut ()).unwrap();
+        (again, afresh) = (again + warm.solution.iterations, afresh + cold.solution.iterations);
+    }
+    assert!(again <= afresh, "{again} from the answer before, {afresh} afresh");
+}
