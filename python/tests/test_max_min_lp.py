@@ -55,7 +55,7 @@ def filled(capacities, routing, owner, weights, demands):
     return held, max(most_missed)
 
 
-SEEDS = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(20)]
+SEEDS = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(50)]
 
 
 def coefficients_of(kind, rng, count):

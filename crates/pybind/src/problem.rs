@@ -653,9 +653,9 @@ impl Problem {
     /// Parameters
     /// ----------
     /// capacities : array of float, shape (links,), or float, or dict
-    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed. A dict changes the links
-    ///     that it names, ``{("Seattle", "Denver"): 20.0}``, one direction each: by the nodes that they run from and
-    ///     to, or as in `Topology.link_names`, where the problem was made with a `Topology`, or by number.
+    ///     One per link, or the same for all: >= 0; 0 for a link that has failed, inf for no limit. A dict changes the
+    ///     links that it names, ``{("Seattle", "Denver"): 20.0}``, one direction each: by the nodes that they run from
+    ///     and to, or as in `Topology.link_names`, where the problem was made with a `Topology`, or by number.
     ///
     /// Returns
     /// -------

@@ -39,6 +39,13 @@ struct Best<'p> {
     point: FeasiblePoint<'p>,
 }
 
+impl Best<'_> {
+    /// Whether it has a finite gap, or the other one has none either.
+    fn is_proven_like(&self, other: Option<&Best<'_>>) -> bool {
+        self.gap.is_finite() || other.is_none_or(|other| !other.gap.is_finite())
+    }
+}
+
 impl Solver {
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
     ///
@@ -310,8 +317,7 @@ impl Solver {
             && let Some(rates) = deadline.finish(|| fill(&self.problem, presolved, None, prices))?.flatten()
         {
             let filled = deadline.first_certificate(|| self.certified(presolved, goal, &rates, prices))?;
-            let is_proven = |filled: &Best<'_>| filled.gap.is_finite() || best.is_none();
-            if let Some(filled) = filled.filter(is_proven) {
+            if let Some(filled) = filled.filter(|filled| filled.is_proven_like(best.as_ref())) {
                 *best = Some(filled);
                 return Ok(true);
             }
@@ -328,8 +334,7 @@ impl Solver {
             return Ok(None);
         };
         let filled = self.certified(presolved, goal, &rates, prices)?;
-        let is_proven = filled.gap.is_finite() || best.is_none_or(|best| !best.gap.is_finite());
-        Ok(is_proven.then_some(filled))
+        Ok(Some(filled).filter(|filled| filled.is_proven_like(best)))
     }
 
     /// A better answer than the best one: that without prices, where no flow wants more than its floor, that without

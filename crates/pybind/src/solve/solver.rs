@@ -213,7 +213,7 @@ impl Solver {
     /// path_costs : array of float, shape (paths,), or float, optional
     ///     Utility lost per unit of rate on every path, or the same for all: finite and >= 0.
     /// capacities : array of float, shape (links,), or float, optional
-    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed, inf for no limit.
+    ///     One per link, or the same for all: >= 0; 0 for a link that has failed, inf for no limit.
     /// utility : utility, or sequence of utilities, optional
     ///     As in `Problem`.
     ///

@@ -13,7 +13,8 @@
 //!
 //! ε is the error Σ p_l |c_l − load_l| of these rates, relative to the revenue. After 1 % of the demands of a wide-area
 //! network have changed, a warm start takes about half the steps of a cold start (6 for 12 with α = 1, 7 for 17 with
-//! linear utilities: `benches/at_size.py changed`). Beyond a largest ε (all demands drawn anew, say) the start is cold.
+//! linear utilities: `benches/at_size.py changed`). Beyond a largest ε (all demands drawn anew, say), or overload
+//! Σ max(load_l − c_l, 0)/Σ load_l, the start is cold.
 
 use super::part::Part;
 use super::variables::{FlowVariables, Variables};
@@ -24,7 +25,7 @@ use crate::paths::Numbered;
 use crate::presolve::Presolved;
 use crate::utility::Curvature;
 
-/// The least ε, and the largest: beyond it a warm start takes as many steps as a cold one.
+/// The least ε, and the largest ε and overload: beyond them a warm start takes as many steps as a cold one.
 const LEAST_CENTRE: f64 = 1e-3;
 const FARTHEST: f64 = 0.01;
 /// The most that a slack, of a link or of a cap, and a rate that may become 0 are at first, as parts of their bounds.
