@@ -10,7 +10,7 @@ use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
 use super::missing::used;
 use super::rounds::in_time;
-use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, min_utilization_from};
+use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, min_utilization_from, worth};
 use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::LevelBasis;
@@ -34,8 +34,9 @@ pub struct CarriedOverAllPaths {
 
 /// The largest fraction of all demands that fits at once, over all paths that `all` has for the flows of a problem,
 /// whose own paths are those to begin with. A time limit ends it with the best that was found, of the status
-/// [`Status::TimeLimit`] where this is not proven, and the best bound over all paths; one that is over before anything
-/// was, with what fits over one path per flow and the bound of these prices, which takes one search.
+/// [`Status::TimeLimit`] where this is not proven, and the best bound over all paths, without a cut; one that is over
+/// before anything was, with what fits over one path per flow and the bound of these prices, which takes one search, or
+/// of prices of 1/c where these bound nothing.
 ///
 /// # Errors
 /// Those of [`concurrent_flow`](crate::concurrent_flow()), [`Error::CheapestPath`](crate::Error::CheapestPath), and
@@ -160,6 +161,10 @@ fn carried(
         let (found, paid) = priced(&first, all, &flow, &workers)?;
         is_over = prove(&mut flow, &found, paid);
         rounds = usize::from(is_over);
+        if !is_over && !flow.gap.is_finite() {
+            // Around the full links of these paths all others are free.
+            prove_by_even_prices(&first, all, &mut flow, most, &workers)?;
+        }
         (best, proof) = (Some((flow.clone(), first)), Some(flow));
     }
     if !is_over {
@@ -198,6 +203,10 @@ fn carried(
         flow.cut.fair_share = flow.fraction.min(f64::MAX);
         flow.gap = most.gap(&flow);
         flow.status = if flow.gap <= OPTIMAL { Status::Optimal } else { Status::TimeLimit };
+        if flow.status == Status::TimeLimit {
+            // These links may be less full than they can be.
+            (flow.cut.links, flow.cut.flows) = (Vec::new(), Vec::new());
+        }
     } else if flow.gap.is_finite() && flow.gap > OPTIMAL {
         flow.status = Status::Stalled;
     }
@@ -205,6 +214,40 @@ fn carried(
     let kept = used(&problem, &flow.rates);
     flow.rates = kept.iter().map(|&path| flow.rates[path as usize]).collect();
     Ok(CarriedOverAllPaths { problem: problem.with_paths_of(&kept, &workers)?, flow, rounds })
+}
+
+/// Proves what prices of 1/c do over all paths: a finite bound, whatever the flows pay at others.
+fn prove_by_even_prices(
+    problem: &Problem,
+    all: &dyn CheapestPaths,
+    flow: &mut MulticommodityFlow,
+    most: Most,
+    workers: &dyn Workers,
+) -> Result<()> {
+    let is_limited = |capacity: f64| capacity > 0.0 && capacity < f64::INFINITY;
+    let even = |&capacity: &f64| if is_limited(capacity) { 1.0 / capacity } else { 0.0 };
+    let mut prices: Vec<f64> = problem.capacities().iter().map(even).collect();
+    let than = vec![f64::INFINITY; problem.flows()];
+    let found = all.cheaper(&prices, &than, workers)?;
+    check(&found, problem.capacities(), &prices, &than)?;
+    let (mut pays, mut paid) = (vec![0.0; problem.flows()], 0.0);
+    for (path, &flow) in found.flows.iter().enumerate() {
+        let price = found.paths.row(path).sum(&prices);
+        pays[flow as usize] = price;
+        paid += problem.flow_cap(flow as usize) * price;
+    }
+    let worth = worth(problem, &prices);
+    if paid > 0.0 {
+        let unit;
+        (flow.bound, unit) = match most {
+            Most::Fraction => (worth / paid, paid),
+            Most::Utilization => (paid / worth, worth),
+        };
+        prices.iter_mut().chain(&mut pays).for_each(|price| *price /= unit);
+        (flow.prices, flow.flow_prices) = (prices, pays);
+        flow.gap = most.gap(flow);
+    }
+    Ok(())
 }
 
 /// The problem over one path of every flow, an open one where it has one.

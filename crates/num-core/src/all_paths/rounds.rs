@@ -63,8 +63,9 @@ pub struct OverAllPaths {
 ///
 /// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
 /// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates
-/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown is over all
-/// paths, that of the last round.
+/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown, and that of
+/// the trace, is the one over all paths after the round before: an estimate, as only rounds that may be the last are
+/// certified.
 ///
 /// # Errors
 /// Those of [`solve`](crate::solve()); [`Error::OverAllPaths`] for priorities, caps and costs of single paths,
@@ -106,6 +107,7 @@ pub fn solve_with_link_costs(
         began,
         rounds: 0,
         iterations: 0,
+        trace: Vec::new(),
         gap: f64::INFINITY,
         finishing: Duration::ZERO,
     };
@@ -167,7 +169,8 @@ struct Rounds<'a> {
     began: Instant,
     rounds: usize,
     iterations: usize,
-    /// The last gap over all paths.
+    trace: Vec<Progress>,
+    /// The last gap over all paths, an estimate where that was not certified.
     gap: f64,
     /// How long pricing and certifying took.
     finishing: Duration,
@@ -264,6 +267,7 @@ impl Rounds<'_> {
             let (own, links) = (certificate.relative_gap, self.link_costs);
             let missing = Missing::at(&problem, self.all, prices, links, flow_rates, self.workers)?;
             let estimate = missing.gap + own;
+            self.gap = estimate;
             (least, since) = if estimate < WON * least { (estimate, 0) } else { (least, since + 1) };
             let is_over = is_over(&solution);
             // Nothing is missing and nothing is won: rounding, or a method that is done.
@@ -395,15 +399,19 @@ impl Rounds<'_> {
             Some((prices, None)) => ask.with_prices(prices),
             Some((prices, Some(rates))) => ask.with_point(prices, rates),
         };
+        let (gap, before, began) = (self.gap, self.iterations, self.began.elapsed().as_secs_f64());
         let mut solver = Solver::after(problem, &ask, last)?;
-        let mut shown = OfRound { observer: self.observer, gap: self.gap, before: self.iterations, began: self.began };
-        let solution = solver.run(&settings, &mut shown)?;
+        let mut shown = OfRound { observer: self.observer, gap, before, began: self.began };
+        let mut solution = solver.run(&settings, &mut shown)?;
+        let of_all =
+            |row: Progress| Progress { iteration: before + row.iteration, gap, seconds: began + row.seconds, ..row };
+        self.trace.extend(mem::take(&mut solution.trace).into_iter().map(of_all));
         self.iterations += solution.iterations;
         Ok((solution, solver))
     }
 
     /// The answer: over the paths that are used.
-    fn ended(&self, problem: Problem, solution: Solution) -> Result<OverAllPaths> {
+    fn ended(&mut self, problem: Problem, solution: Solution) -> Result<OverAllPaths> {
         let kept = used(&problem, &solution.rates);
         let of = |values: &[f64]| kept.iter().map(|&path| values[path as usize]).collect::<Vec<f64>>();
         let bottlenecks = kept.iter().map(|&path| solution.bottlenecks[path as usize]).collect();
@@ -418,6 +426,7 @@ impl Rounds<'_> {
                 bottlenecks,
                 infeasibility,
                 iterations: self.iterations,
+                trace: mem::take(&mut self.trace),
                 seconds: self.began.elapsed().as_secs_f64(),
                 ..solution
             },

@@ -58,10 +58,12 @@ impl Certificate {
 
 impl fmt::Display for Certificate {
     /// `gap 4.1e-7, rates to 2.0e-4`: the relative gap, and the KKT residual, to about which every single rate is
-    /// right. `gap 3.1 (above 1: far from proven), rates unproven` where these are no small numbers.
+    /// right. `gap 3.1 (above 1: far from proven), rates unproven` where these are no small numbers,
+    /// and `nothing proven` where they are none at all.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { relative_gap, kkt_residual, .. } = self;
         match *relative_gap {
+            gap if gap.is_infinite() && *kkt_residual >= 1.0 => return write!(f, "nothing proven"),
             gap if gap > 1.0 => write!(f, "gap {} (above 1: far from proven), ", rounded(gap))?,
             gap => write!(f, "gap {gap:.1e}, ")?,
         }

@@ -82,7 +82,7 @@ pub struct MulticommodityFlow {
     /// over the open paths and their caps r, if any; those without have q_p ≥ v_f.
     pub flow_prices: Vec<f64>,
     /// The links that have a price, and the flows that pay one: these links together are as full as they can be of
-    /// these flows. The fair share is the fraction.
+    /// these flows; none where a time limit has ended it before. The fair share is the fraction.
     pub cut: Cut,
     /// Flows that nothing can pass, because their demand is 0 or every path is or crosses a link of capacity 0.
     pub failed_flows: Vec<u32>,

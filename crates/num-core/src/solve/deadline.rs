@@ -29,7 +29,7 @@ pub(super) struct Deadline {
 impl Deadline {
     /// Time of making the solution, and of a fill with its certificate, in certificates.
     const SOLUTION: u32 = 3;
-    const FILL: u32 = 4;
+    const FILL: u32 = 8;
     /// The part of the time by which finishing may be late.
     const LATE: u32 = 20;
 
@@ -97,9 +97,11 @@ impl Deadline {
         self.until(self.at, work)?.ok_or(Error::Stopped)
     }
 
-    /// Does what belongs to the end of a solve, which may be a little late.
+    /// Does what belongs to the end of a solve, which may be a little late. Time for making the solution is left where
+    /// that is known.
     pub(super) fn finish<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        self.until(self.end, work)
+        let left = if self.is_estimate { Duration::ZERO } else { self.solution() };
+        self.until(self.end.map(|end| end.checked_sub(left).unwrap_or(end)), work)
     }
 
     fn until<T>(&self, at: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
@@ -171,6 +173,21 @@ mod tests {
         let mut late = Deadline::new(Some(at), began, Duration::ZERO, &Ranks::alone());
         let look = || interrupt::check().map(|()| 1);
         assert_eq!((late.certificate(look), late.first_certificate(look)), (Ok(None), Ok(Some(1))));
+    }
+
+    #[test]
+    fn what_belongs_to_the_end_leaves_the_time_for_the_solution_where_that_is_known() {
+        let now = Instant::now();
+        let mut deadline = Deadline::new(Some(now + GRACE), now, Duration::ZERO, &Ranks::alone());
+        let look = || interrupt::check().map(|()| 1);
+        assert_eq!(deadline.finish(look), Ok(Some(1)));
+        // Three times this is after the end.
+        let certificate = || {
+            std::thread::sleep(2 * GRACE);
+            Ok(1)
+        };
+        assert_eq!(deadline.first_certificate(certificate), Ok(Some(1)));
+        assert_eq!(deadline.finish(look), Ok(None));
     }
 
     #[test]

@@ -27,6 +27,8 @@ use crate::utility::Curvature;
 const EXACT: f64 = 0.03;
 /// It is near while each certificate has no more than this part of the residual before.
 const CLOSER: f64 = 0.5;
+/// Above it a gap proves next to nothing: the first iterations have prices that are wrong by decades.
+const FAR: f64 = 1.0;
 
 /// The best answer certified so far, in natural units.
 struct Best<'p> {
@@ -188,9 +190,15 @@ impl Solver {
         let best = match status {
             _ if is_filled && self.has_found_nothing() => best,
             Status::TimeLimit | Status::MaxIterations | Status::Stopped => {
-                match deadline.finish(|| self.filled(&presolved, &goal, best.as_ref()))? {
+                let best = match deadline.finish(|| self.filled(&presolved, &goal, best.as_ref()))? {
                     Some(Some(filled)) => Some(filled),
                     _ => best,
+                };
+                match best.as_ref().filter(|best| best.gap > FAR && self.problem.curvature() != Curvature::MaxMin) {
+                    Some(found) => {
+                        deadline.finish(|| self.at_first_prices(&presolved, &goal, found))?.flatten().or(best)
+                    }
+                    None => best,
                 }
             }
             Status::Stalled if self.problem.curvature() != Curvature::MaxMin => {
@@ -303,7 +311,7 @@ impl Solver {
     }
 
     /// Certifies where it stands, or where nothing is found what is filled from nothing, which may be a little late.
-    /// Returns whether it is the latter.
+    /// Returns whether it is the latter. With one path per flow a fill takes several times as long as a certificate.
     fn certify_or_fill<'p>(
         &mut self,
         presolved: &'p Presolved,
@@ -314,6 +322,7 @@ impl Solver {
     ) -> Result<bool> {
         let prices = &presolved.first_prices;
         if self.has_found_nothing()
+            && !presolved.is_single_path()
             && let Some(rates) = deadline.finish(|| fill(&self.problem, presolved, None, prices))?.flatten()
         {
             let filled = deadline.first_certificate(|| self.certified(presolved, goal, &rates, prices))?;
@@ -335,6 +344,12 @@ impl Solver {
         };
         let filled = self.certified(presolved, goal, &rates, prices)?;
         Ok(Some(filled).filter(|filled| filled.is_proven_like(best)))
+    }
+
+    /// An answer at the first prices, where these prove more than its own.
+    fn at_first_prices<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
+        let first = self.certified(presolved, goal, &best.point.rates, &presolved.first_prices)?;
+        Ok(Some(first).filter(|first| first.rank < best.rank))
     }
 
     /// A better answer than the best one: that without prices, where no flow wants more than its floor, that without

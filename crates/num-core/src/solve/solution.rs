@@ -142,8 +142,8 @@ impl Solution {
 
 impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative
-    /// gap, and the KKT residual, to about which every single rate is right. A part says `1000 flows on rank 0 of 2`,
-    /// and of classes the first that is not optimal is named: `priority 1 stalled`.
+    /// gap, and the KKT residual, to about which every single rate is right. One whose time was up before there were
+    /// any says `no rates yet, nothing proven`, a part `1000 flows on rank 0 of 2`, and of classes the first that is not optimal is named: `priority 1 stalled`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));
@@ -160,6 +160,10 @@ impl fmt::Display for Solution {
         }
         if let Some(class) = self.classes.iter().find(|class| class.status != Status::Optimal) {
             write!(f, "priority {} {}, ", class.priority, class.status)?;
+        }
+        // Every solution has some rate, but where the time was up before.
+        if self.certificate.relative_gap.is_infinite() && self.rates.iter().all(|&rate| rate == 0.0) {
+            write!(f, "no rates yet, ")?;
         }
         write!(f, "{}, {}, ", self.certificate, counted(self.iterations, "iteration"))?;
         match self.seconds {

@@ -1,5 +1,6 @@
 //! The optimum over all paths of a network, and the cheapest paths that it rests on.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -553,6 +554,66 @@ fn demands_of_nothing_are_carried_any_number_of_times() {
         assert_eq!((least.flow.utilization, least.flow.bound, least.flow.gap), (0.0, 0.0, 0.0));
         assert_eq!(least.flow.status, Status::Optimal);
     }
+}
+
+/// The paths of a network, asked for twice before the time is up.
+#[derive(Debug)]
+struct Twice {
+    all: NetworkPaths,
+    left: AtomicUsize,
+}
+
+impl CheapestPaths for Twice {
+    fn flows(&self) -> usize {
+        self.all.flows()
+    }
+
+    fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper> {
+        let has_time = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_time).map_err(|_| Error::Stopped)?;
+        self.all.cheaper(prices, than, workers)
+    }
+
+    fn name(&self) -> String {
+        self.all.name()
+    }
+}
+
+#[test]
+fn demands_that_are_stopped_at_once_have_a_bound_and_no_cut() {
+    // The path to begin with is the direct link; around it all others are free.
+    let net = Topology::from_edges("a b 4\nb c 4\na c 1").unwrap();
+    let all = || NetworkPaths::new(&net, &["a", "b"], &["c", "c"]).unwrap();
+    let problem = all().problem(&net, AlphaFair::proportional()).unwrap().with_flow_caps(vec![4.0, 2.0]).unwrap();
+    let (limit, twice) = (Some(Duration::ZERO), || Twice { all: all(), left: AtomicUsize::new(2) });
+    let proven = concurrent_flow_over_all_paths(&problem, &all(), None).unwrap().flow;
+    let most = concurrent_flow_over_all_paths(&problem, &twice(), limit).unwrap().flow;
+    assert!(most.fraction <= proven.fraction && proven.fraction <= most.bound && most.gap < 10.0, "{most}, {proven}");
+    let proven = min_utilization_over_all_paths(&problem, &all(), None).unwrap().flow;
+    let least = min_utilization_over_all_paths(&problem, &twice(), limit).unwrap().flow;
+    assert!(least.bound <= proven.utilization && proven.utilization <= least.utilization, "{least}, {proven}");
+    assert!(0.0 < least.bound && least.gap < 10.0, "{least}");
+    for flow in [most, least] {
+        assert_eq!((flow.status, flow.cut.links.len(), flow.cut.flows.len()), (Status::TimeLimit, 0, 0), "{flow}");
+    }
+}
+
+#[test]
+fn the_trace_over_all_paths_is_of_all_rounds_and_the_gap_after_the_round_before() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(3);
+    let net = drawn(rng, 12);
+    let (sources, destinations): (Vec<usize>, Vec<usize>) =
+        (0..12).flat_map(|from| (0..12).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+    let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+    let problem = pairs.problem(&net, AlphaFair::proportional()).unwrap();
+    let ask = Ask::from(Settings::default().with_trace(true));
+    let found = solve_over_all_paths(&problem, &pairs, &ask, &mut ()).unwrap();
+    let trace = &found.solution.trace;
+    assert!(found.rounds > 1 && trace[0].gap == f64::INFINITY, "{found}");
+    assert!(trace.windows(2).all(|rows| rows[0].iteration <= rows[1].iteration && rows[0].seconds <= rows[1].seconds));
+    let last = trace.last().unwrap();
+    assert_eq!(last.iteration, found.solution.iterations);
+    assert!(last.gap < 1.0 && last.seconds <= found.solution.seconds, "{last:?}, {found}");
 }
 
 #[test]

@@ -117,8 +117,8 @@ pub(crate) use trace::Trace;
 /// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
 /// A problem of pairs is solved in rounds over paths that are added at each, by ``"interior-point"``, or ``"max-min"``.
-/// The certificate is over all paths of the network, and so is the gap that a callback sees, that of the last round
-/// that was certified.
+/// The certificate is over all paths of the network, and so are the gaps that a callback sees and that the trace has:
+/// those after the round before, estimated where it was not certified, and inf in the first.
 ///
 /// Examples
 /// --------
