@@ -10,13 +10,15 @@ use super::cheapest_paths::{Cheaper, CheapestPaths, check};
 use super::first_paths;
 use super::missing::used;
 use super::rounds::in_time;
-use crate::concurrent_flow::{MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, min_utilization_from, worth};
+use crate::concurrent_flow::{
+    MulticommodityFlow, OPTIMAL, PROVEN, concurrent_flow_from, cut_of, min_utilization_from, worth,
+};
 use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::LevelBasis;
 use crate::problem::Problem;
 use crate::solve::Status;
-use crate::tolerances::{NONE, ROUNDING};
+use crate::tolerances::{GRACE, NONE, ROUNDING};
 use crate::work::{Ranks, Workers};
 
 /// Demands carried over all paths that flows may use.
@@ -82,8 +84,13 @@ impl Most {
     /// Turns a bound over some paths into one over all, where flows pay this part of what they pay over those.
     fn prove(self, flow: &mut MulticommodityFlow, paid: f64) {
         match self {
-            // Σ d v is 1 with the prices of flows over the paths so far.
-            Self::Fraction => flow.bound /= paid,
+            // Σ d v is 1 with the prices of flows.
+            Self::Fraction => {
+                flow.bound /= paid;
+                if paid > 0.0 {
+                    flow.prices.iter_mut().chain(&mut flow.flow_prices).for_each(|price| *price /= paid);
+                }
+            }
             Self::Utilization => flow.bound *= paid,
         }
         flow.gap = self.gap(flow);
@@ -91,11 +98,11 @@ impl Most {
 
     fn gap(self, flow: &MulticommodityFlow) -> f64 {
         match self {
-            Self::Fraction if flow.fraction < f64::INFINITY => flow.bound / flow.fraction - 1.0,
+            Self::Fraction if flow.fraction < f64::INFINITY => (flow.bound / flow.fraction - 1.0).max(0.0),
             // Any part of no demand fits.
             Self::Fraction => 0.0,
             // Over links without a limit nothing is loaded.
-            Self::Utilization if flow.utilization > 0.0 => flow.utilization / flow.bound - 1.0,
+            Self::Utilization if flow.utilization > 0.0 => (flow.utilization / flow.bound - 1.0).max(0.0),
             Self::Utilization => 0.0,
         }
     }
@@ -148,11 +155,14 @@ fn carried(
     let prove = |flow: &mut MulticommodityFlow, found: &Cheaper, paid: f64| {
         let is_over = found.flows.is_empty() || !flow.gap.is_finite();
         if flow.gap.is_finite() {
+            for (path, &cheaper) in found.flows.iter().enumerate() {
+                flow.flow_prices[cheaper as usize] = found.paths.row(path).sum(&flow.prices);
+            }
             most.prove(flow, paid);
         }
         is_over || flow.gap <= PROVEN
     };
-    let left = || time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+    let until = time_limit.and_then(|limit| (began + GRACE).checked_add(limit));
     let (mut rounds, mut is_late, mut is_over) = (0, false, false);
     if time_limit.is_some() {
         // Over one path each this takes no more than a search.
@@ -160,15 +170,16 @@ fn carried(
         let mut flow = most.solve(&first, &mut None)?;
         let (found, paid) = priced(&first, all, &flow, &workers)?;
         is_over = prove(&mut flow, &found, paid);
-        rounds = usize::from(is_over);
         if !is_over && !flow.gap.is_finite() {
             // Around the full links of these paths all others are free.
             prove_by_even_prices(&first, all, &mut flow, most, &workers)?;
+            is_over = flow.gap <= PROVEN;
         }
+        rounds = usize::from(is_over);
         (best, proof) = (Some((flow.clone(), first)), Some(flow));
     }
     if !is_over {
-        match in_time(left(), || first_paths::spread(problem.clone(), all, &[], &workers))? {
+        match in_time(until, || first_paths::spread(problem.clone(), all, &[], &workers))? {
             Some(spread) => problem = spread,
             None => is_late = true,
         }
@@ -176,11 +187,11 @@ fn carried(
     let mut level = None;
     while !is_over && !is_late {
         interrupt::check()?;
-        let Some(mut flow) = in_time(left(), || most.solve(&problem, &mut level))? else {
+        let Some(mut flow) = in_time(until, || most.solve(&problem, &mut level))? else {
             is_late = true;
             break;
         };
-        let Some((found, paid)) = in_time(left(), || priced(&problem, all, &flow, &workers))? else {
+        let Some((found, paid)) = in_time(until, || priced(&problem, all, &flow, &workers))? else {
             // It carries more than the one before, whose bound holds.
             (best, is_late) = (Some((flow, problem)), true);
             break;
@@ -224,8 +235,9 @@ fn prove_by_even_prices(
     most: Most,
     workers: &dyn Workers,
 ) -> Result<()> {
-    let is_limited = |capacity: f64| capacity > 0.0 && capacity < f64::INFINITY;
-    let even = |&capacity: &f64| if is_limited(capacity) { 1.0 / capacity } else { 0.0 };
+    let is_limited = |capacity: &&f64| **capacity > 0.0 && **capacity < f64::INFINITY;
+    let least = problem.capacities().iter().filter(is_limited).copied().fold(f64::INFINITY, f64::min);
+    let even = |capacity: &f64| if is_limited(&capacity) { least / capacity } else { 0.0 };
     let mut prices: Vec<f64> = problem.capacities().iter().map(even).collect();
     let than = vec![f64::INFINITY; problem.flows()];
     let found = all.cheaper(&prices, &than, workers)?;
@@ -244,6 +256,7 @@ fn prove_by_even_prices(
             Most::Utilization => (paid / worth, worth),
         };
         prices.iter_mut().chain(&mut pays).for_each(|price| *price /= unit);
+        flow.cut = cut_of(flow.fraction, &prices, &pays);
         (flow.prices, flow.flow_prices) = (prices, pays);
         flow.gap = most.gap(flow);
     }

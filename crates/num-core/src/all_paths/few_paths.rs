@@ -1,11 +1,12 @@
 //! Few paths: the rates that are optimal over all paths, over as few as it takes (`vertex.rs`), or over a given number
 //! per flow with the proven distance to the optimum over all.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
 use super::missing::{Missing, certificate, reaches, used};
-use super::rounds::OverAllPaths;
+use super::rounds::{OfRound, OverAllPaths, last_row, later};
 use super::vertex::vertex;
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
@@ -56,7 +57,10 @@ impl OverAllPaths {
             settings
         };
         let rest = ask.cold().with_settings(left(many.iterations));
-        let mut few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
+        let mut trace = mem::take(&mut many.trace);
+        let first = began.checked_sub(Duration::from_secs_f64(seconds)).unwrap_or(began);
+        let mut shown = OfRound { observer, gap: f64::INFINITY, before: many.iterations, began: first };
+        let mut few = Few::of(&whole, &many, all, link_costs, most, &rest, &mut shown)?;
         let mut tol = ask.settings.tol;
         for _ in 0..TRIES {
             if few.are_best || few.are_fewer || many.status != Status::Optimal {
@@ -66,15 +70,23 @@ impl OverAllPaths {
             tol *= FINER;
             let finer = rest.clone().with_method("interior-point").with_settings(left(many.iterations).with_tol(tol));
             let finer = finer.with_point(many.prices.clone(), many.rates.clone());
-            let (next, _) = solve_on(&whole, &finer, observer, None)?;
+            let (before, at) = (many.iterations, first.elapsed().as_secs_f64());
+            let (mut next, _) = solve_on(&whole, &finer, &mut shown, None)?;
             if next.objective.is_nan() || !matches!(next.status, Status::Optimal | Status::Stalled) {
                 break;
             }
-            many = Solution { status: many.status, iterations: many.iterations + next.iterations, ..next };
-            few = Few::of(&whole, &many, all, link_costs, most, &rest, observer)?;
+            trace.extend(later(mem::take(&mut next.trace), before, at));
+            many = Solution { status: many.status, iterations: before + next.iterations, ..next };
+            shown.before = many.iterations;
+            few = Few::of(&whole, &many, all, link_costs, most, &rest, &mut shown)?;
         }
         let Few { problem, mut solution, .. } = few;
-        solution.seconds = seconds + began.elapsed().as_secs_f64();
+        solution.seconds = first.elapsed().as_secs_f64();
+        trace.append(&mut solution.trace);
+        if ask.settings.trace {
+            trace.push(last_row(&solution.certificate, solution.iterations, solution.seconds));
+        }
+        solution.trace = trace;
         Ok(OverAllPaths { problem, solution, ..self })
     }
 }
@@ -97,7 +109,7 @@ impl Few {
         link_costs: &[f64],
         most: Option<usize>,
         ask: &Ask,
-        observer: &mut dyn Observer,
+        shown: &mut OfRound<'_>,
     ) -> Result<Self> {
         let mut rates = vertex(whole, &many.rates)?;
         let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + SUMMED);
@@ -106,14 +118,16 @@ impl Few {
         }
         let mut kept = used(whole, &rates);
         let before = kept.len();
-        if let Some(most) = most {
+        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+        // Without time to solve again flows keep all paths that carry floors.
+        if let Some(most) = most.filter(|_| !is_over || !whole.has_flow_floors()) {
             keep_largest(whole, &rates, most, &mut kept);
         }
         let are_fewer = kept.len() < before;
         let problem = whole.with_paths_of(&kept, &*ask.workers)?;
         let mut solution = many.clone();
-        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
-        let again = if are_fewer && !is_over { Some(solve_on(&problem, ask, observer, None)?.0) } else { None };
+        let at = shown.began.elapsed().as_secs_f64();
+        let again = if are_fewer && !is_over { Some(solve_on(&problem, ask, shown, None)?.0) } else { None };
         if again.as_ref().is_some_and(|again| again.infeasibility.is_some()) {
             let expected = "more: over so few paths per flow the floors do not fit";
             return Err(Error::setting("max_paths", most.unwrap_or_default(), expected));
@@ -123,9 +137,10 @@ impl Few {
         }
         match again.filter(|again| !again.objective.is_nan()) {
             Some(again) => {
-                let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, .. } = again;
                 let iterations = many.iterations + again.iterations;
-                let rest = Solution { iterations, ..solution };
+                let Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, trace, .. } = again;
+                let trace = later(trace, many.iterations, at).collect();
+                let rest = Solution { iterations, trace, ..solution };
                 solution = Solution { rates, flow_rates, loads, bottlenecks, objective, certificate, ..rest };
             }
             None => {
@@ -142,10 +157,17 @@ impl Few {
         }
         // What proves max-min rates is about flows, however they are split, and proves no others.
         if problem.curvature() != Curvature::MaxMin {
+            // Over all the paths from which these were chosen: what their links hold idle counts. Others are free.
+            let mut is_crossed = vec![false; whole.links()];
+            whole.paths().indices().iter().for_each(|&link| is_crossed[link as usize] = true);
+            let priced = solution.prices.iter_mut().zip(is_crossed);
+            priced.filter(|(_, is_crossed)| !is_crossed).for_each(|(price, _)| *price = 0.0);
+            let mut of_whole = vec![0.0; whole.paths().len()];
+            kept.iter().zip(&solution.rates).for_each(|(&path, rate)| of_whole[path as usize] = *rate);
             let Solution { prices, flow_rates, .. } = &solution;
-            let missing = Missing::at(&problem, all, prices, link_costs, flow_rates, &*ask.workers)?;
-            let reaches = reaches(&problem, all)?;
-            solution.certificate = certificate(&problem, &missing, &solution, link_costs, &reaches, ask)?;
+            let missing = Missing::at(whole, all, prices, link_costs, flow_rates, &*ask.workers)?;
+            let reaches = reaches(whole, all)?;
+            solution.certificate = certificate(whole, &missing, (&of_whole, prices), link_costs, &reaches, ask)?;
         } else if are_fewer {
             (solution.certificate.relative_gap, solution.certificate.kkt_residual) = (1.0, 1.0);
         }

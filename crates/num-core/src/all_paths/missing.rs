@@ -12,7 +12,7 @@ use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::solve::{Ask, Solution};
+use crate::solve::Ask;
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
@@ -126,19 +126,19 @@ pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<
 }
 
 /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
-/// as much over others of their price.
+/// as much over others of their price. A path of the problem crosses every link with a price.
 pub(super) fn certificate(
     problem: &Problem,
     missing: &Missing,
-    solution: &Solution,
+    (rates, prices): (&[f64], &[f64]),
     link_costs: &[f64],
     reaches: &[f64],
     ask: &Ask,
 ) -> Result<Certificate> {
     let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
-    let rates = at_paths(&solution.rates, &whole);
+    let rates = at_paths(rates, &whole);
     let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
-    certify_presolved(&whole, &presolved, &rates, &solution.prices, &[])
+    certify_presolved(&whole, &presolved, &rates, prices, &[])
 }
 
 /// The paths that carry something, and one of every flow that has none, in the order of the flows.

@@ -63,9 +63,9 @@ pub struct OverAllPaths {
 ///
 /// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
 /// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates
-/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown, and that of
-/// the trace, is the one over all paths after the round before: an estimate, as only rounds that may be the last are
-/// certified.
+/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown is over all paths,
+/// that after the last round that was certified: one that may be the last, and with an observer of every iteration each.
+/// In the trace it is over the paths of the round, and in its last row, which is that of the answer, over all.
 ///
 /// # Errors
 /// Those of [`solve`](crate::solve()); [`Error::OverAllPaths`] for priorities, caps and costs of single paths,
@@ -170,7 +170,7 @@ struct Rounds<'a> {
     rounds: usize,
     iterations: usize,
     trace: Vec<Progress>,
-    /// The last gap over all paths, an estimate where that was not certified.
+    /// The last gap over all paths.
     gap: f64,
     /// How long pricing and certifying took.
     finishing: Duration,
@@ -229,7 +229,8 @@ impl Rounds<'_> {
 
     /// Does some work in the time that is left; none where that is up before.
     fn in_time<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        in_time(self.left(), work)
+        let until = self.ask.settings.time_limit.and_then(|limit| (self.began + GRACE).checked_add(limit));
+        in_time(until.map(|until| until.checked_sub(self.finishing).unwrap_or(self.began)), work)
     }
 
     /// The time that is left, if it is limited.
@@ -246,6 +247,7 @@ impl Rounds<'_> {
             None => self.ask.start_prices().map(|prices| (prices.to_vec(), None)),
         };
         let first = if start.as_ref().is_some_and(|(_, rates)| rates.is_some()) { AGAIN } else { FIRST };
+        let is_watched = self.observer.cadence() == Cadence::EveryIteration;
         // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
         let mut best: Option<(f64, Vec<f64>)> = None;
         let mut last = None;
@@ -267,16 +269,16 @@ impl Rounds<'_> {
             let (own, links) = (certificate.relative_gap, self.link_costs);
             let missing = Missing::at(&problem, self.all, prices, links, flow_rates, self.workers)?;
             let estimate = missing.gap + own;
-            self.gap = estimate;
             (least, since) = if estimate < WON * least { (estimate, 0) } else { (least, since + 1) };
             let is_over = is_over(&solution);
             // Nothing is missing and nothing is won: rounding, or a method that is done.
             let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
             let is_stuck = nothing || since > PATIENCE;
             // The gap over all paths is at least what these paths miss.
-            if missing.gap <= tol || is_over || is_stuck {
+            if missing.gap <= tol || is_over || is_stuck || is_watched {
+                let point = (&*solution.rates, &*solution.prices);
                 solution.certificate =
-                    missing::certificate(&problem, &missing, &solution, self.link_costs, &self.reaches, self.ask)?;
+                    missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
                 let numbers = |of: &Solution| (of.certificate.relative_gap, of.certificate.kkt_residual);
                 let (gap, residual) = numbers(&solution);
                 if is_over
@@ -322,7 +324,8 @@ impl Rounds<'_> {
         let rates = &solution.flow_rates;
         let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
         let mut other = Solution { prices, ..solution.clone() };
-        other.certificate = missing::certificate(problem, &missing, &other, self.link_costs, &self.reaches, self.ask)?;
+        let point = (&*other.rates, &*other.prices);
+        other.certificate = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
         let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
         let (rates, prices) = (presolved.natural_rates(&other.rates), presolved.natural_prices(&other.prices));
         let point = FeasiblePoint::new(&presolved, &rates, &prices)?;
@@ -370,6 +373,8 @@ impl Rounds<'_> {
                 solution.status = status(is_met, is_over, &solution);
                 return self.ended(problem, solution);
             }
+            // As above: nothing is proven.
+            self.gap = 1.0;
             let more = problem.with_more_paths(&flows, &paths, &[])?;
             let before = mem::replace(&mut problem, more);
             last = Some(Round { problem: before, solution, witness });
@@ -399,19 +404,22 @@ impl Rounds<'_> {
             Some((prices, None)) => ask.with_prices(prices),
             Some((prices, Some(rates))) => ask.with_point(prices, rates),
         };
-        let (gap, before, began) = (self.gap, self.iterations, self.began.elapsed().as_secs_f64());
+        let (before, began) = (self.iterations, self.began.elapsed().as_secs_f64());
         let mut solver = Solver::after(problem, &ask, last)?;
-        let mut shown = OfRound { observer: self.observer, gap, before, began: self.began };
+        let mut shown = OfRound { observer: self.observer, gap: self.gap, before, began: self.began };
         let mut solution = solver.run(&settings, &mut shown)?;
-        let of_all =
-            |row: Progress| Progress { iteration: before + row.iteration, gap, seconds: began + row.seconds, ..row };
-        self.trace.extend(mem::take(&mut solution.trace).into_iter().map(of_all));
+        self.trace.extend(later(mem::take(&mut solution.trace), before, began));
         self.iterations += solution.iterations;
         Ok((solution, solver))
     }
 
     /// The answer: over the paths that are used.
     fn ended(&mut self, problem: Problem, solution: Solution) -> Result<OverAllPaths> {
+        let (iterations, seconds) = (self.iterations, self.began.elapsed().as_secs_f64());
+        let mut trace = mem::take(&mut self.trace);
+        if self.ask.settings.trace {
+            trace.push(last_row(&solution.certificate, iterations, seconds));
+        }
         let kept = used(&problem, &solution.rates);
         let of = |values: &[f64]| kept.iter().map(|&path| values[path as usize]).collect::<Vec<f64>>();
         let bottlenecks = kept.iter().map(|&path| solution.bottlenecks[path as usize]).collect();
@@ -425,9 +433,9 @@ impl Rounds<'_> {
                 rates: of(&solution.rates),
                 bottlenecks,
                 infeasibility,
-                iterations: self.iterations,
-                trace: mem::take(&mut self.trace),
-                seconds: self.began.elapsed().as_secs_f64(),
+                iterations,
+                trace,
+                seconds,
                 ..solution
             },
             rounds: self.rounds,
@@ -436,10 +444,11 @@ impl Rounds<'_> {
     }
 }
 
-/// Does some work in the time that is left, if it is limited; none where that is up before.
-pub(super) fn in_time<T>(left: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-    let Some(left) = left else { return work().map(Some) };
-    match StopToken::with_timeout(left + GRACE).scope(work) {
+/// Does some work until then, if time is limited; none where that is over before.
+pub(super) fn in_time<T>(until: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    let Some(until) = until else { return work().map(Some) };
+    let Some(left) = until.checked_duration_since(Instant::now()) else { return Ok(None) };
+    match StopToken::with_timeout(left).scope(work) {
         Err(Error::Stopped) => interrupt::check().map(|()| None),
         result => result.map(Some),
     }
@@ -482,12 +491,28 @@ fn is_over(solution: &Solution) -> bool {
     matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
 }
 
+/// Rows of a trace that follow others: iterations and seconds go on.
+pub(super) fn later(rows: Vec<Progress>, iterations: usize, seconds: f64) -> impl Iterator<Item = Progress> {
+    rows.into_iter().map(move |row| Progress {
+        iteration: iterations + row.iteration,
+        seconds: seconds + row.seconds,
+        ..row
+    })
+}
+
+/// The last row of a trace: the answer, with the certificate over all paths.
+pub(super) fn last_row(certificate: &Certificate, iteration: usize, seconds: f64) -> Progress {
+    let &Certificate { relative_gap: gap, overload, kkt_residual } = certificate;
+    Progress { iteration, gap, overload, kkt_residual, seconds }
+}
+
 /// What an observer sees of a round: iterations of all rounds, and the gap over all paths.
-struct OfRound<'a> {
-    observer: &'a mut dyn Observer,
-    gap: f64,
-    before: usize,
-    began: Instant,
+pub(super) struct OfRound<'a> {
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) gap: f64,
+    /// The iterations of the rounds before.
+    pub(super) before: usize,
+    pub(super) began: Instant,
 }
 
 impl Observer for OfRound<'_> {

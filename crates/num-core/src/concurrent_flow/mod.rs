@@ -195,6 +195,12 @@ fn over_one_path(demands: &Demands<'_>, mut rates: Vec<f64>, start: Instant) -> 
     demands.answer(fraction, rates, prices, gap, start)
 }
 
+/// The links that have a price, and the flows that pay one.
+pub(crate) fn cut_of(fraction: f64, of_links: &[f64], of_flows: &[f64]) -> Cut {
+    let numbers = |values: &[f64]| (0u32..).zip(values).filter(|(_, value)| **value > 0.0).map(|(n, _)| n).collect();
+    Cut { fair_share: fraction.min(f64::MAX), links: numbers(of_links), flows: numbers(of_flows) }
+}
+
 impl Demands<'_> {
     /// What is returned of rates that carry a fraction of every demand.
     ///
@@ -210,13 +216,7 @@ impl Demands<'_> {
     ) -> Result<MulticommodityFlow> {
         let problem = self.problem;
         let (flow_rates, loads) = (problem.flow_rates(&rates)?, problem.loads(&rates)?);
-        let numbers =
-            |values: &[f64]| (0u32..).zip(values).filter(|(_, value)| **value > 0.0).map(|(n, _)| n).collect();
-        let cut = Cut {
-            fair_share: fraction.min(f64::MAX),
-            links: numbers(&prices.of_links),
-            flows: numbers(&prices.of_flows),
-        };
+        let cut = cut_of(fraction, &prices.of_links, &prices.of_flows);
         // NaN is no proof.
         let status = if gap <= OPTIMAL { Status::Optimal } else { Status::Stalled };
         Ok(MulticommodityFlow {

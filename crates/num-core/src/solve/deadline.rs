@@ -29,7 +29,7 @@ pub(super) struct Deadline {
 impl Deadline {
     /// Time of making the solution, and of a fill with its certificate, in certificates.
     const SOLUTION: u32 = 3;
-    const FILL: u32 = 8;
+    const FILL: u32 = 4;
     /// The part of the time by which finishing may be late.
     const LATE: u32 = 20;
 

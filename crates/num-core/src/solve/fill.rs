@@ -1,10 +1,11 @@
 //! What a solve that was stopped leaves idle is filled: every path then has a full link, or its flow all it can use.
 //!
 //! ```text
-//! linear utilities   paths in order of U'/q, each with all that is left         worth per price of the capacity used
-//! any other          x ← x + weighted max-min in what x leaves                  weights: 1/(Σ_l a_lp)², of max-min w_f
-//! any other, x = 0   that over the path of every flow with the least Σ_l a_lp/left_l, then all paths in that order,
-//!                    each with all that is left
+//! linear utilities       paths in order of U'/q, each with all that is left      worth per price of the capacity used
+//! any other              x_p ← x_p + w_p min_{l ∈ p} left_l/Σ_s a_ls w_s         w_p: 1/(Σ_l a_lp)², of max-min w_f
+//!                        twice over the paths that are open, then each path with all that is left
+//! several paths, x = 0   weighted max-min over the path of every flow with the least Σ_l a_lp/left_l, then all paths
+//!                        in that order, each with all that is left
 //! ```
 //!
 //! No rate falls. Before the first iteration nothing has been found that is worth keeping, and all capacity is filled.
@@ -26,6 +27,10 @@ use crate::utility::Curvature;
 /// The part of the rates that flows with linear utilities keep: where those that are not at a bound have nothing, a gap
 /// is relative to nothing.
 const KEPT: f64 = 0.01;
+/// How often what is left is shared.
+const SHARED: usize = 2;
+/// A link is full but for this part.
+const FULL: f64 = 1e-9;
 
 /// What flows can use, and how they share what is left.
 struct Shares {
@@ -55,8 +60,8 @@ pub(super) fn fill(
     if !problem.has_only(Curvature::Linear) {
         let shares = Shares::new(problem, presolved);
         return match found {
-            Some(found) => in_proportion(presolved, &shares, found.to_vec()),
-            None if presolved.is_single_path() => in_proportion(presolved, &shares, nothing()),
+            Some(found) => shared(presolved, &shares, found.to_vec()),
+            None if presolved.is_single_path() => shared(presolved, &shares, nothing()),
             None => least_used_first(presolved, &shares, nothing()),
         }
         .map(Some);
@@ -170,6 +175,45 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
     }
     rates.iter_mut().zip(&filled).for_each(|(rate, more)| *rate += more);
     Ok(rates)
+}
+
+/// Raises rates by shares of what is left, in proportion to their weights, a few times, and then gives each path in turn
+/// all that is left.
+fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<Vec<f64>> {
+    for _ in 0..SHARED {
+        let mut left = left(problem, &rates);
+        let full = left.iter_mut().zip(&problem.capacities).filter(|(left, capacity)| **left <= FULL * **capacity);
+        full.for_each(|(left, _)| *left = 0.0);
+        let totals = problem.flow_totals(&rates).into_owned();
+        interrupt::check()?;
+        let mut open = vec![0.0; rates.len()];
+        for flow in (0..problem.flows()).filter(|&flow| totals[flow] < shares.most[flow]) {
+            for path in problem.paths_of(flow).filter(|&path| rates[path] < problem.bounds.caps[path]) {
+                let is_open = problem.paths.row(path).links().iter().all(|&link| left[link as usize] > 0.0);
+                open[path] = if is_open { shares.weights[path] } else { 0.0 };
+            }
+        }
+        interrupt::check()?;
+        // Per unit of weight.
+        let of_links: Vec<f64> = left.iter().zip(problem.loads(&open)).map(|(left, asked)| left / asked).collect();
+        interrupt::check()?;
+        for flow in 0..problem.flows() {
+            let (mut more, rest) = (0.0, shares.most[flow] - totals[flow]);
+            for path in problem.paths_of(flow) {
+                if open[path] > 0.0 {
+                    let links = problem.paths.row(path).links().iter();
+                    let least = links.map(|&link| of_links[link as usize]).fold(f64::INFINITY, f64::min);
+                    open[path] = (open[path] * least).min(problem.bounds.caps[path] - rates[path]);
+                    more += open[path];
+                }
+            }
+            let part = if more > rest && more > 0.0 { rest / more } else { 1.0 };
+            problem.paths_of(flow).for_each(|path| rates[path] += part * open[path]);
+        }
+        interrupt::check()?;
+    }
+    let order: Vec<u32> = (0..rates.len() as u32).collect();
+    in_order(problem, &order, &shares.most, rates)
 }
 
 /// Raises the rates of one path of every flow, the one whose rate takes least of what is left, in proportion to their

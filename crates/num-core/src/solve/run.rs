@@ -311,7 +311,7 @@ impl Solver {
     }
 
     /// Certifies where it stands, or where nothing is found what is filled from nothing, which may be a little late.
-    /// Returns whether it is the latter. With one path per flow a fill takes several times as long as a certificate.
+    /// Returns whether it is the latter. With one path per flow a certificate is sooner, and what it is of is filled.
     fn certify_or_fill<'p>(
         &mut self,
         presolved: &'p Presolved,
@@ -331,13 +331,17 @@ impl Solver {
                 return Ok(true);
             }
         }
-        deadline.certificate(|| self.certify(presolved, goal, progress, best))?;
+        match self.has_found_nothing() {
+            true => deadline.first_certificate(|| self.certify(presolved, goal, progress, best))?,
+            false => deadline.certificate(|| self.certify(presolved, goal, progress, best))?,
+        };
         Ok(false)
     }
 
     /// The best answer with what it leaves idle filled; none where nothing is to be filled.
     fn filled<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: Option<&Best<'p>>) -> Result<Option<Best<'p>>> {
-        let found = best.filter(|_| !self.has_found_nothing());
+        // Over several paths equal shares are no better than nothing.
+        let found = best.filter(|_| presolved.is_single_path() || !self.has_found_nothing());
         let prices = found.map_or(&presolved.first_prices, |best| &best.point.prices);
         let Some(rates) = fill(&self.problem, presolved, found.map(|best| &*best.point.rates), prices)? else {
             return Ok(None);
@@ -349,7 +353,7 @@ impl Solver {
     /// An answer at the first prices, where these prove more than its own.
     fn at_first_prices<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
         let first = self.certified(presolved, goal, &best.point.rates, &presolved.first_prices)?;
-        Ok(Some(first).filter(|first| first.rank < best.rank))
+        Ok(Some(first).filter(|first| first.gap < best.gap))
     }
 
     /// A better answer than the best one: that without prices, where no flow wants more than its floor, that without

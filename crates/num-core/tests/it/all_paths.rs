@@ -1,13 +1,14 @@
 //! The optimum over all paths of a network, and the cheapest paths that it rests on.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use netnum_core::{
-    AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Ranks, Result, Settings,
-    Status, Topology, Utility, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths, solve,
-    solve_over_all_paths,
+    AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Progress, Ranks, Result,
+    Settings, Status, Topology, Utility, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths,
+    solve, solve_over_all_paths,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -596,10 +597,37 @@ fn demands_that_are_stopped_at_once_have_a_bound_and_no_cut() {
     for flow in [most, least] {
         assert_eq!((flow.status, flow.cut.links.len(), flow.cut.flows.len()), (Status::TimeLimit, 0, 0), "{flow}");
     }
+    // Prices of 1/c alone may prove that the first paths are best: all links together are the cut.
+    let lines: Vec<String> = (0..5).flat_map(|to| (0..to).map(move |from| format!("n{from} n{to} 1"))).collect();
+    let net = Topology::from_edges(&lines.join("\n")).unwrap();
+    let (sources, destinations): (Vec<String>, Vec<String>) = (0..20)
+        .map(|pair| (pair / 4, (pair / 4 + 1 + pair % 4) % 5))
+        .map(|(from, to)| (format!("n{from}"), format!("n{to}")))
+        .unzip();
+    let all = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+    let problem = all.problem(&net, AlphaFair::proportional()).unwrap().with_flow_caps(vec![1.0; 20]).unwrap();
+    let twice = Twice { all, left: AtomicUsize::new(2) };
+    let flow = concurrent_flow_over_all_paths(&problem, &twice, limit).unwrap().flow;
+    assert_eq!(
+        (flow.status, flow.fraction, flow.cut.links.len(), flow.cut.flows.len()),
+        (Status::Optimal, 1.0, 20, 20)
+    );
 }
 
 #[test]
-fn the_trace_over_all_paths_is_of_all_rounds_and_the_gap_after_the_round_before() {
+fn flows_keep_their_floors_where_a_limit_leaves_no_time_to_solve_over_fewer_paths() {
+    let net = Topology::from_edges("a b 2\nb c 2\na c 1").unwrap();
+    let paths = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
+    let problem = paths.problem(&net, AlphaFair::proportional()).unwrap().with_flow_floors(vec![2.5]).unwrap();
+    let ask = Ask::from(Settings::default().with_max_iterations(1));
+    let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
+    assert_eq!(many.solution.status, Status::MaxIterations, "{many}");
+    let one = many.over_few_paths(&paths, &[], Some(1), &ask, &mut ()).unwrap();
+    assert!(one.solution.flow_rates[0] >= 2.5 * (1.0 - 1e-9), "{one}: {:?}", one.solution.flow_rates);
+}
+
+#[test]
+fn the_trace_over_all_paths_is_of_all_rounds_and_ends_with_the_answer() {
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     let net = drawn(rng, 12);
     let (sources, destinations): (Vec<usize>, Vec<usize>) =
@@ -609,11 +637,54 @@ fn the_trace_over_all_paths_is_of_all_rounds_and_the_gap_after_the_round_before(
     let ask = Ask::from(Settings::default().with_trace(true));
     let found = solve_over_all_paths(&problem, &pairs, &ask, &mut ()).unwrap();
     let trace = &found.solution.trace;
-    assert!(found.rounds > 1 && trace[0].gap == f64::INFINITY, "{found}");
+    assert!(found.rounds > 1, "{found}");
     assert!(trace.windows(2).all(|rows| rows[0].iteration <= rows[1].iteration && rows[0].seconds <= rows[1].seconds));
     let last = trace.last().unwrap();
-    assert_eq!(last.iteration, found.solution.iterations);
-    assert!(last.gap < 1.0 && last.seconds <= found.solution.seconds, "{last:?}, {found}");
+    assert_eq!((last.iteration, last.gap), (found.solution.iterations, found.solution.certificate.relative_gap));
+    // Where paths are left out, what follows is in it too.
+    let one = found.over_few_paths(&pairs, &[], Some(1), &ask, &mut ()).unwrap().solution;
+    let last = one.trace.last().unwrap();
+    assert_eq!((last.iteration, last.gap), (one.iterations, one.certificate.relative_gap));
+    assert!(one.trace.windows(2).all(|rows| rows[0].iteration <= rows[1].iteration));
+    assert!(one.trace.windows(2).all(|rows| rows[0].seconds <= rows[1].seconds));
+}
+
+#[test]
+fn an_observer_of_every_iteration_sees_a_gap_over_all_paths_after_the_first_round() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(3);
+    let net = drawn(rng, 12);
+    let (sources, destinations): (Vec<usize>, Vec<usize>) =
+        (0..12).flat_map(|from| (0..12).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+    let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+    for utility in [AlphaFair::proportional(), AlphaFair::new(f64::INFINITY, vec![1.0; sources.len()]).unwrap()] {
+        let problem = pairs.problem(&net, utility).unwrap();
+        // It stops at a gap that is proven, which is that of the answer or more.
+        let mut seen = f64::INFINITY;
+        let mut until = |progress: &Progress| {
+            seen = progress.gap;
+            if seen < f64::INFINITY { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let found = solve_over_all_paths(&problem, &pairs, &Ask::default(), &mut until).unwrap();
+        assert_eq!(found.solution.status, Status::Stopped, "{found}");
+        assert!(found.solution.certificate.relative_gap <= seen * (1.0 + 1e-9), "{seen}, {found}");
+    }
+}
+
+#[test]
+fn links_that_the_paths_left_to_flows_do_not_cross_count_in_the_distance_to_all_paths() {
+    // Over its direct path alone a flow has 1 of the 3 that it could have, and the links around are idle.
+    let net = Topology::from_edges("a b 2\nb c 2\na c 1").unwrap();
+    let paths = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
+    let problem = paths.problem(&net, Linear::new(vec![1.0]).unwrap()).unwrap();
+    let ask = Ask::default();
+    let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
+    assert!((many.solution.objective - 3.0).abs() < 1e-6, "{many}");
+    let one = many.over_few_paths(&paths, &[], Some(1), &ask, &mut ()).unwrap();
+    // The larger of the two: 2.
+    assert!((one.solution.objective - 2.0).abs() < 1e-4, "{one}");
+    let gap = one.solution.certificate.relative_gap;
+    assert!((gap - 0.5).abs() < 0.01, "{gap}");
+    assert_eq!(one.solution.status, Status::FewerPaths, "{one}");
 }
 
 #[test]

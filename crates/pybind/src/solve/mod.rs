@@ -117,8 +117,9 @@ pub(crate) use trace::Trace;
 /// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
 /// A problem of pairs is solved in rounds over paths that are added at each, by ``"interior-point"``, or ``"max-min"``.
-/// The certificate is over all paths of the network, and so are the gaps that a callback sees and that the trace has:
-/// those after the round before, estimated where it was not certified, and inf in the first.
+/// The certificate is over all paths of the network, and so is the gap that a callback sees, that after the round
+/// before: inf in the first, and 1 while paths are missing to max-min rates. In the trace the gap is over the paths of
+/// the round, and in the last row, which is that of the answer, over all.
 ///
 /// Examples
 /// --------

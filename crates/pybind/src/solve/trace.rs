@@ -18,7 +18,8 @@ use crate::numbers;
 pub(crate) struct Trace {
     /// Iterations done, from 0: array of int, shape (rows,).
     iteration: Py<PyArray1<i64>>,
-    /// Relative duality gap: array of float, shape (rows,).
+    /// Relative duality gap, of pairs over the paths of each round and in the last row over all: array of float, shape
+    /// (rows,).
     gap: Py<PyArray1<f64>>,
     /// How far the fullest link was over its capacity before normalization, relative to it: array of float, shape
     /// (rows,).
