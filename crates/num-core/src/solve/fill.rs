@@ -197,8 +197,8 @@ fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<V
         // Per unit of weight.
         let of_links: Vec<f64> = left.iter().zip(problem.loads(&open)).map(|(left, asked)| left / asked).collect();
         interrupt::check()?;
-        for flow in 0..problem.flows() {
-            let (mut more, rest) = (0.0, shares.most[flow] - totals[flow]);
+        for (flow, total) in totals.iter().enumerate() {
+            let (mut more, rest) = (0.0, shares.most[flow] - total);
             for path in problem.paths_of(flow) {
                 if open[path] > 0.0 {
                     let links = problem.paths.row(path).links().iter();

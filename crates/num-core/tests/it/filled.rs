@@ -65,6 +65,15 @@ proptest! {
     }
 
     #[test]
+    fn a_gap_above_1_is_none_that_the_first_prices_make_smaller(problem in with_demands(Just(4.0)), most in 1usize..4) {
+        let solution = stopped(&problem, most);
+        let gap = solution.certificate.relative_gap;
+        let first = Solver::new(&problem, &Ask::default()).unwrap().prices();
+        let of_first = certify(&problem, &solution.rates, &first).unwrap().relative_gap;
+        prop_assert!(gap <= 1.0 || gap <= of_first * (1.0 + 1e-6), "{} but {}", solution, of_first);
+    }
+
+    #[test]
     fn whatever_the_utilities(problem in any_problem(4, true), most in 0usize..4) {
         let solution = stopped(&problem, most);
         prop_assert!(fits(&problem, &solution), "{}", solution);
