@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -320,6 +321,15 @@ def test_demands_are_taken_in_every_form_and_cap_the_flows():
     everyone = netnum.Problem(TRIANGLE, TRIANGLE.all_pairs())
     assert everyone.flows == 6
     assert netnum.solve(everyone).is_optimal
+
+
+def test_what_is_nearly_a_form_of_demands_is_told_the_form():
+    net = netnum.topology.from_edges("a b 4\nb c 2\na c 1")
+    with pytest.raises(TypeError, match=re.escape("demands as a matrix have the shape (3, 3)")):
+        netnum.Problem(net, np.ones((2, 2)))
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=re.escape("volumes by pair are a dict, series.to_dict()")):
+        netnum.Problem(net, pandas.Series({("a", "c"): 3.0}))
 
 
 def test_a_problem_of_pairs_has_no_paths():

@@ -87,6 +87,14 @@ def test_convergence_is_drawn_on_a_log_scale_with_the_tolerance(problem):
     assert tolerance.get_label() == "tolerance 1e-05"
 
 
+def test_of_pairs_convergence_is_over_the_paths_of_each_round():
+    net = netnum.topology.from_edges("a b 4\nb c 2\na c 1")
+    solution = netnum.solve(netnum.Problem(net, net.all_pairs(), netnum.AlphaFair(1.0)), trace=True)
+    ax = solution.plot_convergence()
+    assert ax.get_title().replace("\n", " ").startswith("Convergence: the gap over the paths of each round")
+    assert solution.trace.gap[-1] == solution.gap and solution.trace.iteration[-1] == solution.iterations
+
+
 def test_a_tolerance_of_the_residual_is_no_line_across_the_gap(problem):
     solution = netnum.solve(problem, trace=True, stop="kkt")
     assert solution.trace.tol is None

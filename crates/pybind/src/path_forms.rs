@@ -37,7 +37,14 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         return Err(PyTypeError::new_err("paths are a masked array, expected plain integers"));
     }
     if let Some(what) = dense(value)? {
-        return Err(PyTypeError::new_err(format!("paths is {what}, expected lists of link numbers: {AS_MATRIX}")));
+        let ends = net.map(|net| net.core.ends());
+        let demands = ends.map(|ends| format!(", and demands as a matrix have the shape ({ends}, {ends})"));
+        let expected = format!("expected lists of link numbers: {AS_MATRIX}{}", demands.unwrap_or_default());
+        return Err(PyTypeError::new_err(format!("paths is {what}, {expected}")));
+    }
+    if net.is_some() && numbers::is_series_by_name(value)? {
+        let message = "paths is a Series with an index: volumes by pair are a dict, series.to_dict()";
+        return Err(PyTypeError::new_err(message));
     }
     let rows = value.try_iter().map_err(|_| {
         let expected = "a sequence of sequences of link indices, a netnum.Paths or a SciPy sparse matrix";

@@ -22,7 +22,7 @@ const TRIES: usize = 3;
 impl OverAllPaths {
     /// Keeps the rates of flows and uses few paths: at most one for every flow and one for every full link. Of several
     /// such splits it is one of paths with few links. Links have the costs that the solution was found with; the
-    /// certificate is over all paths again.
+    /// certificate is over all paths again. A solution that a limit has ended keeps its split.
     ///
     /// With `most` a flow has at most so many paths: those that carry most of it, over which the problem is solved
     /// again. The certificate then has the distance of these rates to the optimum over all paths, by the prices of
@@ -44,7 +44,8 @@ impl OverAllPaths {
             return Err(Error::setting("max_paths", 0, "an integer >= 1"));
         }
         let OverAllPaths { problem: whole, solution: mut many, .. } = self;
-        if many.infeasibility.is_some() || many.objective.is_nan() {
+        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+        if many.infeasibility.is_some() || many.objective.is_nan() || is_over && most.is_none() {
             return Ok(OverAllPaths { problem: whole, solution: many, ..self });
         }
         let (began, seconds) = (Instant::now(), many.seconds);
@@ -111,14 +112,15 @@ impl Few {
         ask: &Ask,
         shown: &mut OfRound<'_>,
     ) -> Result<Self> {
-        let mut rates = vertex(whole, &many.rates)?;
+        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+        // Where the time is up there is none for another split.
+        let mut rates = if is_over { many.rates.clone() } else { vertex(whole, &many.rates)? };
         let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + SUMMED);
         if !whole.loads(&rates)?.iter().zip(whole.capacities()).all(fits) {
             rates.clone_from(&many.rates);
         }
         let mut kept = used(whole, &rates);
         let before = kept.len();
-        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
         // Without time to solve again flows keep all paths that carry floors.
         if let Some(most) = most.filter(|_| !is_over || !whole.has_flow_floors()) {
             keep_largest(whole, &rates, most, &mut kept);

@@ -195,9 +195,7 @@ impl Solver {
                     _ => best,
                 };
                 match best.as_ref().filter(|best| best.gap > FAR && self.problem.curvature() != Curvature::MaxMin) {
-                    Some(found) => {
-                        deadline.finish(|| self.at_first_prices(&presolved, &goal, found))?.flatten().or(best)
-                    }
+                    Some(found) => deadline.finish(|| self.anew(&presolved, &goal, found))?.flatten().or(best),
                     None => best,
                 }
             }
@@ -350,10 +348,17 @@ impl Solver {
         Ok(Some(filled).filter(|filled| filled.is_proven_like(best)))
     }
 
-    /// An answer at the first prices, where these prove more than its own.
-    fn at_first_prices<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
-        let first = self.certified(presolved, goal, &best.point.rates, &presolved.first_prices)?;
-        Ok(Some(first).filter(|first| first.gap < best.gap))
+    /// An answer that proves more than one that is far from the optimum: its rates at the first prices, or what is filled
+    /// from nothing.
+    fn anew<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
+        let prices = &presolved.first_prices;
+        let first = self.certified(presolved, goal, &best.point.rates, prices)?;
+        let filled = match fill(&self.problem, presolved, None, prices)? {
+            Some(rates) => Some(self.certified(presolved, goal, &rates, prices)?),
+            None => None,
+        };
+        let others = [Some(first), filled].into_iter().flatten().filter(|other| other.gap < best.gap);
+        Ok(others.min_by(|one, other| one.gap.total_cmp(&other.gap)))
     }
 
     /// A better answer than the best one: that without prices, where no flow wants more than its floor, that without

@@ -79,7 +79,7 @@ pub(crate) use trace::Trace;
 /// few_paths : bool
 ///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give
 ///     them the same rates over few paths, at most one for every flow and one for every full link, and short
-///     ones. It has no `sensitivity`.
+///     ones. It has no `sensitivity`. A solve that a limit ends keeps its split.
 /// max_paths : int, optional
 ///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
 ///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`

@@ -261,7 +261,7 @@ impl Solution {
     /// ----------
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure. Several solutions on the same axes make a comparison: every line is
-    ///     labelled with its method.
+    ///     labelled with its method. Of pairs the gap is over the paths of each round, and in the last point over all.
     ///
     /// Returns
     /// -------

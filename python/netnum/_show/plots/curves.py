@@ -46,7 +46,10 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.set_ylabel("relative gap, proven" + (f" (0 is drawn at {LEAST_GAP:g})" if (trace.gap <= 0).any() else ""))
     style.grid(ax)
-    style.heading(ax, "Convergence: the gap to the optimum after every iteration")
+    what = "the gap to the optimum after every iteration"
+    if solution.rounds is not None:
+        what = "the gap over the paths of each round, at last over all"
+    style.heading(ax, f"Convergence: {what}")
     return ax
 
 
