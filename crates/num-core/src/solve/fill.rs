@@ -4,8 +4,8 @@
 //! linear utilities       paths in order of U'/q, each with all that is left      worth per price of the capacity used
 //! any other              x_p ← x_p + w_p min_{l ∈ p} left_l/Σ_s a_ls w_s         w_p: 1/(Σ_l a_lp)², of max-min w_f
 //!                        twice over the paths that are open, then each path with all that is left
-//! several paths, x = 0   weighted max-min over the path of every flow with the least Σ_l a_lp/left_l, then all paths
-//!                        in that order, each with all that is left
+//! several paths, x = 0   that over the path of every flow with the least Σ_l a_lp/left_l, then all paths in that
+//!                        order, each with all that is left
 //! ```
 //!
 //! No rate falls. Before the first iteration nothing has been found that is worth keeping, and all capacity is filled.
@@ -58,10 +58,12 @@ pub(super) fn fill(
         false => presolved.floor_rates.clone(),
     };
     if !problem.has_only(Curvature::Linear) {
-        let shares = Shares::new(problem, presolved);
+        let (shares, as_given) = (Shares::new(problem, presolved), Vec::from_iter(0..presolved.paths.len() as u32));
         return match found {
-            Some(found) => shared(presolved, &shares, found.to_vec()),
-            None if presolved.is_single_path() => shared(presolved, &shares, nothing()),
+            Some(found) => shared(presolved, &shares.most, &shares.weights, &as_given, found.to_vec()),
+            None if presolved.is_single_path() => {
+                shared(presolved, &shares.most, &shares.weights, &as_given, nothing())
+            }
             None => least_used_first(presolved, &shares, nothing()),
         }
         .map(Some);
@@ -179,7 +181,7 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
 
 /// Raises rates by shares of what is left, in proportion to their weights, a few times, and then gives each path in turn
 /// all that is left.
-fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<Vec<f64>> {
+fn shared(problem: &Presolved, most: &[f64], weights: &[f64], order: &[u32], mut rates: Vec<f64>) -> Result<Vec<f64>> {
     for _ in 0..SHARED {
         let mut left = left(problem, &rates);
         let full = left.iter_mut().zip(&problem.capacities).filter(|(left, capacity)| **left <= FULL * **capacity);
@@ -187,10 +189,10 @@ fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<V
         let totals = problem.flow_totals(&rates).into_owned();
         interrupt::check()?;
         let mut open = vec![0.0; rates.len()];
-        for flow in (0..problem.flows()).filter(|&flow| totals[flow] < shares.most[flow]) {
+        for flow in (0..problem.flows()).filter(|&flow| totals[flow] < most[flow]) {
             for path in problem.paths_of(flow).filter(|&path| rates[path] < problem.bounds.caps[path]) {
                 let is_open = problem.paths.row(path).links().iter().all(|&link| left[link as usize] > 0.0);
-                open[path] = if is_open { shares.weights[path] } else { 0.0 };
+                open[path] = if is_open { weights[path] } else { 0.0 };
             }
         }
         interrupt::check()?;
@@ -198,7 +200,7 @@ fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<V
         let of_links: Vec<f64> = left.iter().zip(problem.loads(&open)).map(|(left, asked)| left / asked).collect();
         interrupt::check()?;
         for (flow, total) in totals.iter().enumerate() {
-            let (mut more, rest) = (0.0, shares.most[flow] - total);
+            let (mut more, rest) = (0.0, most[flow] - total);
             for path in problem.paths_of(flow) {
                 if open[path] > 0.0 {
                     let links = problem.paths.row(path).links().iter();
@@ -212,36 +214,27 @@ fn shared(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<V
         }
         interrupt::check()?;
     }
-    let order: Vec<u32> = (0..rates.len() as u32).collect();
-    in_order(problem, &order, &shares.most, rates)
+    in_order(problem, order, most, rates)
 }
 
-/// Raises the rates of one path of every flow, the one whose rate takes least of what is left, in proportion to their
-/// weights until all are at a bound, and then gives all paths what is left, in the same order.
-fn least_used_first(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> Result<Vec<f64>> {
+/// Shares what is left among one path of every flow, the one whose rate takes least of it, and then gives all paths what
+/// is left, in the same order.
+fn least_used_first(problem: &Presolved, shares: &Shares, rates: Vec<f64>) -> Result<Vec<f64>> {
     let (left, totals) = (left(problem, &rates), problem.flow_totals(&rates));
     let uses = |path: usize| problem.paths.row(path).entries().map(|(link, a)| a / left[link as usize]).sum::<f64>();
     let uses: Vec<f64> = (0..rates.len()).map(uses).collect();
     interrupt::check()?;
-    let room = |flow: usize, path: usize| {
-        (shares.most[flow] - totals[flow]).min(problem.bounds.caps[path] - rates[path]).max(0.0)
-    };
-    let (mut paths, mut caps) = (Vec::new(), Vec::new());
-    for flow in 0..problem.flows() {
-        let open = problem.paths_of(flow).filter(|&path| uses[path].is_finite() && room(flow, path) > 0.0);
+    let mut weights = vec![0.0; rates.len()];
+    for (flow, total) in totals.iter().enumerate() {
+        let room = |path: usize| (shares.most[flow] - total).min(problem.bounds.caps[path] - rates[path]);
+        let open = problem.paths_of(flow).filter(|&path| uses[path].is_finite() && room(path) > 0.0);
         if let Some(path) = open.min_by(|&one, &other| uses[one].total_cmp(&uses[other])) {
-            paths.push(path as u32);
-            caps.push(room(flow, path));
+            weights[path] = shares.weights[path];
         }
     }
-    let mut filled: Vec<f64> = paths.iter().map(|&path| shares.weights[path as usize]).collect();
-    let selected = problem.paths.select(&paths, None, &*problem.workers)?;
-    interrupt::check()?;
-    Fill.normalize_capped(&left, &selected, &caps, &mut filled);
-    paths.iter().zip(&filled).for_each(|(&path, more)| rates[path as usize] += more);
     let mut order: Vec<u32> = (0..rates.len() as u32).collect();
     order.sort_by(|&one, &other| uses[one as usize].total_cmp(&uses[other as usize]));
-    in_order(problem, &order, &shares.most, rates)
+    shared(problem, &shares.most, &weights, &order, rates)
 }
 
 /// All paths, those first whose use of capacity is worth most at the prices; of links without a price the least
