@@ -68,8 +68,8 @@ class MulticommodityFlow:
     flow_prices: NDArray[np.float64]
     """What every flow pays per unit of rate; 0 where the cut does not hold it: shape (flows,)."""
     cut_links: NDArray[np.int64]
-    """The links that together are as full as they can be of the flows in `cut_flows`, by number; none where a time limit
-    has ended it before."""
+    """The links that together are as full as they can be of the flows in `cut_flows`, by number; none where a time
+    limit has ended it before."""
     cut_flows: NDArray[np.int64]
     """The flows that pay a price."""
     failed_flows: NDArray[np.int64]

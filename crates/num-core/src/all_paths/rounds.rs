@@ -63,9 +63,10 @@ pub struct OverAllPaths {
 ///
 /// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
 /// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates
-/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown is over all paths,
-/// that after the last round that was certified: one that may be the last, and with an observer of every iteration each.
-/// In the trace it is over the paths of the round, and in its last row, which is that of the answer, over all.
+/// that are feasible, and a certificate that is over all paths as well. The gap that observers are shown is over all
+/// paths, that after the last round that was certified: one that may be the last, and with an observer of every
+/// iteration each. In the trace it is over the paths of the round, and in its last row, which is that of the answer,
+/// over all.
 ///
 /// # Errors
 /// Those of [`solve`](crate::solve()); [`Error::OverAllPaths`] for priorities, caps and costs of single paths,

@@ -179,8 +179,8 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
     Ok(rates)
 }
 
-/// Raises rates by shares of what is left, in proportion to their weights, a few times, and then gives each path in turn
-/// all that is left.
+/// Raises rates by shares of what is left, in proportion to their weights, a few times, and then gives each path in
+/// turn all that is left.
 fn shared(problem: &Presolved, most: &[f64], weights: &[f64], order: &[u32], mut rates: Vec<f64>) -> Result<Vec<f64>> {
     for _ in 0..SHARED {
         let mut left = left(problem, &rates);
@@ -217,8 +217,8 @@ fn shared(problem: &Presolved, most: &[f64], weights: &[f64], order: &[u32], mut
     in_order(problem, order, most, rates)
 }
 
-/// Shares what is left among one path of every flow, the one whose rate takes least of it, and then gives all paths what
-/// is left, in the same order.
+/// Shares what is left among one path of every flow, the one whose rate takes least of it, and then gives all paths
+/// what is left, in the same order.
 fn least_used_first(problem: &Presolved, shares: &Shares, rates: Vec<f64>) -> Result<Vec<f64>> {
     let (left, totals) = (left(problem, &rates), problem.flow_totals(&rates));
     let uses = |path: usize| problem.paths.row(path).entries().map(|(link, a)| a / left[link as usize]).sum::<f64>();

@@ -348,8 +348,8 @@ impl Solver {
         Ok(Some(filled).filter(|filled| filled.is_proven_like(best)))
     }
 
-    /// An answer that proves more than one that is far from the optimum: its rates at the first prices, or what is filled
-    /// from nothing.
+    /// An answer that proves more than one that is far from the optimum: its rates at the first prices, or what is
+    /// filled from nothing.
     fn anew<'p>(&self, presolved: &'p Presolved, goal: &Goal, best: &Best<'p>) -> Result<Option<Best<'p>>> {
         let prices = &presolved.first_prices;
         let first = self.certified(presolved, goal, &best.point.rates, prices)?;

@@ -143,7 +143,8 @@ impl Solution {
 impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative
     /// gap, and the KKT residual, to about which every single rate is right. One whose time was up before there were
-    /// any says `no rates yet, nothing proven`, a part `1000 flows on rank 0 of 2`, and of classes the first that is not optimal is named: `priority 1 stalled`.
+    /// any says `no rates yet, nothing proven`, a part `1000 flows on rank 0 of 2`, and of classes the first that is
+    /// not optimal is named: `priority 1 stalled`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));
