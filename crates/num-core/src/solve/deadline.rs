@@ -97,10 +97,10 @@ impl Deadline {
         self.until(self.at, work)?.ok_or(Error::Stopped)
     }
 
-    /// Does what belongs to the end of a solve, which may be a little late. Time for making the solution is left where
-    /// that is known.
+    /// Does what belongs to the end of a solve, which may be a little late. Some time for making the solution is left
+    /// where that is known: it takes one to three certificates.
     pub(super) fn finish<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        let left = if self.is_estimate { Duration::ZERO } else { self.solution() };
+        let left = if self.is_estimate { Duration::ZERO } else { self.certificate };
         self.until(self.end.map(|end| end.checked_sub(left).unwrap_or(end)), work)
     }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut deadline = Deadline::new(Some(now + GRACE), now, Duration::ZERO, &Ranks::alone());
         let look = || interrupt::check().map(|()| 1);
         assert_eq!(deadline.finish(look), Ok(Some(1)));
-        // Three times this is after the end.
+        // So long again is after the end.
         let certificate = || {
             std::thread::sleep(2 * GRACE);
             Ok(1)
