@@ -57,12 +57,28 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
 /// What rounding of a sum of prices may add.
 pub const ROUNDING: f64 = 1e-9;
 
+/// What a set of paths answers, checked.
+///
+/// # Errors
+/// Its own, and [`Error::CheapestPath`] naming the flow.
+pub(super) fn cheaper(
+    all: &dyn CheapestPaths,
+    capacities: &[f64],
+    prices: &[f64],
+    than: &[f64],
+    workers: &dyn Workers,
+) -> Result<Cheaper> {
+    let found = all.cheaper(prices, than, workers)?;
+    check(&found, capacities, prices, than)?;
+    Ok(found)
+}
+
 /// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, cheaper
 /// than asked for.
 ///
 /// # Errors
 /// [`Error::CheapestPath`] naming the flow.
-pub(super) fn check(found: &Cheaper, capacities: &[f64], prices: &[f64], than: &[f64]) -> Result<()> {
+fn check(found: &Cheaper, capacities: &[f64], prices: &[f64], than: &[f64]) -> Result<()> {
     let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
     if let Some(pair) = found.flows.windows(2).find(|pair| pair[0] >= pair[1]) {
         return wrong(pair[1] as usize, format!("it follows flow {}, expected flows in increasing order", pair[0]));

@@ -14,7 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::cheapest_paths::{CheapestPaths, check};
+use super::cheapest_paths::{CheapestPaths, cheaper};
 use crate::error::Result;
 use crate::interrupt;
 use crate::max_min::{Inequality, residual};
@@ -66,8 +66,7 @@ pub(super) fn missing(
             than[flow as usize] = if may_add { factor * (1.0 - ROUNDING) } else { 0.0 };
             is_of_all &= may_add;
         }
-        let found = all.cheaper(&prices, &than, workers)?;
-        check(&found, problem.capacities(), &prices, &than)?;
+        let found = cheaper(all, problem.capacities(), &prices, &than, workers)?;
         for (path, &flow) in found.flows.iter().enumerate() {
             let links = found.paths.links(path);
             if known.insert((flow, links.to_vec())) {

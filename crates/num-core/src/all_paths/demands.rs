@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::cheapest_paths::{Cheaper, CheapestPaths, check};
+use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper};
 use super::first_paths;
 use super::missing::used;
 use super::rounds::in_time;
@@ -81,17 +81,28 @@ impl Most {
         }
     }
 
-    /// Turns a bound over some paths into one over all, where flows pay this part of what they pay over those.
-    fn prove(self, flow: &mut MulticommodityFlow, paid: f64) {
+    /// Turns a bound over some paths into one over all, where flows pay less over those that are missing.
+    fn prove(self, flow: &mut MulticommodityFlow, problem: &Problem, missing: &Cheaper) {
+        let demands = (0..problem.flows()).map(|flow| problem.flow_cap(flow));
+        let paid = demands.zip(&flow.flow_prices).filter(|(_, price)| **price > 0.0);
+        let before: f64 = paid.map(|(demand, price)| demand * price).sum();
+        let mut saved = 0.0;
+        for (path, &number) in missing.flows.iter().enumerate() {
+            let (price, pays) = (missing.paths.row(path).sum(&flow.prices), &mut flow.flow_prices[number as usize]);
+            saved += problem.flow_cap(number as usize) * (*pays - price).max(0.0);
+            *pays = price;
+        }
+        // Of what flows pay over the paths so far.
+        let part = if before > 0.0 { (before - saved) / before } else { 1.0 };
         match self {
             // Σ d v is 1 with the prices of flows.
             Self::Fraction => {
-                flow.bound /= paid;
-                if paid > 0.0 {
-                    flow.prices.iter_mut().chain(&mut flow.flow_prices).for_each(|price| *price /= paid);
+                flow.bound /= part;
+                if part > 0.0 {
+                    flow.prices.iter_mut().chain(&mut flow.flow_prices).for_each(|price| *price /= part);
                 }
             }
-            Self::Utilization => flow.bound *= paid,
+            Self::Utilization => flow.bound *= part,
         }
         flow.gap = self.gap(flow);
     }
@@ -116,26 +127,15 @@ impl Most {
     }
 }
 
-/// The paths that are missing at the prices of flows, and the part of what these pay that they would pay over all.
-fn priced(
+/// The paths that are missing at the prices of flows.
+pub(super) fn priced(
     problem: &Problem,
     all: &dyn CheapestPaths,
     flow: &MulticommodityFlow,
     workers: &dyn Workers,
-) -> Result<(Cheaper, f64)> {
-    let (prices, pays) = (&flow.prices, &flow.flow_prices);
-    let than: Vec<f64> = pays.iter().map(|price| price * (1.0 - ROUNDING)).collect();
-    let found = all.cheaper(prices, &than, workers)?;
-    check(&found, problem.capacities(), prices, &than)?;
-    let (mut before, mut saved) = (0.0, 0.0);
-    for (demand, price) in (0..problem.flows()).map(|flow| problem.flow_cap(flow)).zip(pays) {
-        before += if *price > 0.0 { demand * price } else { 0.0 };
-    }
-    for (path, &flow) in found.flows.iter().enumerate() {
-        let price = found.paths.row(path).sum(prices);
-        saved += problem.flow_cap(flow as usize) * (pays[flow as usize] - price).max(0.0);
-    }
-    Ok((found, if before > 0.0 { (before - saved) / before } else { 1.0 }))
+) -> Result<Cheaper> {
+    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - ROUNDING)).collect();
+    cheaper(all, problem.capacities(), &flow.prices, &than, workers)
 }
 
 fn carried(
@@ -152,13 +152,10 @@ fn carried(
     // The last flow, which is the best, with its problem, and the one that proves most.
     let (mut best, mut proof) = (None, None::<MulticommodityFlow>);
     // Proves what a flow is over all paths, and says whether it is the last.
-    let prove = |flow: &mut MulticommodityFlow, found: &Cheaper, paid: f64| {
-        let is_over = found.flows.is_empty() || !flow.gap.is_finite();
+    let prove = |flow: &mut MulticommodityFlow, problem: &Problem, missing: &Cheaper| {
+        let is_over = missing.flows.is_empty() || !flow.gap.is_finite();
         if flow.gap.is_finite() {
-            for (path, &cheaper) in found.flows.iter().enumerate() {
-                flow.flow_prices[cheaper as usize] = found.paths.row(path).sum(&flow.prices);
-            }
-            most.prove(flow, paid);
+            most.prove(flow, problem, missing);
         }
         is_over || flow.gap <= PROVEN
     };
@@ -168,8 +165,8 @@ fn carried(
         // Over one path each this takes no more than a search.
         let first = over_one_path_each(&problem, &workers)?;
         let mut flow = most.solve(&first, &mut None)?;
-        let (found, paid) = priced(&first, all, &flow, &workers)?;
-        is_over = prove(&mut flow, &found, paid);
+        let missing = priced(&first, all, &flow, &workers)?;
+        is_over = prove(&mut flow, &first, &missing);
         if !is_over && !flow.gap.is_finite() {
             // Around the full links of these paths all others are free.
             prove_by_even_prices(&first, all, &mut flow, most, &workers)?;
@@ -191,13 +188,13 @@ fn carried(
             is_late = true;
             break;
         };
-        let Some((found, paid)) = in_time(until, || priced(&problem, all, &flow, &workers))? else {
+        let Some(missing) = in_time(until, || priced(&problem, all, &flow, &workers))? else {
             // It carries more than the one before, whose bound holds.
             (best, is_late) = (Some((flow, problem)), true);
             break;
         };
         rounds += 1;
-        is_over = prove(&mut flow, &found, paid);
+        is_over = prove(&mut flow, &problem, &missing);
         if proof.as_ref().is_none_or(|proof| most.is_tighter(&flow, proof)) {
             proof = Some(flow.clone());
         }
@@ -205,7 +202,7 @@ fn carried(
         if is_over {
             break;
         }
-        problem = problem.with_more_paths(&found.flows, &found.paths, &[])?;
+        problem = problem.with_more_paths(&missing.flows, &missing.paths, &[])?;
     }
     let (mut flow, problem) = best.expect("there is a round");
     if let Some(proof) = proof.filter(|_| is_late) {
@@ -240,8 +237,7 @@ fn prove_by_even_prices(
     let even = |capacity: &f64| if is_limited(&capacity) { least / capacity } else { 0.0 };
     let mut prices: Vec<f64> = problem.capacities().iter().map(even).collect();
     let than = vec![f64::INFINITY; problem.flows()];
-    let found = all.cheaper(&prices, &than, workers)?;
-    check(&found, problem.capacities(), &prices, &than)?;
+    let found = cheaper(all, problem.capacities(), &prices, &than, workers)?;
     let (mut pays, mut paid) = (vec![0.0; problem.flows()], 0.0);
     for (path, &flow) in found.flows.iter().enumerate() {
         let price = found.paths.row(path).sum(&prices);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::cheapest_paths::CheapestPaths;
 use super::missing::{Missing, certificate, reaches, used};
-use super::rounds::{OfRound, OverAllPaths, last_row, later};
+use super::rounds::{OfRound, OverAllPaths, is_over, last_row, later};
 use super::vertex::vertex;
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
@@ -44,8 +44,7 @@ impl OverAllPaths {
             return Err(Error::setting("max_paths", 0, "an integer >= 1"));
         }
         let OverAllPaths { problem: whole, solution: mut many, .. } = self;
-        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
-        if many.infeasibility.is_some() || many.objective.is_nan() || is_over && most.is_none() {
+        if many.infeasibility.is_some() || many.objective.is_nan() || is_over(&many) && most.is_none() {
             return Ok(OverAllPaths { problem: whole, solution: many, ..self });
         }
         let (began, seconds) = (Instant::now(), many.seconds);
@@ -112,7 +111,7 @@ impl Few {
         ask: &Ask,
         shown: &mut OfRound<'_>,
     ) -> Result<Self> {
-        let is_over = !matches!(many.status, Status::Optimal | Status::Stalled);
+        let is_over = is_over(many);
         // Where the time is up there is none for another split.
         let mut rates = if is_over { many.rates.clone() } else { vertex(whole, &many.rates)? };
         let fits = |(load, capacity): (&f64, &f64)| *load <= capacity * (1.0 + SUMMED);

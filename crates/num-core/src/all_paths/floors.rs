@@ -1,12 +1,12 @@
 //! Floors over all paths of a network: the paths that are missing to carry them, before rates are made the best.
 
-use super::cheapest_paths::{CheapestPaths, check};
+use super::cheapest_paths::CheapestPaths;
+use super::demands::priced;
 use super::missing::with_paths;
 use crate::concurrent_flow::concurrent_flow_from;
 use crate::error::Result;
 use crate::max_min::LevelBasis;
 use crate::problem::Problem;
-use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
 /// What is found of floors over the paths of a problem.
@@ -35,9 +35,7 @@ pub(super) fn floors(
         let rates = flow.rates.into_iter().map(|rate| rate / flow.fraction).collect();
         return Ok(Floors::Settled(problem.with_carrying(rates)));
     }
-    let than: Vec<f64> = flow.flow_prices.iter().map(|price| price * (1.0 - ROUNDING)).collect();
-    let found = all.cheaper(&flow.prices, &than, workers)?;
-    check(&found, problem.capacities(), &flow.prices, &than)?;
+    let found = priced(problem, all, &flow, workers)?;
     if found.flows.is_empty() {
         return Ok(Floors::Settled(problem.clone()));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cheapest_paths::{Cheaper, CheapestPaths, check};
+use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper};
 use crate::certificate::Certificate;
 use crate::certify::certify_presolved;
 #[cfg(doc)]
@@ -70,8 +70,7 @@ impl Missing {
             _ => least * (1.0 - ROUNDING),
         };
         let than: Vec<f64> = least.iter().enumerate().map(than).collect();
-        let found = all.cheaper(&prices, &than, workers)?;
-        check(&found, problem.capacities(), &prices, &than)?;
+        let found = cheaper(all, problem.capacities(), &prices, &than, workers)?;
         let (mut saved, mut paid) = (0.0, 0.0);
         let costs: Vec<f64> = (0..found.flows.len()).map(|path| found.paths.row(path).sum(&prices)).collect();
         for (&flow, cost) in found.flows.iter().zip(&costs) {

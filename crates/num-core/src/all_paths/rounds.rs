@@ -374,7 +374,7 @@ impl Rounds<'_> {
                 solution.status = status(is_met, is_over, &solution);
                 return self.ended(problem, solution);
             }
-            // As above: nothing is proven.
+            // That of the answer if it ended here: nothing is proven over paths that are missing.
             self.gap = 1.0;
             let more = problem.with_more_paths(&flows, &paths, &[])?;
             let before = mem::replace(&mut problem, more);
@@ -488,7 +488,7 @@ impl Round {
 }
 
 /// Whether a limit or the observer has ended it.
-fn is_over(solution: &Solution) -> bool {
+pub(super) fn is_over(solution: &Solution) -> bool {
     matches!(solution.status, Status::TimeLimit | Status::Stopped | Status::MaxIterations)
 }
 

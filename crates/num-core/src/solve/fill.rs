@@ -58,13 +58,13 @@ pub(super) fn fill(
         false => presolved.floor_rates.clone(),
     };
     if !problem.has_only(Curvature::Linear) {
-        let (shares, as_given) = (Shares::new(problem, presolved), Vec::from_iter(0..presolved.paths.len() as u32));
+        let shares = Shares::new(problem, presolved);
         return match found {
-            Some(found) => shared(presolved, &shares.most, &shares.weights, &as_given, found.to_vec()),
-            None if presolved.is_single_path() => {
-                shared(presolved, &shares.most, &shares.weights, &as_given, nothing())
+            None if !presolved.is_single_path() => least_used_first(presolved, shares, nothing()),
+            found => {
+                let as_given = Vec::from_iter(0..presolved.paths.len() as u32);
+                shared(presolved, &shares, &as_given, found.map_or_else(nothing, <[f64]>::to_vec))
             }
-            None => least_used_first(presolved, &shares, nothing()),
         }
         .map(Some);
     }
@@ -181,7 +181,8 @@ fn in_proportion(problem: &Presolved, shares: &Shares, mut rates: Vec<f64>) -> R
 
 /// Raises rates by shares of what is left, in proportion to their weights, a few times, and then gives each path in
 /// turn all that is left.
-fn shared(problem: &Presolved, most: &[f64], weights: &[f64], order: &[u32], mut rates: Vec<f64>) -> Result<Vec<f64>> {
+fn shared(problem: &Presolved, shares: &Shares, order: &[u32], mut rates: Vec<f64>) -> Result<Vec<f64>> {
+    let Shares { most, weights } = shares;
     for _ in 0..SHARED {
         let mut left = left(problem, &rates);
         let full = left.iter_mut().zip(&problem.capacities).filter(|(left, capacity)| **left <= FULL * **capacity);
@@ -219,7 +220,7 @@ fn shared(problem: &Presolved, most: &[f64], weights: &[f64], order: &[u32], mut
 
 /// Shares what is left among one path of every flow, the one whose rate takes least of it, and then gives all paths
 /// what is left, in the same order.
-fn least_used_first(problem: &Presolved, shares: &Shares, rates: Vec<f64>) -> Result<Vec<f64>> {
+fn least_used_first(problem: &Presolved, shares: Shares, rates: Vec<f64>) -> Result<Vec<f64>> {
     let (left, totals) = (left(problem, &rates), problem.flow_totals(&rates));
     let uses = |path: usize| problem.paths.row(path).entries().map(|(link, a)| a / left[link as usize]).sum::<f64>();
     let uses: Vec<f64> = (0..rates.len()).map(uses).collect();
@@ -234,7 +235,7 @@ fn least_used_first(problem: &Presolved, shares: &Shares, rates: Vec<f64>) -> Re
     }
     let mut order: Vec<u32> = (0..rates.len() as u32).collect();
     order.sort_by(|&one, &other| uses[one as usize].total_cmp(&uses[other as usize]));
-    shared(problem, &shares.most, &weights, &order, rates)
+    shared(problem, &Shares { weights, ..shares }, &order, rates)
 }
 
 /// All paths, those first whose use of capacity is worth most at the prices; of links without a price the least

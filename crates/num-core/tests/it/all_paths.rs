@@ -17,6 +17,11 @@ fn named(nodes: usize, ends: usize, links: Vec<Link>) -> Topology {
     Topology::new("drawn", (0..nodes).map(|node| format!("n{node}")).collect(), ends, vec![0; nodes], links).unwrap()
 }
 
+/// The sources and destinations of all pairs of so many nodes.
+fn all_pairs(nodes: usize) -> (Vec<usize>, Vec<usize>) {
+    (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip()
+}
+
 /// A ring both ways with some chords, in any capacities.
 fn drawn(rng: &mut ChaCha8Rng, nodes: u32) -> Topology {
     let mut joined: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
@@ -60,9 +65,7 @@ fn cheapest_paths_are_those_of_all_that_there_are_with_and_without_a_limit_of_li
     for seed in 0..40 {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
         let net = drawn(rng, 6);
-        let all: Vec<(usize, usize)> =
-            (0..6).flat_map(|from| (0..6).map(move |to| (from, to))).filter(|(from, to)| from != to).collect();
-        let (sources, destinations): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
+        let (sources, destinations) = all_pairs(6);
         // Half of the links are free.
         let prices: Vec<f64> =
             net.links().iter().map(|_| if rng.random_bool(0.5) { 0.0 } else { rng.random_range(0.0..1.0) }).collect();
@@ -630,8 +633,7 @@ fn flows_keep_their_floors_where_a_limit_leaves_no_time_to_solve_over_fewer_path
 fn the_trace_over_all_paths_is_of_all_rounds_and_ends_with_the_answer() {
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     let net = drawn(rng, 12);
-    let (sources, destinations): (Vec<usize>, Vec<usize>) =
-        (0..12).flat_map(|from| (0..12).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+    let (sources, destinations) = all_pairs(12);
     let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
     let problem = pairs.problem(&net, AlphaFair::proportional()).unwrap();
     let ask = Ask::from(Settings::default().with_trace(true));
@@ -653,8 +655,7 @@ fn the_trace_over_all_paths_is_of_all_rounds_and_ends_with_the_answer() {
 fn an_observer_of_every_iteration_sees_a_gap_over_all_paths_after_the_first_round() {
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     let net = drawn(rng, 12);
-    let (sources, destinations): (Vec<usize>, Vec<usize>) =
-        (0..12).flat_map(|from| (0..12).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+    let (sources, destinations) = all_pairs(12);
     let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
     for utility in [AlphaFair::proportional(), AlphaFair::new(f64::INFINITY, vec![1.0; sources.len()]).unwrap()] {
         let problem = pairs.problem(&net, utility).unwrap();
@@ -672,7 +673,7 @@ fn an_observer_of_every_iteration_sees_a_gap_over_all_paths_after_the_first_roun
 
 #[test]
 fn links_that_the_paths_left_to_flows_do_not_cross_count_in_the_distance_to_all_paths() {
-    // Over its direct path alone a flow has 1 of the 3 that it could have, and the links around are idle.
+    // Of its two paths a flow keeps the larger one, and the link of the other is idle.
     let net = Topology::from_edges("a b 2\nb c 2\na c 1").unwrap();
     let paths = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
     let problem = paths.problem(&net, Linear::new(vec![1.0]).unwrap()).unwrap();
@@ -680,7 +681,6 @@ fn links_that_the_paths_left_to_flows_do_not_cross_count_in_the_distance_to_all_
     let many = solve_over_all_paths(&problem, &paths, &ask, &mut ()).unwrap();
     assert!((many.solution.objective - 3.0).abs() < 1e-6, "{many}");
     let one = many.over_few_paths(&paths, &[], Some(1), &ask, &mut ()).unwrap();
-    // The larger of the two: 2.
     assert!((one.solution.objective - 2.0).abs() < 1e-4, "{one}");
     let gap = one.solution.certificate.relative_gap;
     assert!((gap - 0.5).abs() < 0.01, "{gap}");
@@ -694,8 +694,7 @@ fn from_an_answer_demands_that_have_grown_take_no_more_iterations_than_afresh() 
     for seed in 0..6 {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
         let net = drawn(rng, 30);
-        let (sources, destinations): (Vec<usize>, Vec<usize>) =
-            (0..30).flat_map(|from| (0..30).map(move |to| (from, to))).filter(|(from, to)| from != to).unzip();
+        let (sources, destinations) = all_pairs(30);
         let pairs = NetworkPaths::new(&net, &sources, &destinations).unwrap();
         let volumes: Vec<f64> = sources.iter().map(|_| 0.05 * rng.random_range(-1.0..1.0f64).exp()).collect();
         let problem = pairs.problem(&net, AlphaFair::proportional()).unwrap();
