@@ -119,11 +119,12 @@ def compare(name, problem, method, length, expected):
             return f"{status}, in one process too"
     if length == "20 iterations" and RANKS > 1:
         # What a limit leaves idle is filled in one process alone. Prices are those of the iteration all the same, but
-        # far from the optimum those before the first one, where they prove more of what is filled.
-        gap = netnum.certify(problem, rates, prices).relative_gap
+        # where little is proven the best may be those before the first one: of what is filled, or of what is not.
+        gaps = [netnum.certify(problem, *some).relative_gap for some in ((rates, prices), (whole, found.prices))]
         first = netnum.Solver(problem, method).prices
-        if gap < found.certificate.relative_gap > 1.0 and np.allclose(prices, first, rtol=1e-9, atol=0.0):
-            return f"prices that prove more, {found.status}"
+        is_first = any(np.allclose(some, first, rtol=1e-9, atol=0.0) for some in (prices, found.prices))
+        if is_first and min(gaps) > 0.5:
+            return f"the first prices, {found.status}"
         assert_near(found.prices, prices, 1e-12 * prices.max(initial=0.0), (name, method, "prices"))
         return f"the same prices, {found.status}"
     carries = np.array([problem.capacities[links].min() for links in problem.paths])

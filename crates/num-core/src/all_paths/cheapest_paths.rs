@@ -44,6 +44,17 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
     /// [`Error::Stopped`], and any of its own.
     fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper>;
 
+    /// The same at prices to more digits than floats have: whole numbers of a unit, of which no sum over a path exceeds
+    /// 2¹²⁷. Where what flows pay lies twelve decades apart and more, floats hold no difference of paths that matters to
+    /// those that pay least. By default none is known, and the proof is to the digits of floats.
+    ///
+    /// # Errors
+    /// As above.
+    fn cheaper_exactly(&self, prices: &[u128], than: &[u128], workers: &dyn Workers) -> Result<Option<Cheaper>> {
+        let _ = (prices, than, workers);
+        Ok(None)
+    }
+
     /// The most that each flow can carry over all of its paths together, given the capacities of links: by default all
     /// of them, as each unit takes one link at least.
     fn most(&self, capacities: &[f64]) -> Vec<f64> {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::certify::certify_presolved;
+use crate::double_double::DoubleDouble;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, check_length};
@@ -12,9 +13,13 @@ use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::solve::Ask;
+use crate::solve::{Ask, Goal};
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
+
+/// A path is cheaper in whole units where that is by more than this part of its price, as a power of ½: the rest is
+/// rounding of completed prices.
+const EXACT: u32 = 80;
 
 /// The cheapest paths of the flows for which they are cheaper than all that they have.
 #[derive(Debug)]
@@ -125,19 +130,75 @@ pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<
 }
 
 /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
-/// as much over others of their price. A path of the problem crosses every link with a price.
+/// as much over others of their price. A path of the problem crosses every link with a price. Where it meets the goal
+/// of `ask`, with the paths that are missing in digits beyond those of floats as well, which are returned.
 pub(super) fn certificate(
     problem: &Problem,
     missing: &Missing,
     (rates, prices): (&[f64], &[f64]),
     link_costs: &[f64],
     reaches: &[f64],
-    ask: &Ask,
-) -> Result<Certificate> {
+    (all, ask): (&dyn CheapestPaths, &Ask),
+) -> Result<(Certificate, Option<Cheaper>)> {
+    let certified = |whole: &Problem| {
+        let rates = at_paths(rates, whole);
+        let presolved = Presolved::by(whole, Arc::clone(&ask.workers))?;
+        let certificate = certify_presolved(whole, &presolved, &rates, prices, &[])?;
+        Ok((certificate, presolved, rates))
+    };
     let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
-    let rates = at_paths(rates, &whole);
-    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
-    certify_presolved(&whole, &presolved, &rates, prices, &[])
+    let (certificate, presolved, rates) = certified(&whole)?;
+    // A cost is a float, and its sums have no more digits.
+    if !Goal::new(&ask.settings).is_met(certificate.relative_gap, certificate.kkt_residual) || !link_costs.is_empty() {
+        return Ok((certificate, None));
+    }
+    let Some(hidden) = hidden(&whole, &presolved, (&rates, prices), all, &*ask.workers)? else {
+        return Ok((certificate, None));
+    };
+    let (certificate, ..) = certified(&with_paths(&whole, &hidden.flows, &hidden.paths, &[])?)?;
+    Ok((certificate, Some(hidden)))
+}
+
+/// The paths that cost less than all that their flows have, in digits that floats do not hold: prices are completed by
+/// the ties of the paths that flows use (`certificate/ties.rs`), and sums are exact. None where there are none, or no
+/// such digits are known.
+///
+/// # Errors
+/// Those of the oracle, and [`Error::Stopped`].
+fn hidden(
+    whole: &Problem,
+    presolved: &Presolved,
+    (rates, prices): (&[f64], &[f64]),
+    all: &dyn CheapestPaths,
+    workers: &dyn Workers,
+) -> Result<Option<Cheaper>> {
+    let point = FeasiblePoint::new(presolved, &presolved.natural_rates(rates), &presolved.natural_prices(prices))?;
+    let prices = in_whole_units(&point.completed_prices()?);
+    let (paths, mut pacer) = (whole.paths(), Pacer::new());
+    // A flow without a rate has no tie that says more of its prices.
+    let mut least: Vec<u128> = vec![u128::MAX; whole.flows()];
+    let mut has_rate = vec![false; whole.flows()];
+    for (path, &flow) in whole.group().iter().enumerate().filter(|(path, _)| !whole.is_closed(*path)) {
+        let (links, flow) = (paths.links(path), flow as usize);
+        pacer.did(1 + links.len())?;
+        least[flow] = least[flow].min(links.iter().map(|&link| prices[link as usize]).sum());
+        has_rate[flow] |= rates[path] > 0.0;
+    }
+    let than = |(&least, has_rate): (&u128, &bool)| if *has_rate { least - (least >> EXACT) } else { 0 };
+    let than: Vec<u128> = least.iter().zip(&has_rate).map(than).collect();
+    Ok(all.cheaper_exactly(&prices, &than, workers)?.filter(|found| !found.flows.is_empty()))
+}
+
+/// Prices as whole numbers of a unit, the largest one some 2¹⁰⁰.
+fn in_whole_units(prices: &[DoubleDouble]) -> Vec<u128> {
+    let largest = prices.iter().map(|price| price.value()).fold(0.0, f64::max);
+    // A power of two, which costs no digits.
+    let scale = 2.0f64.powi(100 - largest.log2().ceil() as i32);
+    let whole = |price: &DoubleDouble| {
+        let (high, low) = price.parts();
+        ((high * scale) as i128 + (low * scale) as i128).max(0) as u128
+    };
+    prices.iter().map(whole).collect()
 }
 
 /// The paths that carry something, and one of every flow that has none, in the order of the flows.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cheapest_paths::{Cheaper, CheapestPaths};
 use super::graph::{ByRoot, Graph, Meeting, Step, meetings, pairs, usable};
-use super::search::Search;
+use super::search::{Price, Search};
 use crate::error::{Error, Result, check_length};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -247,12 +247,12 @@ impl NetworkPaths {
 
     /// The flows of one root whose cheapest paths cost less than asked for, with their links one after the other, and
     /// where each ends.
-    fn of_root(
+    fn of_root<P: Price>(
         &self,
         place: usize,
-        search: &mut Search,
-        prices: &[f64],
-        than: &[f64],
+        search: &mut Search<P>,
+        prices: &[P],
+        than: &[P],
         found: &mut Found,
     ) -> Result<()> {
         let (root, flows) = self.by_root.of(place);
@@ -261,10 +261,10 @@ impl NetworkPaths {
         let mut searched = None;
         let mut pacer = Pacer::new();
         let (near, far) = (usize::from(self.backwards), usize::from(!self.backwards));
-        for &flow in flows.iter().filter(|&&flow| than[flow as usize] > 0.0) {
+        for &flow in flows.iter().filter(|&&flow| than[flow as usize] > P::ZERO) {
             let both = self.meetings[flow as usize];
             let hanging = both.iter().filter_map(|meeting| meeting.link);
-            let own: f64 = hanging.clone().map(|link| prices[link as usize]).sum();
+            let own = hanging.clone().fold(P::ZERO, |sum, link| sum.plus(prices[link as usize]));
             let count = hanging.count() as u32;
             if limit.is_some_and(|limit| count > limit) {
                 continue;
@@ -275,9 +275,10 @@ impl NetworkPaths {
                 searched = Some(limit);
             }
             let target = both[far].node;
-            let cost = search.cost(target) + own;
+            let cost = search.cost(target).plus(own);
             // A price that is no number has no cheapest path.
-            if cost >= than[flow as usize] || cost.is_nan() {
+            let is_cheaper = cost < than[flow as usize];
+            if !is_cheaper {
                 continue;
             }
             let start = found.links.len();
@@ -292,22 +293,9 @@ impl NetworkPaths {
         }
         Ok(())
     }
-}
 
-/// What a part of the roots has found.
-#[derive(Default)]
-struct Found {
-    /// Flows, and where the links of each end.
-    flows: Vec<(u32, usize)>,
-    links: Vec<u32>,
-}
-
-impl CheapestPaths for NetworkPaths {
-    fn flows(&self) -> usize {
-        self.pairs.len()
-    }
-
-    fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper> {
+    /// The cheapest paths of the flows for which they cost less than asked for.
+    fn cheaper_than<P: Price>(&self, prices: &[P], than: &[P], workers: &dyn Workers) -> Result<Cheaper> {
         let roots = self.by_root.roots.len();
         let parts = (0..roots).step_by(ROOTS).map(|start| start..(start + ROOTS).min(roots));
         let parts = for_each(workers, parts, |places| {
@@ -332,6 +320,28 @@ impl CheapestPaths for NetworkPaths {
             pacer.did(1 + end - start)?;
         }
         Ok(Cheaper { flows: places.into_iter().map(|(flow, ..)| flow).collect(), paths })
+    }
+}
+
+/// What a part of the roots has found.
+#[derive(Default)]
+struct Found {
+    /// Flows, and where the links of each end.
+    flows: Vec<(u32, usize)>,
+    links: Vec<u32>,
+}
+
+impl CheapestPaths for NetworkPaths {
+    fn flows(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper> {
+        self.cheaper_than(prices, than, workers)
+    }
+
+    fn cheaper_exactly(&self, prices: &[u128], than: &[u128], workers: &dyn Workers) -> Result<Option<Cheaper>> {
+        self.cheaper_than(prices, than, workers).map(Some)
     }
 
     /// min(Σ of the capacities out of the source, Σ of those into the destination).

@@ -9,7 +9,7 @@ use super::cheapest_paths::CheapestPaths;
 use super::cuts;
 use super::first_paths;
 use super::floors::{Floors, floors};
-use super::missing::{self, Missing, at_paths, reaches, used};
+use super::missing::{self, Missing, at_paths, reaches, used, with_paths};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result, check_length};
 use crate::interrupt;
@@ -275,11 +275,13 @@ impl Rounds<'_> {
             // Nothing is missing and nothing is won: rounding, or a method that is done.
             let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
             let is_stuck = nothing || since > PATIENCE;
+            let mut hidden = None;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck || is_watched {
                 let point = (&*solution.rates, &*solution.prices);
-                solution.certificate =
-                    missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
+                let how = (self.all, self.ask);
+                (solution.certificate, hidden) =
+                    missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, how)?;
                 let numbers = |of: &Solution| (of.certificate.relative_gap, of.certificate.kkt_residual);
                 let (gap, residual) = numbers(&solution);
                 if is_over
@@ -309,9 +311,12 @@ impl Rounds<'_> {
             }
             // What prices of this accuracy cannot tell from rounding is left out, but at last.
             let by = if is_last { 0.0 } else { own.min(MOST_LEFT_OUT) };
-            let more = missing.added_to(&problem, self.link_costs, by)?;
+            let mut more = missing.added_to(&problem, self.link_costs, by)?;
+            if let Some(hidden) = &hidden {
+                more = with_paths(&more, &hidden.flows, &hidden.paths, &[])?;
+            }
             let before = mem::replace(&mut problem, more);
-            aim = match is_last && missing.is_empty() {
+            aim = match is_last && missing.is_empty() && hidden.is_none() {
                 true => 0.1 * aim,
                 false => aim.min(NEXT * estimate).min(NEXT_MISSING * missing.gap).max(LAST * tol),
             };
@@ -326,7 +331,8 @@ impl Rounds<'_> {
         let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
         let mut other = Solution { prices, ..solution.clone() };
         let point = (&*other.rates, &*other.prices);
-        other.certificate = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
+        let how = (self.all, self.ask);
+        (other.certificate, _) = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, how)?;
         let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
         let (rates, prices) = (presolved.natural_rates(&other.rates), presolved.natural_prices(&other.prices));
         let point = FeasiblePoint::new(&presolved, &rates, &prices)?;

@@ -13,6 +13,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::fmt;
 
 use super::graph::{Graph, Step};
 use crate::error::Result;
@@ -21,38 +22,94 @@ use crate::interrupt::Pacer;
 /// No step: a root, or a node that was not reached.
 const NONE: Step = Step { node: u32::MAX, link: u32::MAX };
 
+/// Prices and their sums: floats, or whole numbers of a unit, whose sums are exact.
+pub(super) trait Price: Copy + Default + PartialOrd + Sync {
+    const ZERO: Self;
+    /// What it costs where there is no way.
+    const NO_WAY: Self;
+    /// Prices that are not negative have the order of their keys.
+    type Key: Copy + Default + Ord + fmt::Debug;
+
+    fn plus(self, other: Self) -> Self;
+    fn key(self) -> Self::Key;
+    fn of_key(key: Self::Key) -> Self;
+}
+
+impl Price for f64 {
+    const ZERO: Self = 0.0;
+    const NO_WAY: Self = f64::INFINITY;
+    /// The bits.
+    type Key = u64;
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline(always)]
+    fn key(self) -> u64 {
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn of_key(key: u64) -> Self {
+        Self::from_bits(key)
+    }
+}
+
+impl Price for u128 {
+    const ZERO: Self = 0;
+    const NO_WAY: Self = u128::MAX;
+    type Key = Self;
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.saturating_add(other)
+    }
+
+    #[inline(always)]
+    fn key(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn of_key(key: Self) -> Self {
+        key
+    }
+}
+
 /// Room for a search, used again by the next.
 #[derive(Debug, Default)]
-pub(super) struct Search {
-    /// Cost of the way to every node; ∞ where there is none.
-    cost: Vec<f64>,
+pub(super) struct Search<P: Price> {
+    /// Cost of the way to every node.
+    cost: Vec<P>,
     hops: Vec<u32>,
     /// The last step of every way, by the node before.
     before: Vec<Step>,
-    heap: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    heap: BinaryHeap<Reverse<(P::Key, u32, u32)>>,
     /// With a limit: by layer and node, the last step where the cost fell there.
     layers: Vec<Step>,
-    next: Vec<f64>,
+    next: Vec<P>,
 }
 
-impl Search {
+impl<P: Price> Search<P> {
     /// Finds the ways from a root; with at most so many links if there is a limit.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn run(&mut self, graph: &Graph, prices: &[f64], root: u32, limit: Option<u32>) -> Result<()> {
+    pub(super) fn run(&mut self, graph: &Graph, prices: &[P], root: u32, limit: Option<u32>) -> Result<()> {
         self.cost.clear();
-        self.cost.resize(graph.nodes(), f64::INFINITY);
-        self.cost[root as usize] = 0.0;
+        self.cost.resize(graph.nodes(), P::NO_WAY);
+        self.cost[root as usize] = P::ZERO;
         match limit {
             None => self.dijkstra(graph, prices, root),
             Some(limit) => self.layers(graph, prices, root, limit as usize),
         }
     }
 
-    /// What the way to a node costs; ∞ without any.
+    /// What the way to a node costs.
     #[inline]
-    pub(super) fn cost(&self, node: u32) -> f64 {
+    pub(super) fn cost(&self, node: u32) -> P {
         self.cost[node as usize]
     }
 
@@ -78,35 +135,34 @@ impl Search {
         }
     }
 
-    fn dijkstra(&mut self, graph: &Graph, prices: &[f64], root: u32) -> Result<()> {
+    fn dijkstra(&mut self, graph: &Graph, prices: &[P], root: u32) -> Result<()> {
         let Self { cost, hops, before, heap, .. } = self;
         hops.clear();
         hops.resize(graph.nodes(), 0);
         before.clear();
         before.resize(graph.nodes(), NONE);
         heap.clear();
-        heap.push(Reverse((0, 0, root)));
+        heap.push(Reverse((P::ZERO.key(), 0, root)));
         let mut pacer = Pacer::new();
-        while let Some(Reverse((bits, count, node))) = heap.pop() {
-            let so_far = f64::from_bits(bits);
+        while let Some(Reverse((key, count, node))) = heap.pop() {
+            let so_far = P::of_key(key);
             if so_far > cost[node as usize] || count > hops[node as usize] {
                 continue;
             }
             let steps = graph.steps(node, root);
             pacer.did(1 + steps.len())?;
             for &Step { node: next, link } in steps {
-                let (found, place) = (so_far + prices[link as usize], next as usize);
-                if found < cost[place] || (found == cost[place] && found < f64::INFINITY && count + 1 < hops[place]) {
+                let (found, place) = (so_far.plus(prices[link as usize]), next as usize);
+                if found < cost[place] || (found == cost[place] && found < P::NO_WAY && count + 1 < hops[place]) {
                     (cost[place], hops[place], before[place]) = (found, count + 1, Step { node, link });
-                    // Floats that are not negative have the order of their bits.
-                    heap.push(Reverse((found.to_bits(), count + 1, next)));
+                    heap.push(Reverse((found.key(), count + 1, next)));
                 }
             }
         }
         Ok(())
     }
 
-    fn layers(&mut self, graph: &Graph, prices: &[f64], root: u32, limit: usize) -> Result<()> {
+    fn layers(&mut self, graph: &Graph, prices: &[P], root: u32, limit: usize) -> Result<()> {
         let Self { cost, layers, next, .. } = self;
         let nodes = graph.nodes();
         layers.clear();
@@ -116,11 +172,11 @@ impl Search {
             next.clone_from(cost);
             let last = &mut layers[layer * nodes..];
             let mut falls = false;
-            for node in (0..nodes as u32).filter(|&node| cost[node as usize] < f64::INFINITY) {
+            for node in (0..nodes as u32).filter(|&node| cost[node as usize] < P::NO_WAY) {
                 let steps = graph.steps(node, root);
                 pacer.did(1 + steps.len())?;
                 for &Step { node: to, link } in steps {
-                    let found = cost[node as usize] + prices[link as usize];
+                    let found = cost[node as usize].plus(prices[link as usize]);
                     if found < next[to as usize] {
                         (next[to as usize], last[to as usize]) = (found, Step { node, link });
                         falls = true;

@@ -17,6 +17,7 @@
 use std::collections::BTreeMap;
 
 use super::FeasiblePoint;
+use crate::double_double::DoubleDouble;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::tolerances::ROUNDING;
@@ -28,6 +29,22 @@ const NO_COEFFICIENT: f64 = 1e-9;
 
 /// A sum of prices: the coefficient of every link, by its place among all in order of falling prices.
 type Row = BTreeMap<u32, f64>;
+
+impl FeasiblePoint<'_> {
+    /// Prices of all of the caller's links in natural units, completed where paths tie; 0 where no path crosses them.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn completed_prices(&self) -> Result<Vec<DoubleDouble>> {
+        let completed = match Ties::of(self)? {
+            Some(ties) => ties.completed(),
+            None => self.prices.iter().map(|&price| DoubleDouble::new(price)).collect(),
+        };
+        let mut all = vec![DoubleDouble::default(); self.problem.caller.total_links];
+        self.problem.caller.links.iter().zip(completed).for_each(|(&link, price)| all[link as usize] = price);
+        Ok(all)
+    }
+}
 
 /// Prices at which paths tie.
 pub(super) struct Ties {
@@ -125,14 +142,27 @@ impl Ties {
         self.sums[place as usize] = Some(sum);
     }
 
-    /// Whether all prices are within rounding of the given ones, and none is below 0.
-    fn is_near(&self) -> bool {
-        let mut prices = self.prices.clone();
+    /// The price of every link, to as many digits as the ties say.
+    pub(super) fn completed(&self) -> Vec<DoubleDouble> {
+        let of_places = self.of_places();
+        self.places.iter().map(|&place| of_places[place as usize]).collect()
+    }
+
+    fn of_places(&self) -> Vec<DoubleDouble> {
+        let mut prices: Vec<DoubleDouble> = self.prices.iter().map(|&price| DoubleDouble::new(price)).collect();
         for place in (0..prices.len()).rev() {
-            if let Some(sum) = &self.sums[place] {
-                prices[place] = sum.iter().map(|&(other, coefficient)| coefficient * prices[other as usize]).sum();
+            if let Some(terms) = &self.sums[place] {
+                let mut sum = DoubleDouble::default();
+                terms.iter().for_each(|&(other, coefficient)| sum.add_multiple(coefficient, prices[other as usize]));
+                prices[place] = sum;
             }
         }
-        prices.iter().zip(&self.prices).all(|(now, given)| (now - given).abs() <= MOVED * given)
+        prices
+    }
+
+    /// Whether all prices are within rounding of the given ones, and none is below 0.
+    fn is_near(&self) -> bool {
+        let prices = self.of_places();
+        prices.iter().zip(&self.prices).all(|(now, given)| (now.value() - given).abs() <= MOVED * given)
     }
 }

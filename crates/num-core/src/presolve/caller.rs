@@ -9,6 +9,8 @@ use crate::work::for_each;
 
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
+/// The largest price in natural units, so that sums over paths are finite.
+const MOST: f64 = 1e260;
 
 /// The numbers that links, paths and flows have in the problem.
 pub(crate) struct Caller {
@@ -23,7 +25,7 @@ pub(crate) struct Caller {
     /// Links without a limit, which have no price.
     pub(super) unlimited: Vec<u32>,
     /// How many links, paths and flows the problem has.
-    pub(super) total_links: usize,
+    pub(crate) total_links: usize,
     pub(super) total_paths: usize,
     pub(super) total_flows: usize,
 }
@@ -105,9 +107,14 @@ impl Presolved {
 
     /// The caller's prices in natural units.
     pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
-        let natural = |(link, &original): (usize, &u32)| match prices[original as usize] {
-            0.0 => 0.0,
-            price => (price.ln() - self.units.log_price).min(600.0).exp() * self.caller.link_unit(link),
+        let unit = self.units.price();
+        let natural = |(link, &original): (usize, &u32)| {
+            let price = prices[original as usize];
+            // Floats may not hold the unit, and a logarithm has not all digits.
+            let quotient = price / unit;
+            let is_held = quotient.is_normal() || price == 0.0;
+            let natural = if is_held { quotient } else { (price.ln() - self.units.log_price).exp() };
+            natural.min(MOST) * self.caller.link_unit(link)
         };
         self.caller.links.iter().enumerate().map(natural).collect()
     }
