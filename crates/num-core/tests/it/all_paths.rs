@@ -188,6 +188,54 @@ fn cheapest(given: &Given, prices: &[f64]) -> Vec<u32> {
     given.ways.iter().min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap().clone()
 }
 
+/// A flow that pays fifteen decades more than two others and may go beside either, beyond a link of its own. Floats
+/// say nothing of the two ways.
+#[derive(Debug)]
+struct InDigits {
+    are_known: bool,
+}
+
+impl CheapestPaths for InDigits {
+    fn flows(&self) -> usize {
+        3
+    }
+
+    fn cheaper(&self, _: &[f64], _: &[f64], _: &dyn Workers) -> Result<Cheaper> {
+        Cheaper::new(vec![], Paths::from_lists([[0; 0]; 0]))
+    }
+
+    fn cheaper_exactly(&self, prices: &[u128], than: &[u128], _: &dyn Workers) -> Result<Option<Cheaper>> {
+        let is_cheaper = prices[0] + prices[2] < than[0];
+        let flows = if is_cheaper { vec![0] } else { vec![] };
+        let paths = Paths::from_lists(vec![[0, 2]; flows.len()]);
+        Cheaper::new(flows, paths).map(|found| self.are_known.then_some(found))
+    }
+
+    fn name(&self) -> String {
+        "two ways".into()
+    }
+}
+
+#[test]
+fn paths_are_cheaper_in_digits_that_floats_do_not_have() {
+    let utility = AlphaFair::new(4.0, vec![3e3, 1.0, 1.0]).unwrap();
+    let paths = Paths::from_lists([vec![0, 1], vec![1], vec![2]]);
+    let problem = Problem::new(vec![1000.0, 3200.0, 3201.0], paths, utility).unwrap();
+    let solved = |are_known| {
+        let found = solve_over_all_paths(&problem, &InDigits { are_known }, &Ask::default(), &mut ()).unwrap();
+        assert_eq!(found.solution.status, Status::Optimal);
+        found.solution.flow_rates
+    };
+    let [with, without] = [true, false].map(solved);
+    for (rate, expected) in with.iter().zip([1000.0, 2700.5, 2700.5]) {
+        assert!((rate / expected - 1.0).abs() < 1e-3, "{with:?}");
+    }
+    // An oracle that knows floats alone proves as much as these say.
+    for (rate, expected) in without.iter().zip([1000.0, 2200.0, 3201.0]) {
+        assert!((rate / expected - 1.0).abs() < 1e-3, "{without:?}");
+    }
+}
+
 /// Two flows over link 0, and another way over link 1 that is found when the time of the solve is up.
 #[derive(Debug)]
 struct Late {
