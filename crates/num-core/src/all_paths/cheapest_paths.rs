@@ -44,9 +44,9 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
     /// [`Error::Stopped`], and any of its own.
     fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper>;
 
-    /// The same at prices to more digits than floats have: whole numbers of a unit, of which no sum over a path exceeds
-    /// 2¹²⁷. Where what flows pay lies twelve decades apart and more, floats hold no difference of paths that matters to
-    /// those that pay least. By default none is known, and the proof is to the digits of floats.
+    /// The same at prices to more digits than floats have: whole numbers of a unit, whose sums saturate. Where what flows
+    /// pay lies twelve decades apart and more, floats hold no difference of paths that matters to those that pay least.
+    /// By default none is known, and the proof is to the digits of floats.
     ///
     /// # Errors
     /// As above.
@@ -80,16 +80,43 @@ pub(super) fn cheaper(
     workers: &dyn Workers,
 ) -> Result<Cheaper> {
     let found = all.cheaper(prices, than, workers)?;
-    check(&found, capacities, prices, than)?;
+    let cost = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum::<f64>();
+    check(&found, capacities, than, |links, than| Some(cost(links)).filter(|cost| *cost > than * (1.0 + ROUNDING)))?;
     Ok(found)
 }
 
-/// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, cheaper
-/// than asked for.
+/// The same in whole units, if it is known.
+///
+/// # Errors
+/// As above.
+pub(super) fn cheaper_exactly(
+    all: &dyn CheapestPaths,
+    capacities: &[f64],
+    prices: &[u128],
+    than: &[u128],
+    workers: &dyn Workers,
+) -> Result<Option<Cheaper>> {
+    let Some(found) = all.cheaper_exactly(prices, than, workers)? else { return Ok(None) };
+    check(&found, capacities, than, |links, than| Some(sum(links, prices)).filter(|cost| *cost > than))?;
+    Ok(Some(found))
+}
+
+/// What a path costs, in whole units.
+pub(super) fn sum(links: &[u32], prices: &[u128]) -> u128 {
+    links.iter().fold(0, |sum: u128, &link| sum.saturating_add(prices[link as usize]))
+}
+
+/// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, none of
+/// them dearer than asked for.
 ///
 /// # Errors
 /// [`Error::CheapestPath`] naming the flow.
-fn check(found: &Cheaper, capacities: &[f64], prices: &[f64], than: &[f64]) -> Result<()> {
+fn check<P: Copy + fmt::Display>(
+    found: &Cheaper,
+    capacities: &[f64],
+    than: &[P],
+    dearer: impl Fn(&[u32], P) -> Option<P>,
+) -> Result<()> {
     let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
     if let Some(pair) = found.flows.windows(2).find(|pair| pair[0] >= pair[1]) {
         return wrong(pair[1] as usize, format!("it follows flow {}, expected flows in increasing order", pair[0]));
@@ -102,14 +129,13 @@ fn check(found: &Cheaper, capacities: &[f64], prices: &[f64], than: &[f64]) -> R
         if links.is_empty() {
             return wrong(flow, "its path has no links".into());
         }
-        if let Some(link) = links.iter().find(|&&link| link as usize >= prices.len()) {
-            return wrong(flow, format!("its path names link {link} of {} links", prices.len()));
+        if let Some(link) = links.iter().find(|&&link| link as usize >= capacities.len()) {
+            return wrong(flow, format!("its path names link {link} of {} links", capacities.len()));
         }
         if let Some(link) = links.iter().find(|&&link| capacities[link as usize] == 0.0) {
             return wrong(flow, format!("its path crosses link {link}, which has failed"));
         }
-        let cost = found.paths.row(path).sum(prices);
-        if cost > than[flow] * (1.0 + ROUNDING) {
+        if let Some(cost) = dearer(links, than[flow]) {
             return wrong(flow, format!("its path costs {cost}, more than another of {} that it may use", than[flow]));
         }
     }

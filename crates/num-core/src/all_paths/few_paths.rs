@@ -168,8 +168,7 @@ impl Few {
             let Solution { prices, flow_rates, .. } = &solution;
             let missing = Missing::at(whole, all, prices, link_costs, flow_rates, &*ask.workers)?;
             let reaches = reaches(whole, all)?;
-            let point = (&*of_whole, &**prices);
-            (solution.certificate, _) = certificate(whole, &missing, point, link_costs, &reaches, (all, ask))?;
+            solution.certificate = certificate(whole, &missing, (&of_whole, prices), link_costs, &reaches, ask)?;
         } else if are_fewer {
             (solution.certificate.relative_gap, solution.certificate.kkt_residual) = (1.0, 1.0);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper};
+use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper, cheaper_exactly, sum};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::certify::certify_presolved;
 use crate::double_double::DoubleDouble;
@@ -13,13 +13,15 @@ use crate::interrupt::Pacer;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::solve::{Ask, Goal};
+use crate::solve::Ask;
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
+/// Rounding of the price of a flow hides what others pay where it is so many times as much as theirs.
+const HIDES: f64 = 1e-4 / ROUNDING;
 /// A path is cheaper in whole units where that is by more than this part of its price, as a power of ½: the rest is
 /// rounding of completed prices.
-const EXACT: u32 = 80;
+const EXACT: u32 = 92;
 
 /// The cheapest paths of the flows for which they are cheaper than all that they have.
 #[derive(Debug)]
@@ -130,73 +132,68 @@ pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<
 }
 
 /// The certificate over all paths: that of the problem with all paths that are missing, of which each flow could carry
-/// as much over others of their price. A path of the problem crosses every link with a price. Where it meets the goal
-/// of `ask`, with the paths that are missing in digits beyond those of floats as well, which are returned.
+/// as much over others of their price. A path of the problem crosses every link with a price.
 pub(super) fn certificate(
     problem: &Problem,
     missing: &Missing,
     (rates, prices): (&[f64], &[f64]),
     link_costs: &[f64],
     reaches: &[f64],
-    (all, ask): (&dyn CheapestPaths, &Ask),
-) -> Result<(Certificate, Option<Cheaper>)> {
-    let certified = |whole: &Problem| {
-        let rates = at_paths(rates, whole);
-        let presolved = Presolved::by(whole, Arc::clone(&ask.workers))?;
-        let certificate = certify_presolved(whole, &presolved, &rates, prices, &[])?;
-        Ok((certificate, presolved, rates))
-    };
+    ask: &Ask,
+) -> Result<Certificate> {
     let whole = missing.added_to(problem, link_costs, 0.0)?.with_reaches(reaches.to_vec());
-    let (certificate, presolved, rates) = certified(&whole)?;
-    // A cost is a float, and its sums have no more digits.
-    if !Goal::new(&ask.settings).is_met(certificate.relative_gap, certificate.kkt_residual) || !link_costs.is_empty() {
-        return Ok((certificate, None));
-    }
-    let Some(hidden) = hidden(&whole, &presolved, (&rates, prices), all, &*ask.workers)? else {
-        return Ok((certificate, None));
-    };
-    let (certificate, ..) = certified(&with_paths(&whole, &hidden.flows, &hidden.paths, &[])?)?;
-    Ok((certificate, Some(hidden)))
+    let rates = at_paths(rates, &whole);
+    let presolved = Presolved::by(&whole, Arc::clone(&ask.workers))?;
+    certify_presolved(&whole, &presolved, &rates, prices, &[])
 }
 
-/// The paths that cost less than all that their flows have, in digits that floats do not hold: prices are completed by
-/// the ties of the paths that flows use (`certificate/ties.rs`), and sums are exact. None where there are none, or no
-/// such digits are known.
+/// The paths that are cheaper than all that their flows have, in digits that floats do not hold: of flows of whose
+/// price rounding is more than what others pay. Prices are completed by the ties of the paths that flows use
+/// (`certificate/ties.rs`), and sums are exact.
 ///
 /// # Errors
-/// Those of the oracle, and [`Error::Stopped`].
-fn hidden(
-    whole: &Problem,
-    presolved: &Presolved,
+/// Those of [`Missing::at`].
+pub(super) fn hidden(
+    problem: &Problem,
+    missing: &Missing,
     (rates, prices): (&[f64], &[f64]),
     all: &dyn CheapestPaths,
-    workers: &dyn Workers,
+    ask: &Ask,
 ) -> Result<Option<Cheaper>> {
-    let point = FeasiblePoint::new(presolved, &presolved.natural_rates(rates), &presolved.natural_prices(prices))?;
-    let prices = in_whole_units(&point.completed_prices()?);
-    let (paths, mut pacer) = (whole.paths(), Pacer::new());
-    // A flow without a rate has no tie that says more of its prices.
-    let mut least: Vec<u128> = vec![u128::MAX; whole.flows()];
-    let mut has_rate = vec![false; whole.flows()];
-    for (path, &flow) in whole.group().iter().enumerate().filter(|(path, _)| !whole.is_closed(*path)) {
-        let (links, flow) = (paths.links(path), flow as usize);
-        pacer.did(1 + links.len())?;
-        least[flow] = least[flow].min(links.iter().map(|&link| prices[link as usize]).sum());
-        has_rate[flow] |= rates[path] > 0.0;
+    let flow_rates = problem.flow_rates(rates)?;
+    let pays = |flow: usize| if flow_rates[flow] > 0.0 { missing.least[flow] } else { f64::INFINITY };
+    let least_paid = (0..problem.flows()).map(pays).filter(|&paid| paid > 0.0).fold(f64::INFINITY, f64::min);
+    let counts = |flow: usize| (HIDES * least_paid..f64::INFINITY).contains(&pays(flow));
+    let counts: Vec<bool> = (0..problem.flows()).map(counts).collect();
+    if !counts.contains(&true) {
+        return Ok(None);
     }
-    let than = |(&least, has_rate): (&u128, &bool)| if *has_rate { least - (least >> EXACT) } else { 0 };
-    let than: Vec<u128> = least.iter().zip(&has_rate).map(than).collect();
-    Ok(all.cheaper_exactly(&prices, &than, workers)?.filter(|found| !found.flows.is_empty()))
+    let presolved = Presolved::by(problem, Arc::clone(&ask.workers))?;
+    let point = FeasiblePoint::new(&presolved, &presolved.natural_rates(rates), &presolved.natural_prices(prices))?;
+    let prices = in_whole_units(&point.completed_prices()?);
+    let (paths, mut pacer) = (problem.paths(), Pacer::new());
+    let mut least = vec![u128::MAX; problem.flows()];
+    for (path, &flow) in problem.group().iter().enumerate() {
+        let (links, flow) = (paths.links(path), flow as usize);
+        if counts[flow] && !problem.is_closed(path) {
+            pacer.did(1 + links.len())?;
+            least[flow] = least[flow].min(sum(links, &prices));
+        }
+    }
+    let than = |(&least, counts): (&u128, &bool)| if *counts { least - (least >> EXACT) } else { 0 };
+    let than: Vec<u128> = least.iter().zip(&counts).map(than).collect();
+    let found = cheaper_exactly(all, problem.capacities(), &prices, &than, &*ask.workers)?;
+    Ok(found.filter(|found| !found.flows.is_empty()))
 }
 
-/// Prices as whole numbers of a unit, the largest one some 2¹⁰⁰.
+/// Prices as whole numbers of a unit, the largest one some 2¹²⁰.
 fn in_whole_units(prices: &[DoubleDouble]) -> Vec<u128> {
-    let largest = prices.iter().map(|price| price.value()).fold(0.0, f64::max);
-    // A power of two, which costs no digits.
-    let scale = 2.0f64.powi(100 - largest.log2().ceil() as i32);
+    let largest = prices.iter().map(|price| price.value()).fold(f64::MIN_POSITIVE, f64::max);
+    // Powers of two, which cost no digits; one alone may be more than floats hold.
+    let (one, other) = (2.0f64.powi(60), 2.0f64.powi((60 - largest.log2().ceil() as i32).min(900)));
     let whole = |price: &DoubleDouble| {
         let (high, low) = price.parts();
-        ((high * scale) as i128 + (low * scale) as i128).max(0) as u128
+        ((high * one * other) as i128 + (low * one * other) as i128).max(0) as u128
     };
     prices.iter().map(whole).collect()
 }

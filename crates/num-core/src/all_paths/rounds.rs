@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, mem};
 
-use super::cheapest_paths::CheapestPaths;
+use super::cheapest_paths::{Cheaper, CheapestPaths};
 use super::cuts;
 use super::first_paths;
 use super::floors::{Floors, floors};
@@ -251,6 +251,8 @@ impl Rounds<'_> {
         let is_watched = self.observer.cadence() == Cadence::EveryIteration;
         // The prices of the round that had least missing, for the bound where a limit ends it in a worse one.
         let mut best: Option<(f64, Vec<f64>)> = None;
+        // The round that has proven most, of those that would have been the last but for what floats hide.
+        let mut proven: Option<Round> = None;
         let mut last = None;
         let (mut aim, mut least, mut since) = (first.max(LAST * tol), f64::INFINITY, 0);
         loop {
@@ -279,10 +281,10 @@ impl Rounds<'_> {
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || is_stuck || is_watched {
                 let point = (&*solution.rates, &*solution.prices);
-                let how = (self.all, self.ask);
-                (solution.certificate, hidden) =
-                    missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, how)?;
+                solution.certificate =
+                    missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
                 let numbers = |of: &Solution| (of.certificate.relative_gap, of.certificate.kkt_residual);
+                let rank = |(gap, residual)| goal.rank(gap, residual);
                 let (gap, residual) = numbers(&solution);
                 if is_over
                     && !goal.is_met(gap, residual)
@@ -291,17 +293,43 @@ impl Rounds<'_> {
                     // Nothing follows that time is kept for.
                     self.finishing = Duration::ZERO;
                     let other = self.in_time(|| self.at_prices(&problem, &solution, prices))?;
-                    let rank = |(gap, residual)| goal.rank(gap, residual);
                     if let Some(other) = other.filter(|other| rank(numbers(other)) < rank((gap, residual))) {
                         solution = other;
                     }
                 }
-                let (gap, residual) = numbers(&solution);
-                self.gap = gap;
-                let is_met = goal.is_met(gap, residual) && solution.status != Status::Stalled;
-                if is_met || is_over || is_stuck {
-                    solution.status = status(is_met, is_over, &solution);
-                    return self.ended(problem, solution);
+                let is_met = |of: &Solution| {
+                    let (gap, residual) = numbers(of);
+                    goal.is_met(gap, residual) && of.status != Status::Stalled
+                };
+                let mut is_met_now = is_met(&solution);
+                // The sums of costs have no more digits.
+                if is_met_now && self.link_costs.is_empty() {
+                    self.finishing = Duration::ZERO;
+                    match self.in_time(|| self.hidden(&problem, &missing, &solution))? {
+                        // There was no time to say that nothing is.
+                        None => is_met_now = false,
+                        Some(None) => (),
+                        Some(Some((found, certificate))) => {
+                            (hidden, solution.certificate) = (Some(found), certificate);
+                            is_met_now = is_met(&solution);
+                        }
+                    }
+                }
+                self.gap = solution.certificate.relative_gap;
+                if is_met_now || is_over || is_stuck && hidden.is_none() || since > PATIENCE {
+                    solution.status = status(is_met_now, is_over, &solution);
+                    let is_more = |round: &Round| rank(numbers(&round.solution)) < rank(numbers(&solution));
+                    return match proven.filter(is_more) {
+                        Some(Round { problem, solution: before, .. }) => {
+                            self.ended(problem, Solution { status: solution.status, ..before })
+                        }
+                        None => self.ended(problem, solution),
+                    };
+                }
+                let is_more = |round: &Round| rank(numbers(&round.solution)) <= rank(numbers(&solution));
+                if hidden.is_some() && !proven.as_ref().is_some_and(is_more) {
+                    let (problem, solution) = (problem.clone(), solution.clone());
+                    proven = Some(Round { problem, solution, witness: Vec::new() });
                 }
             }
             // The next may be priced and certified twice: at its own prices and at the best.
@@ -312,8 +340,8 @@ impl Rounds<'_> {
             // What prices of this accuracy cannot tell from rounding is left out, but at last.
             let by = if is_last { 0.0 } else { own.min(MOST_LEFT_OUT) };
             let mut more = missing.added_to(&problem, self.link_costs, by)?;
-            if let Some(hidden) = &hidden {
-                more = with_paths(&more, &hidden.flows, &hidden.paths, &[])?;
+            if let Some(Cheaper { flows, paths }) = &hidden {
+                more = with_paths(&more, flows, paths, &[])?;
             }
             let before = mem::replace(&mut problem, more);
             aim = match is_last && missing.is_empty() && hidden.is_none() {
@@ -325,14 +353,30 @@ impl Rounds<'_> {
         }
     }
 
+    /// The paths that are missing in digits that floats do not have, if any, and what is proven beside them.
+    fn hidden(
+        &self,
+        problem: &Problem,
+        missing: &Missing,
+        solution: &Solution,
+    ) -> Result<Option<(Cheaper, Certificate)>> {
+        let Solution { rates, prices, .. } = solution;
+        let Some(found) = missing::hidden(problem, missing, (rates, prices), self.all, self.ask)? else {
+            return Ok(None);
+        };
+        let whole = with_paths(problem, &found.flows, &found.paths, &[])?;
+        let point = (&*at_paths(rates, &whole), &**prices);
+        let certificate = missing::certificate(&whole, missing, point, &[], &self.reaches, self.ask)?;
+        Ok(Some((found, certificate)))
+    }
+
     /// A solution at other prices: what they prove of its rates, and the bottlenecks under them.
     fn at_prices(&self, problem: &Problem, solution: &Solution, prices: Vec<f64>) -> Result<Solution> {
         let rates = &solution.flow_rates;
         let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
         let mut other = Solution { prices, ..solution.clone() };
         let point = (&*other.rates, &*other.prices);
-        let how = (self.all, self.ask);
-        (other.certificate, _) = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, how)?;
+        other.certificate = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
         let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
         let (rates, prices) = (presolved.natural_rates(&other.rates), presolved.natural_prices(&other.prices));
         let point = FeasiblePoint::new(&presolved, &rates, &prices)?;

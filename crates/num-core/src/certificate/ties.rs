@@ -31,7 +31,8 @@ const NO_COEFFICIENT: f64 = 1e-9;
 type Row = BTreeMap<u32, f64>;
 
 impl FeasiblePoint<'_> {
-    /// Prices of all of the caller's links in natural units, completed where paths tie; 0 where no path crosses them.
+    /// Prices of all of the caller's links in natural units, those of links too, completed where paths tie; 0 where no
+    /// path crosses them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -143,7 +144,7 @@ impl Ties {
     }
 
     /// The price of every link, to as many digits as the ties say.
-    pub(super) fn completed(&self) -> Vec<DoubleDouble> {
+    fn completed(&self) -> Vec<DoubleDouble> {
         let of_places = self.of_places();
         self.places.iter().map(|&place| of_places[place as usize]).collect()
     }

@@ -192,7 +192,8 @@ fn cheapest(given: &Given, prices: &[f64]) -> Vec<u32> {
 /// say nothing of the two ways.
 #[derive(Debug)]
 struct InDigits {
-    are_known: bool,
+    /// What is answered where the second way is cheaper; nothing where digits beyond floats are not known.
+    way: Option<Vec<u32>>,
 }
 
 impl CheapestPaths for InDigits {
@@ -205,10 +206,10 @@ impl CheapestPaths for InDigits {
     }
 
     fn cheaper_exactly(&self, prices: &[u128], than: &[u128], _: &dyn Workers) -> Result<Option<Cheaper>> {
-        let is_cheaper = prices[0] + prices[2] < than[0];
-        let flows = if is_cheaper { vec![0] } else { vec![] };
-        let paths = Paths::from_lists(vec![[0, 2]; flows.len()]);
-        Cheaper::new(flows, paths).map(|found| self.are_known.then_some(found))
+        let Some(way) = &self.way else { return Ok(None) };
+        let flows = if prices[0] + prices[2] < than[0] { vec![0] } else { vec![] };
+        let paths = Paths::from_lists(vec![way.clone(); flows.len()]);
+        Cheaper::new(flows, paths).map(Some)
     }
 
     fn name(&self) -> String {
@@ -221,18 +222,22 @@ fn paths_are_cheaper_in_digits_that_floats_do_not_have() {
     let utility = AlphaFair::new(4.0, vec![3e3, 1.0, 1.0]).unwrap();
     let paths = Paths::from_lists([vec![0, 1], vec![1], vec![2]]);
     let problem = Problem::new(vec![1000.0, 3200.0, 3201.0], paths, utility).unwrap();
-    let solved = |are_known| {
-        let found = solve_over_all_paths(&problem, &InDigits { are_known }, &Ask::default(), &mut ()).unwrap();
+    let solved = |way| solve_over_all_paths(&problem, &InDigits { way }, &Ask::default(), &mut ());
+    let [with, without] = [Some(vec![0, 2]), None].map(|way| {
+        let found = solved(way).unwrap();
         assert_eq!(found.solution.status, Status::Optimal);
         found.solution.flow_rates
-    };
-    let [with, without] = [true, false].map(solved);
+    });
     for (rate, expected) in with.iter().zip([1000.0, 2700.5, 2700.5]) {
         assert!((rate / expected - 1.0).abs() < 1e-3, "{with:?}");
     }
     // An oracle that knows floats alone proves as much as these say.
     for (rate, expected) in without.iter().zip([1000.0, 2200.0, 3201.0]) {
         assert!((rate / expected - 1.0).abs() < 1e-3, "{without:?}");
+    }
+    for (way, expected) in [(vec![0, 9], "flow 0"), (vec![], "no links"), (vec![0, 1], "more than another")] {
+        let error = solved(Some(way)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
 }
 
