@@ -87,16 +87,16 @@ impl FeasiblePoint<'_> {
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
         let parts = links.misplaced_parts(splits.as_ref(), &held)?;
-        let [far, mut near] = match &splits {
+        let [far, mut near, with_ties] = match &splits {
             Some(splits) => self.split_residuals(splits, &adjacent)?,
-            None => [0.0; 2],
+            None => [0.0; 3],
         };
         links.residuals(&adjacent, &parts).for_each(&mut count);
         count(links.unwanted_residual()?);
         count(far);
         // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
         // ranks, each of which has a part of the ties.
-        if near > residual.max(TINY)
+        if near.max(with_ties) > residual.max(TINY)
             && near.is_finite()
             && problem.ranks().are_alone()
             && let Some(splits) = &mut splits
@@ -110,18 +110,18 @@ impl FeasiblePoint<'_> {
         Ok(largest[0])
     }
 
-    /// The largest residuals of the splits of flows: over paths whose prices differ, and over those whose do not.
-    fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64]) -> Result<[f64; 2]> {
-        let both = |one: [f64; 2], other: [f64; 2]| [larger(one[0], other[0]), larger(one[1], other[1])];
+    /// The largest residuals of the splits of flows.
+    fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64]) -> Result<[f64; 3]> {
+        let each = |one: [f64; 3], other: [f64; 3]| [0, 1, 2].map(|place| larger(one[place], other[place]));
         let of_ranges = for_each(&*self.problem.workers, self.problem.flow_ranges(), |flows| {
-            let (mut residuals, mut differences, mut pacer) = ([0.0; 2], vec![0.0; adjacent.len()], Pacer::new());
+            let (mut residuals, mut differences, mut pacer) = ([0.0; 3], vec![0.0; adjacent.len()], Pacer::new());
             for flow in flows {
                 pacer.did(self.problem.paths_of(flow).len())?;
-                residuals = both(residuals, splits.residuals(flow, adjacent, &mut differences));
+                residuals = each(residuals, splits.residuals(flow, adjacent, &mut differences));
             }
             Ok(residuals)
         })?;
-        Ok(of_ranges.into_iter().fold([0.0; 2], both))
+        Ok(of_ranges.into_iter().fold([0.0; 3], each))
     }
 
     /// By how much consecutive flows miss their best responses, at most; the paths with a surplus, those of flows that

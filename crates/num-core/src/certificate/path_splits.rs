@@ -23,6 +23,8 @@ pub(super) struct PathSplits<'a> {
     worths: Vec<f64>,
     /// By link: min max(α_g, 0.1) max(q_s, U'(y_g))/a_ls over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
+    /// The least of these, of any link with a price.
+    least_of_all: f64,
     /// The digits of the prices that rounding has cut off, where they matter.
     ties: Option<Ties>,
 }
@@ -65,7 +67,8 @@ impl<'a> PathSplits<'a> {
             }
         })?;
         let least_paid = least_paid.into_flattened();
-        Ok(Some(Self { point, marginals, worths, least_paid, ties: None }))
+        let least_of_all = least_paid.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok(Some(Self { point, marginals, worths, least_paid, least_of_all, ties: None }))
     }
 
     /// Finds the digits of the prices that rounding has cut off. Returns whether there are any.
@@ -77,15 +80,16 @@ impl<'a> PathSplits<'a> {
     }
 
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
-    /// links L of which one of the two uses more (`kkt.rs`): that of paths whose prices differ, and of those that cost
-    /// the same but for rounding. `differences` is room: 0 for every link, before and after.
-    pub(super) fn residuals(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> [f64; 2] {
+    /// links L of which one of the two uses more (`kkt.rs`): that of paths whose prices differ, that of those that cost
+    /// the same but for rounding, and as long as ties are not known what they may make of the first. `differences` is
+    /// room: 0 for every link, before and after.
+    pub(super) fn residuals(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> [f64; 3] {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
         let others = self.cheapest(paths.clone().filter(is_open));
         let worth = self.worths[flow];
-        let mut residuals = [0.0; 2];
+        let mut residuals = [0.0; 3];
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
@@ -93,13 +97,15 @@ impl<'a> PathSplits<'a> {
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (mut excess, mut least_paid, mut smallest) = self.compare(path, other, adjacent, differences);
                 let is_near = excess.abs() <= ROUNDING * own;
-                if let Some(ties) = self.ties.as_ref().filter(|_| is_near) {
-                    excess = 0.0;
+                let may_count = is_near || excess > larger(residuals[0], residuals[1]) * self.least_of_all;
+                if let Some(ties) = self.ties.as_ref().filter(|_| may_count) {
+                    let mut sum = 0.0;
                     for (link, used, price) in ties.difference(self.point, path, other) {
-                        excess += used * price;
+                        sum += used * price;
                         least_paid = smaller(least_paid, self.least_paid[link] * used.abs());
                         smallest = smaller(smallest, adjacent[link] / used.abs());
                     }
+                    excess = if is_near { sum } else { excess };
                 }
                 if excess <= 0.0 {
                     continue;
@@ -110,6 +116,9 @@ impl<'a> PathSplits<'a> {
                 let of_others = (amount / smallest).min(excess / least_paid);
                 let residual = &mut residuals[usize::from(is_near)];
                 *residual = larger(*residual, larger(of_own, of_others).min(1.0));
+                if self.ties.is_none() && !is_near {
+                    residuals[2] = larger(residuals[2], (excess / self.least_of_all).min(1.0));
+                }
             }
         }
         residuals
