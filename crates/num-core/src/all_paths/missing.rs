@@ -17,8 +17,9 @@ use crate::solve::Ask;
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
-/// Rounding of the price of a flow hides what others pay where it is so many times as much as theirs.
-const HIDES: f64 = 1e-4 / ROUNDING;
+/// The part of what a flow pays that is little to its rate, and how many of it are the whole.
+const LITTLE: f64 = 1e-3;
+const WHOLE: u128 = 1000;
 /// A path is cheaper in whole units where that is by more than this part of its price, as a power of ½: the rest is
 /// rounding of completed prices.
 const EXACT: u32 = 92;
@@ -35,6 +36,8 @@ pub(super) struct Missing {
     /// At least so much is the gap over all paths, beyond that over the paths of the problem:
     /// Σ y_f (least_f − d_f) / Σ y_f least_f.
     pub(super) gap: f64,
+    /// min least_f, of flows with rates that pay.
+    least_paid: f64,
 }
 
 impl Missing {
@@ -83,11 +86,13 @@ impl Missing {
         for (&flow, cost) in found.flows.iter().zip(&costs) {
             saved += flow_rates[flow as usize] * (least[flow as usize] - cost).max(0.0);
         }
+        let pays = |(&rate, &least): (&f64, &f64)| if rate > 0.0 && least > 0.0 { least } else { f64::INFINITY };
+        let least_paid = flow_rates.iter().zip(&least).map(pays).fold(f64::INFINITY, f64::min);
         for (rate, least) in flow_rates.iter().zip(&least).filter(|(_, least)| least.is_finite()) {
             paid += rate * least;
         }
         let gap = if saved > 0.0 { saved / paid } else { 0.0 };
-        Ok(Self { found, costs, path_costs, least, gap })
+        Ok(Self { found, costs, path_costs, least, gap, least_paid })
     }
 
     /// Whether no flow has a cheaper path.
@@ -147,8 +152,8 @@ pub(super) fn certificate(
     certify_presolved(&whole, &presolved, &rates, prices, &[])
 }
 
-/// The paths that are cheaper than all that their flows have, in digits that floats do not hold: of flows of whose
-/// price rounding is more than what others pay. Prices are completed by the ties of the paths that flows use
+/// The paths that are cheaper than all that their flows have by more than a little of what any flow pays, in digits
+/// that floats do not hold: of flows of whose price rounding is as much. Prices are completed by the ties of the paths that flows use
 /// (`certificate/ties.rs`), and sums are exact.
 ///
 /// # Errors
@@ -161,9 +166,8 @@ pub(super) fn hidden(
     ask: &Ask,
 ) -> Result<Option<Cheaper>> {
     let flow_rates = problem.flow_rates(rates)?;
-    let pays = |flow: usize| if flow_rates[flow] > 0.0 { missing.least[flow] } else { f64::INFINITY };
-    let least_paid = (0..problem.flows()).map(pays).filter(|&paid| paid > 0.0).fold(f64::INFINITY, f64::min);
-    let counts = |flow: usize| (HIDES * least_paid..f64::INFINITY).contains(&pays(flow));
+    let least = LITTLE / ROUNDING * missing.least_paid;
+    let counts = |flow: usize| flow_rates[flow] > 0.0 && (least..f64::INFINITY).contains(&missing.least[flow]);
     let counts: Vec<bool> = (0..problem.flows()).map(counts).collect();
     if !counts.contains(&true) {
         return Ok(None);
@@ -175,12 +179,13 @@ pub(super) fn hidden(
     let mut least = vec![u128::MAX; problem.flows()];
     for (path, &flow) in problem.group().iter().enumerate() {
         let (links, flow) = (paths.links(path), flow as usize);
-        if counts[flow] && !problem.is_closed(path) {
+        if flow_rates[flow] > 0.0 && !problem.is_closed(path) {
             pacer.did(1 + links.len())?;
             least[flow] = least[flow].min(sum(links, &prices));
         }
     }
-    let than = |(&least, counts): (&u128, &bool)| if *counts { least - (least >> EXACT) } else { 0 };
+    let little = least.iter().copied().filter(|&paid| paid > 0).min().unwrap_or(0) / WHOLE;
+    let than = |(&least, counts): (&u128, &bool)| if *counts { least - (least >> EXACT).max(little) } else { 0 };
     let than: Vec<u128> = least.iter().zip(&counts).map(than).collect();
     let found = cheaper_exactly(all, problem.capacities(), &prices, &than, &*ask.workers)?;
     Ok(found.filter(|found| !found.flows.is_empty()))

@@ -317,14 +317,12 @@ impl Rounds<'_> {
                 }
                 self.gap = solution.certificate.relative_gap;
                 if is_met_now || is_over || is_stuck && hidden.is_none() || since > PATIENCE {
-                    solution.status = status(is_met_now, is_over, &solution);
                     let is_more = |round: &Round| rank(numbers(&round.solution)) < rank(numbers(&solution));
-                    return match proven.filter(is_more) {
-                        Some(Round { problem, solution: before, .. }) => {
-                            self.ended(problem, Solution { status: solution.status, ..before })
-                        }
-                        None => self.ended(problem, solution),
-                    };
+                    if let Some(round) = proven.filter(is_more) {
+                        (problem, solution) = (round.problem, Solution { status: solution.status, ..round.solution });
+                    }
+                    solution.status = status(is_met_now, is_over, &solution);
+                    return self.ended(problem, solution);
                 }
                 let is_more = |round: &Round| rank(numbers(&round.solution)) <= rank(numbers(&solution));
                 if hidden.is_some() && !proven.as_ref().is_some_and(is_more) {
