@@ -115,11 +115,12 @@ impl FeasiblePoint<'_> {
     /// The largest residuals of the splits of flows.
     fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64]) -> Result<[f64; 3]> {
         let each = |one: [f64; 3], other: [f64; 3]| [0, 1, 2].map(|place| larger(one[place], other[place]));
+        let least = adjacent.iter().copied().fold(f64::INFINITY, f64::min);
         let of_ranges = for_each(&*self.problem.workers, self.problem.flow_ranges(), |flows| {
             let (mut residuals, mut differences, mut pacer) = ([0.0; 3], vec![0.0; adjacent.len()], Pacer::new());
             for flow in flows {
                 pacer.did(self.problem.paths_of(flow).len())?;
-                residuals = each(residuals, splits.residuals(flow, adjacent, &mut differences));
+                residuals = each(residuals, splits.residuals(flow, adjacent, least, &mut differences));
             }
             Ok(residuals)
         })?;

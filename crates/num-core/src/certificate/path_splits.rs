@@ -83,7 +83,13 @@ impl<'a> PathSplits<'a> {
     /// links L of which one of the two uses more (`kkt.rs`): that of paths whose prices differ, that of those that cost
     /// the same but for rounding, and as long as ties are not known what they may make of the first. `differences` is
     /// room: 0 for every link, before and after.
-    pub(super) fn residuals(&self, flow: usize, adjacent: &[f64], differences: &mut [f64]) -> [f64; 3] {
+    pub(super) fn residuals(
+        &self,
+        flow: usize,
+        adjacent: &[f64],
+        least_adjacent: f64,
+        differences: &mut [f64],
+    ) -> [f64; 3] {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
@@ -117,7 +123,8 @@ impl<'a> PathSplits<'a> {
                 let residual = &mut residuals[usize::from(is_near)];
                 *residual = larger(*residual, larger(of_own, of_others).min(1.0));
                 if self.ties.is_none() && !is_near {
-                    residuals[2] = larger(residuals[2], (excess / self.least_of_all).min(1.0));
+                    let most = (amount / least_adjacent).min(excess / self.least_of_all).min(1.0);
+                    residuals[2] = larger(residuals[2], most);
                 }
             }
         }
