@@ -17,9 +17,8 @@ use crate::solve::Ask;
 use crate::tolerances::ROUNDING;
 use crate::work::Workers;
 
-/// The part of what a flow pays that is little to its rate, and how many of it are the whole.
-const LITTLE: f64 = 1e-3;
-const WHOLE: u128 = 1000;
+/// One part in so many of what a flow pays is little to its rate.
+const PARTS: u128 = 1000;
 /// A path is cheaper in whole units where that is by more than this part of its price, as a power of ½: the rest is
 /// rounding of completed prices.
 const EXACT: u32 = 92;
@@ -153,8 +152,8 @@ pub(super) fn certificate(
 }
 
 /// The paths that are cheaper than all that their flows have by more than a little of what any flow pays, in digits
-/// that floats do not hold: of flows of whose price rounding is as much. Prices are completed by the ties of the paths that flows use
-/// (`certificate/ties.rs`), and sums are exact.
+/// that floats do not hold: of flows of whose price rounding is as much. Prices are completed by the ties of the paths
+/// that flows use (`certificate/ties.rs`), and sums are exact.
 ///
 /// # Errors
 /// Those of [`Missing::at`].
@@ -166,7 +165,7 @@ pub(super) fn hidden(
     ask: &Ask,
 ) -> Result<Option<Cheaper>> {
     let flow_rates = problem.flow_rates(rates)?;
-    let least = LITTLE / ROUNDING * missing.least_paid;
+    let least = missing.least_paid / (PARTS as f64 * ROUNDING);
     let counts = |flow: usize| flow_rates[flow] > 0.0 && (least..f64::INFINITY).contains(&missing.least[flow]);
     let counts: Vec<bool> = (0..problem.flows()).map(counts).collect();
     if !counts.contains(&true) {
@@ -184,7 +183,7 @@ pub(super) fn hidden(
             least[flow] = least[flow].min(sum(links, &prices));
         }
     }
-    let little = least.iter().copied().filter(|&paid| paid > 0).min().unwrap_or(0) / WHOLE;
+    let little = least.iter().copied().filter(|&paid| paid > 0).min().unwrap_or(0) / PARTS;
     let than = |(&least, counts): (&u128, &bool)| if *counts { least - (least >> EXACT).max(little) } else { 0 };
     let than: Vec<u128> = least.iter().zip(&counts).map(than).collect();
     let found = cheaper_exactly(all, problem.capacities(), &prices, &than, &*ask.workers)?;

@@ -17,6 +17,9 @@
 //! says how much, so that the bound holds. So the gap and the residual are defined in one place, and the paths that a
 //! round adds are those that its certificate was about.
 //!
+//! Floats hold no difference of paths that matters to a flow which pays 10¹² times less than another: before the rounds
+//! end, the cheapest paths of those that pay most are searched for once more, in whole numbers.
+//!
 //! | file | contents |
 //! |---|---|
 //! | `cheapest_paths.rs` | the trait [`CheapestPaths`]: prices in, cheapest paths out |

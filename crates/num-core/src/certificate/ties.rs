@@ -31,8 +31,8 @@ const NO_COEFFICIENT: f64 = 1e-9;
 type Row = BTreeMap<u32, f64>;
 
 impl FeasiblePoint<'_> {
-    /// Prices of all of the caller's links in natural units, those of links too, completed where paths tie; 0 where no
-    /// path crosses them.
+    /// Prices of all of the caller's links, in natural units of price and of links, completed where paths tie; 0 where
+    /// no path crosses them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
