@@ -42,9 +42,9 @@
 //!
 //! **Why m_L and not q_p.** A wrong split of one flow leaves it its rate, and changes prices and rates of others. Where
 //! U' spans many decades (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a
-//! small rate may exceed all that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r. Others
-//! that cross links of L may shift to paths of the same price and so pass on what is wrong: where that may matter, L
-//! counts those links as well to which the ties of paths in use reduce q_p − q_r (`ties.rs`). Where
+//! small rate may exceed all that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r.
+//! Other flows on links of L may shift to paths of the same price, and so pass on what is wrong: where that may matter,
+//! L has those links as well to which the ties of paths in use reduce q_p − q_r (`ties.rs`). Where
 //! prices of others lie more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right
 //! the rates.
 //!
