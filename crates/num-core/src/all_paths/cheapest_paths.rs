@@ -44,8 +44,8 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
     /// [`Error::Stopped`], and any of its own.
     fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper>;
 
-    /// The same at prices to more digits than floats have: whole numbers of a unit, whose sums saturate. Where flows pay
-    /// prices that lie twelve decades apart and more, floats hold no difference of paths that matters to those that pay
+    /// The same at prices to more digits than floats have: whole numbers of a unit, whose sums saturate. Where prices
+    /// of flows lie twelve decades apart and more, floats hold no difference of paths that matters to those that pay
     /// least. By default none is known, and the proof is to the digits of floats.
     ///
     /// # Errors

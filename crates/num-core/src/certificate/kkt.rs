@@ -44,9 +44,8 @@
 //! U' spans many decades (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a
 //! small rate may exceed all that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r.
 //! Other flows on links of L may shift to paths of the same price, and so pass on what is wrong: where that may matter,
-//! L has those links as well to which the ties of paths in use reduce q_p − q_r (`ties.rs`). Where
-//! prices of others lie more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right
-//! the rates.
+//! L has those links as well to which the ties of paths in use reduce q_p − q_r (`ties.rs`). Where prices of others lie
+//! more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it, or less beside small rates: d_l.
