@@ -110,10 +110,9 @@ impl Presolved {
         let unit = self.units.price();
         let natural = |(link, &original): (usize, &u32)| {
             let price = prices[original as usize];
-            // Floats may not hold the unit, and a logarithm has not all digits.
+            // Floats may not hold the unit, and a logarithm has not all digits. That of 0 is −∞.
             let quotient = price / unit;
-            let is_held = quotient.is_normal() || price == 0.0;
-            let natural = if is_held { quotient } else { (price.ln() - self.units.log_price).exp() };
+            let natural = if quotient.is_normal() { quotient } else { (price.ln() - self.units.log_price).exp() };
             natural.min(MOST) * self.caller.link_unit(link)
         };
         self.caller.links.iter().enumerate().map(natural).collect()

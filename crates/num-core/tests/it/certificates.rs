@@ -97,6 +97,17 @@ fn an_answer_to_nothing_is_certified() {
 }
 
 /// One link of capacity 1.
+/// U' underflows in the second unit, and with it every price.
+#[test]
+fn prices_of_zero_prove_as_much_in_any_unit() {
+    let gap = |capacity: f64| {
+        let (paths, utility) = (Paths::from_lists([vec![0, 1], vec![0]]), AlphaFair::new(30.0, 1.0).unwrap());
+        let problem = Problem::new(vec![capacity, 10.0 * capacity], paths, utility).unwrap();
+        certify(&problem, &[0.5 * capacity, 0.5 * capacity], &[0.0, 0.0]).unwrap().relative_gap
+    };
+    close(gap(1e12), gap(1.0), 1e-6);
+}
+
 fn one_link(flows: usize, utility: impl Into<Utilities>) -> Problem {
     Problem::new(vec![1.0], Paths::from_lists(vec![[0]; flows]), utility).unwrap()
 }
