@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::search::{Price, sum};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::work::Workers;
@@ -80,8 +81,7 @@ pub(super) fn cheaper(
     workers: &dyn Workers,
 ) -> Result<Cheaper> {
     let found = all.cheaper(prices, than, workers)?;
-    let cost = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum::<f64>();
-    check(&found, capacities, than, |links, than| Some(cost(links)).filter(|cost| *cost > than * (1.0 + ROUNDING)))?;
+    check(&found, capacities, prices, than, |than| than * (1.0 + ROUNDING))?;
     Ok(found)
 }
 
@@ -97,25 +97,21 @@ pub(super) fn cheaper_exactly(
     workers: &dyn Workers,
 ) -> Result<Option<Cheaper>> {
     let Some(found) = all.cheaper_exactly(prices, than, workers)? else { return Ok(None) };
-    check(&found, capacities, than, |links, than| Some(sum(links, prices)).filter(|cost| *cost > than))?;
+    check(&found, capacities, prices, than, |than| than)?;
     Ok(Some(found))
 }
 
-/// What a path costs, in whole units.
-pub(super) fn sum(links: &[u32], prices: &[u128]) -> u128 {
-    links.iter().fold(0, |sum: u128, &link| sum.saturating_add(prices[link as usize]))
-}
-
 /// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, none of
-/// them dearer than asked for.
+/// them dearer than asked for but by rounding.
 ///
 /// # Errors
 /// [`Error::CheapestPath`] naming the flow.
-fn check<P: Copy + fmt::Display>(
+fn check<P: Price + fmt::Display>(
     found: &Cheaper,
     capacities: &[f64],
+    prices: &[P],
     than: &[P],
-    dearer: impl Fn(&[u32], P) -> Option<P>,
+    with_rounding: impl Fn(P) -> P,
 ) -> Result<()> {
     let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
     if let Some(pair) = found.flows.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -135,7 +131,8 @@ fn check<P: Copy + fmt::Display>(
         if let Some(link) = links.iter().find(|&&link| capacities[link as usize] == 0.0) {
             return wrong(flow, format!("its path crosses link {link}, which has failed"));
         }
-        if let Some(cost) = dearer(links, than[flow]) {
+        let cost = sum(links.iter().copied(), prices);
+        if cost > with_rounding(than[flow]) {
             return wrong(flow, format!("its path costs {cost}, more than another of {} that it may use", than[flow]));
         }
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper, cheaper_exactly, sum};
+use super::cheapest_paths::{Cheaper, CheapestPaths, cheaper, cheaper_exactly};
+use super::search::sum;
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::certify::certify_presolved;
 use crate::double_double::DoubleDouble;
@@ -35,8 +36,6 @@ pub(super) struct Missing {
     /// At least so much is the gap over all paths, beyond that over the paths of the problem:
     /// Σ y_f (least_f − d_f) / Σ y_f least_f.
     pub(super) gap: f64,
-    /// min least_f, of flows with rates that pay.
-    least_paid: f64,
 }
 
 impl Missing {
@@ -85,13 +84,11 @@ impl Missing {
         for (&flow, cost) in found.flows.iter().zip(&costs) {
             saved += flow_rates[flow as usize] * (least[flow as usize] - cost).max(0.0);
         }
-        let pays = |(&rate, &least): (&f64, &f64)| if rate > 0.0 && least > 0.0 { least } else { f64::INFINITY };
-        let least_paid = flow_rates.iter().zip(&least).map(pays).fold(f64::INFINITY, f64::min);
         for (rate, least) in flow_rates.iter().zip(&least).filter(|(_, least)| least.is_finite()) {
             paid += rate * least;
         }
         let gap = if saved > 0.0 { saved / paid } else { 0.0 };
-        Ok(Self { found, costs, path_costs, least, gap, least_paid })
+        Ok(Self { found, costs, path_costs, least, gap })
     }
 
     /// Whether no flow has a cheaper path.
@@ -165,9 +162,11 @@ pub(super) fn hidden(
     ask: &Ask,
 ) -> Result<Option<Cheaper>> {
     let flow_rates = problem.flow_rates(rates)?;
-    let least = missing.least_paid / (PARTS as f64 * ROUNDING);
-    let counts = |flow: usize| flow_rates[flow] > 0.0 && (least..f64::INFINITY).contains(&missing.least[flow]);
-    let counts: Vec<bool> = (0..problem.flows()).map(counts).collect();
+    // Flows without rates, and those that nothing can pass, pay nothing.
+    let pays = |(&rate, &least): (&f64, &f64)| if rate > 0.0 && least < f64::INFINITY { least } else { 0.0 };
+    let paid: Vec<f64> = flow_rates.iter().zip(&missing.least).map(pays).collect();
+    let least_paid = paid.iter().copied().filter(|&paid| paid > 0.0).fold(f64::INFINITY, f64::min);
+    let counts: Vec<bool> = paid.iter().map(|paid| *paid >= least_paid / (PARTS as f64 * ROUNDING)).collect();
     if !counts.contains(&true) {
         return Ok(None);
     }
@@ -180,7 +179,7 @@ pub(super) fn hidden(
         let (links, flow) = (paths.links(path), flow as usize);
         if flow_rates[flow] > 0.0 && !problem.is_closed(path) {
             pacer.did(1 + links.len())?;
-            least[flow] = least[flow].min(sum(links, &prices));
+            least[flow] = least[flow].min(sum(links.iter().copied(), &prices));
         }
     }
     let little = least.iter().copied().filter(|&paid| paid > 0).min().unwrap_or(0) / PARTS;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cheapest_paths::{Cheaper, CheapestPaths};
 use super::graph::{ByRoot, Graph, Meeting, Step, meetings, pairs, usable};
-use super::search::{Price, Search};
+use super::search::{Price, Search, sum};
 use crate::error::{Error, Result, check_length};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -264,7 +264,7 @@ impl NetworkPaths {
         for &flow in flows.iter().filter(|&&flow| than[flow as usize] > P::ZERO) {
             let both = self.meetings[flow as usize];
             let hanging = both.iter().filter_map(|meeting| meeting.link);
-            let own = hanging.clone().fold(P::ZERO, |sum, link| sum.plus(prices[link as usize]));
+            let own = sum(hanging.clone(), prices);
             let count = hanging.count() as u32;
             if limit.is_some_and(|limit| count > limit) {
                 continue;

@@ -276,10 +276,9 @@ impl Rounds<'_> {
             let is_over = is_over(&solution);
             // Nothing is missing and nothing is won: rounding, or a method that is done.
             let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
-            let is_stuck = nothing || since > PATIENCE;
             let mut hidden = None;
             // The gap over all paths is at least what these paths miss.
-            if missing.gap <= tol || is_over || is_stuck || is_watched {
+            if missing.gap <= tol || is_over || nothing || since > PATIENCE || is_watched {
                 let point = (&*solution.rates, &*solution.prices);
                 solution.certificate =
                     missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
@@ -316,7 +315,7 @@ impl Rounds<'_> {
                     }
                 }
                 self.gap = solution.certificate.relative_gap;
-                if is_met_now || is_over || is_stuck && hidden.is_none() || since > PATIENCE {
+                if is_met_now || is_over || nothing && hidden.is_none() || since > PATIENCE {
                     let is_more = |round: &Round| rank(numbers(&round.solution)) < rank(numbers(&solution));
                     if let Some(round) = proven.filter(is_more) {
                         (problem, solution) = (round.problem, Solution { status: solution.status, ..round.solution });

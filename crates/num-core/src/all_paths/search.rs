@@ -78,6 +78,11 @@ impl Price for u128 {
     }
 }
 
+/// What links cost together.
+pub(super) fn sum<P: Price>(links: impl IntoIterator<Item = u32>, prices: &[P]) -> P {
+    links.into_iter().fold(P::ZERO, |sum, link| sum.plus(prices[link as usize]))
+}
+
 /// Room for a search, used again by the next.
 #[derive(Debug, Default)]
 pub(super) struct Search<P: Price> {
