@@ -88,13 +88,13 @@ impl FeasiblePoint<'_> {
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
         let parts = links.misplaced_parts(splits.as_ref(), &held)?;
-        let [far, mut near, with_ties] = match &splits {
-            Some(splits) => self.split_residuals(splits, &adjacent)?,
-            None => [0.0; 3],
-        };
         links.residuals(&adjacent, &parts).for_each(&mut count);
         count(links.unwanted_residual()?);
-        count(far);
+        let [far, mut near, with_ties] = match &splits {
+            Some(splits) => self.split_residuals(splits, &adjacent, residual)?,
+            None => [0.0; 3],
+        };
+        residual = larger(residual, far);
         // Where nothing else is wrong: completing prices takes longer than all that was before. It cannot be done over
         // ranks, each of which has a part of the ties.
         if near.max(with_ties) > residual.max(TINY)
@@ -103,7 +103,7 @@ impl FeasiblePoint<'_> {
             && let Some(splits) = &mut splits
             && splits.complete_prices()?
         {
-            near = self.split_residuals(splits, &adjacent)?.into_iter().fold(0.0, larger);
+            near = self.split_residuals(splits, &adjacent, residual)?.into_iter().fold(0.0, larger);
         }
         residual = larger(residual, near);
         let mut largest = [residual];
@@ -111,15 +111,17 @@ impl FeasiblePoint<'_> {
         Ok(largest[0])
     }
 
-    /// The largest residuals of the splits of flows.
-    fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64]) -> Result<[f64; 3]> {
+    /// The largest residuals of the splits of flows, those that are larger than a known one.
+    fn split_residuals(&self, splits: &PathSplits<'_>, adjacent: &[f64], known: f64) -> Result<[f64; 3]> {
         let each = |one: [f64; 3], other: [f64; 3]| [0, 1, 2].map(|place| larger(one[place], other[place]));
         let least = adjacent.iter().copied().fold(f64::INFINITY, f64::min);
         let of_ranges = for_each(&*self.problem.workers, self.problem.flow_ranges(), |flows| {
-            let (mut residuals, mut differences, mut pacer) = ([0.0; 3], vec![0.0; adjacent.len()], Pacer::new());
+            let (mut residuals, mut differences) = ([known, 0.0, 0.0], vec![0.0; adjacent.len()]);
+            let mut pacer = Pacer::new();
             for flow in flows {
                 pacer.did(self.problem.paths_of(flow).len())?;
-                residuals = each(residuals, splits.residuals(flow, adjacent, least, &mut differences));
+                let of_flow = splits.residuals(flow, adjacent, least, residuals[0], &mut differences);
+                residuals = each(residuals, of_flow);
             }
             Ok(residuals)
         })?;

@@ -14,6 +14,9 @@ use crate::paths::passes::smaller;
 use crate::tolerances::ROUNDING;
 use crate::work::for_each;
 
+/// Completed prices make no difference of paths larger by more than this part of what is paid.
+const MOST_MOVED: f64 = 8.0 * ROUNDING;
+
 /// How flows are split over their paths.
 pub(super) struct PathSplits<'a> {
     point: &'a FeasiblePoint<'a>,
@@ -82,23 +85,33 @@ impl<'a> PathSplits<'a> {
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
     /// links L of which one of the two uses more (`kkt.rs`): that of paths whose prices differ, that of those that cost
     /// the same but for rounding, and as long as ties are not known what they may make of the first. `differences` is
-    /// room: 0 for every link, before and after.
+    /// room: 0 for every link, before and after. What cannot be more than a residual that is known is left out.
     pub(super) fn residuals(
         &self,
         flow: usize,
         adjacent: &[f64],
         least_adjacent: f64,
+        known: f64,
         differences: &mut [f64],
     ) -> [f64; 3] {
         let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.bounds.caps[*path];
         let others = self.cheapest(paths.clone().filter(is_open));
+        let cheapest = others.iter().map(|&other| path_prices[other]).fold(f64::INFINITY, f64::min);
+        // Two paths differ by 1 on a link.
+        let is_bounded = problem.paths.coefficients().is_none();
         let worth = self.worths[flow];
-        let mut residuals = [0.0; 3];
+        let mut residuals = [known, 0.0, 0.0];
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.point.flow_rates()[flow].max(TINY * problem.bounds.ceilings[path]);
             let own = path_prices[path].max(worth);
+            let excess = path_prices[path] - cheapest + MOST_MOVED * own;
+            let most_of_own = (rates[path] / whole).min(excess / own / FLAT);
+            let most_of_others = (rates[path] / least_adjacent).min(excess / self.least_of_all);
+            if is_bounded && larger(most_of_own, most_of_others).min(1.0) <= residuals[0] {
+                continue;
+            }
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + ROUNDING);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (mut excess, mut least_paid, mut smallest) = self.compare(path, other, adjacent, differences);
