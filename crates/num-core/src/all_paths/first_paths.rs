@@ -9,6 +9,7 @@
 //! Transportation Networks*, 1985). A search takes a hundredth of a solve, and each step saves about a round.
 
 use super::cheapest_paths::CheapestPaths;
+use super::dual_descent;
 use super::missing::Missing;
 use crate::error::Result;
 use crate::problem::Problem;
@@ -19,6 +20,23 @@ const STEPS: usize = 3;
 const POWER: i32 = 8;
 /// What a link costs beside its congestion, as a part of the congestion of the fullest: detours are not free.
 const LEAST: f64 = 1e-3;
+
+/// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread.
+///
+/// # Errors
+/// Those of [`Missing::at`].
+pub(super) fn first_paths(
+    problem: Problem,
+    all: &dyn CheapestPaths,
+    reaches: &[f64],
+    link_costs: &[f64],
+    workers: &dyn Workers,
+) -> Result<Problem> {
+    match dual_descent::serves(&problem) {
+        true => dual_descent::descend(problem, all, reaches, link_costs, workers),
+        false => spread(problem, all, link_costs, workers),
+    }
+}
 
 /// The problem with the cheapest paths of every flow under congestion that its flows would cause.
 ///
@@ -69,7 +87,7 @@ pub(super) fn spread(
 }
 
 /// What every flow would use: its cap, or where it has none its part of the capacity along its path.
-fn volumes(problem: &Problem) -> Vec<f64> {
+pub(super) fn volumes(problem: &Problem) -> Vec<f64> {
     let mut crossing = vec![0.0; problem.links()];
     for path in 0..problem.paths().len() {
         problem.paths().row(path).add(1.0, &mut crossing);

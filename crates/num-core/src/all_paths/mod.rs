@@ -26,6 +26,7 @@
 //! | `network_paths.rs` | all paths of a network, under limits |
 //! | `graph.rs`, `search.rs` | the network as it is searched; Dijkstra, and Bellman and Ford |
 //! | `first_paths.rs` | a few paths per flow to begin with |
+//! | `dual_descent.rs` | those where demands follow prices |
 //! | `again.rs` | or those of an answer, to go on from |
 //! | `rounds.rs` | the loop of rounds |
 //! | `few_paths.rs`, `vertex.rs` | the same rates over few paths |
@@ -42,6 +43,7 @@ mod again;
 pub(crate) mod cheapest_paths;
 mod cuts;
 mod demands;
+mod dual_descent;
 mod few_paths;
 mod first_paths;
 mod floors;

@@ -7,7 +7,7 @@ use std::{fmt, mem};
 
 use super::cheapest_paths::{Cheaper, CheapestPaths};
 use super::cuts;
-use super::first_paths;
+use super::first_paths::first_paths;
 use super::floors::{Floors, floors};
 use super::missing::{self, Missing, at_paths, reaches, used, with_paths};
 use crate::certificate::{Certificate, FeasiblePoint};
@@ -193,11 +193,11 @@ impl fmt::Display for OverAllPaths {
 impl Rounds<'_> {
     /// The problem over the paths to begin with, which carry the floors where any paths do; or why there is none.
     fn begin(&mut self, problem: &Problem) -> Result<ControlFlow<(Problem, Status), Problem>> {
-        let spread = || first_paths::spread(problem.clone(), self.all, self.link_costs, self.workers);
+        let first = || first_paths(problem.clone(), self.all, &self.reaches, self.link_costs, self.workers);
         let mut problem = match self.ask.start_point() {
             Some(_) => problem.clone(),
             // Where there is no time for more, the first paths will do.
-            None => self.in_time(spread)?.unwrap_or_else(|| problem.clone()),
+            None => self.in_time(first)?.unwrap_or_else(|| problem.clone()),
         };
         if !problem.has_flow_floors() {
             return Ok(ControlFlow::Continue(problem));

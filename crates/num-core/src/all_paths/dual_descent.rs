@@ -1,0 +1,209 @@
+//! Paths to begin with where demands follow prices: those that are cheapest on the way down the dual function.
+//!
+//! ```text
+//! D(p) = Σ_l c_l p_l + Σ_f max over 0 ≤ y ≤ cap_f of [U_f(y) − y d_f(p)]     d_f(p): the price of the cheapest path
+//! ∂D/∂p_l = c_l − x_l                     x: the loads of all flows with their demands at d, each on its cheapest path
+//! ```
+//!
+//! Limited-memory BFGS over log p (Nocedal and Wright, *Numerical Optimization*, 2006, algorithm 7.4). D has a kink
+//! wherever paths tie, and its minimum is not looked for: the paths that are cheapest at some prices on the way are
+//! most of those that are wanted. A step takes a search, a hundredth of a solve.
+
+use std::collections::VecDeque;
+
+use super::cheapest_paths::{CheapestPaths, cheaper};
+use super::first_paths::volumes;
+use super::missing::Missing;
+use crate::error::Result;
+use crate::problem::Problem;
+use crate::work::Workers;
+
+/// How often D is evaluated, and after how many evaluations the cheapest paths are added.
+const EVALUATIONS: usize = 40;
+const ADDED_EVERY: usize = 5;
+/// As many steps are remembered.
+const MEMORY: usize = 10;
+/// A step lowers D by at least this part of what its slope says.
+const LEAST_DECREASE: f64 = 1e-4;
+/// The most that a step changes the logarithm of a price, and the first one does.
+const LARGEST: f64 = 3.0;
+const FIRST: f64 = 1.0;
+
+/// Whether the rates of a problem follow prices enough for it: some flow has no cap, and U' falls no faster than that
+/// of log utilities. At a larger α the poorest flows decide nearly all of D.
+pub(super) fn serves(problem: &Problem) -> bool {
+    let is_capped = |flow: usize| problem.flow_cap(flow).is_finite();
+    let is_elastic = problem.blocks().iter().all(|block| {
+        (0..block.flows.len()).all(|place| block.utility.alpha(place).is_some_and(|alpha| alpha > 0.0 && alpha <= 1.0))
+    });
+    is_elastic && !problem.has_flow_floors() && !(0..problem.flows()).all(is_capped)
+}
+
+/// The problem with the cheapest paths of every flow at some prices on the way down.
+///
+/// # Errors
+/// Those of [`Missing::at`].
+pub(super) fn descend(
+    mut problem: Problem,
+    all: &dyn CheapestPaths,
+    reaches: &[f64],
+    link_costs: &[f64],
+    workers: &dyn Workers,
+) -> Result<Problem> {
+    let dual = Dual { flows: problem.clone(), all, reaches, link_costs, workers };
+    let mut now = dual.at(dual.first_logs())?;
+    let mut steps = VecDeque::new();
+    let mut way = direction(&now, &steps);
+    let mut length = 1.0;
+    for evaluation in 1..EVALUATIONS {
+        let slope = dot(&way, &now.gradient);
+        // A minimum, or nothing that is a number.
+        if !(slope < 0.0) {
+            break;
+        }
+        let next = dual.at(now.logs.iter().zip(&way).map(|(log, way)| log + length * way).collect())?;
+        if evaluation % ADDED_EVERY == 0 {
+            let missing = Missing::at(&problem, all, &next.prices, link_costs, &next.rates, workers)?;
+            problem = missing.added_to(&problem, link_costs, 0.0)?;
+        }
+        if !(next.value <= now.value + LEAST_DECREASE * length * slope) {
+            length *= 0.5;
+            continue;
+        }
+        let step = Step::between(&now, &next);
+        if step.curvature > 0.0 {
+            steps.truncate(MEMORY - 1);
+            steps.push_front(step);
+        }
+        (now, length) = (next, 1.0);
+        way = direction(&now, &steps);
+    }
+    Ok(problem)
+}
+
+/// D over the paths of a network.
+struct Dual<'a> {
+    flows: Problem,
+    all: &'a dyn CheapestPaths,
+    /// The most that each flow can carry.
+    reaches: &'a [f64],
+    link_costs: &'a [f64],
+    workers: &'a dyn Workers,
+}
+
+/// D at the logarithms of prices, its gradient over these, and the demands of flows.
+struct Point {
+    logs: Vec<f64>,
+    prices: Vec<f64>,
+    rates: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+impl Dual<'_> {
+    /// The same price for all links, at which flows pay about what they would at equal shares.
+    fn first_logs(&self) -> Vec<f64> {
+        let volumes = volumes(&self.flows);
+        let mut revenue = 0.0;
+        for block in self.flows.blocks() {
+            let rates: Vec<f64> = block.flows.iter().map(|&flow| volumes[flow as usize]).collect();
+            let mut marginals = vec![0.0; rates.len()];
+            block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
+            revenue += dot(&rates, &marginals);
+        }
+        let capacities = self.flows.capacities();
+        let whole: f64 = capacities.iter().filter(|capacity| capacity.is_finite()).sum();
+        vec![(revenue / whole).ln(); capacities.len()]
+    }
+
+    fn at(&self, logs: Vec<f64>) -> Result<Point> {
+        let Self { flows, all, reaches, link_costs, workers } = self;
+        let capacities = flows.capacities();
+        let price = |(log, capacity): (&f64, &f64)| if *capacity < f64::INFINITY { log.exp() } else { 0.0 };
+        let prices: Vec<f64> = logs.iter().zip(capacities).map(price).collect();
+        let costs: Vec<f64> = match link_costs.is_empty() {
+            true => prices.clone(),
+            false => prices.iter().zip(*link_costs).map(|(price, cost)| price + cost).collect(),
+        };
+        let found = cheaper(*all, capacities, &costs, &vec![f64::INFINITY; flows.flows()], *workers)?;
+        let mut paid = vec![f64::INFINITY; flows.flows()];
+        for (path, &flow) in found.flows.iter().enumerate() {
+            paid[flow as usize] = found.paths.row(path).sum(&costs);
+        }
+        let rates = self.demands(&paid);
+        let (mut loads, values) = (vec![0.0; capacities.len()], flows.values(&rates)?);
+        let mut value = 0.0;
+        for (path, &flow) in found.flows.iter().enumerate() {
+            let (rate, flow) = (rates[flow as usize], flow as usize);
+            value += values[flow] - rate * paid[flow];
+            found.paths.row(path).add(rate, &mut loads);
+        }
+        let mut gradient = vec![0.0; capacities.len()];
+        for (link, &price) in prices.iter().enumerate().filter(|(_, price)| **price > 0.0) {
+            value += capacities[link] * price;
+            gradient[link] = price * (capacities[link] - loads[link]);
+        }
+        Ok(Point { logs, prices, rates, value, gradient })
+    }
+
+    /// What every flow demands at the price of its path.
+    fn demands(&self, paid: &[f64]) -> Vec<f64> {
+        let mut rates = vec![0.0; paid.len()];
+        for block in self.flows.blocks() {
+            let prices: Vec<f64> = block.flows.iter().map(|&flow| paid[flow as usize]).collect();
+            let mut demands = vec![0.0; prices.len()];
+            block.utility.demand_into(0..prices.len(), &prices, &mut demands);
+            for (&flow, demand) in block.flows.iter().zip(demands) {
+                let flow = flow as usize;
+                rates[flow] = demand.min(self.flows.flow_cap(flow)).min(self.reaches[flow]);
+            }
+        }
+        rates
+    }
+}
+
+/// A step, the change of the gradient over it, and their product.
+struct Step {
+    moved: Vec<f64>,
+    changed: Vec<f64>,
+    curvature: f64,
+}
+
+impl Step {
+    fn between(from: &Point, to: &Point) -> Self {
+        let less = |to: &[f64], from: &[f64]| to.iter().zip(from).map(|(to, from)| to - from).collect::<Vec<f64>>();
+        let (moved, changed) = (less(&to.logs, &from.logs), less(&to.gradient, &from.gradient));
+        Self { curvature: dot(&moved, &changed), moved, changed }
+    }
+}
+
+/// −H g, given the last steps first.
+fn direction(now: &Point, steps: &VecDeque<Step>) -> Vec<f64> {
+    let mut way: Vec<f64> = now.gradient.iter().map(|slope| -slope).collect();
+    let add = |way: &mut [f64], factor: f64, other: &[f64]| {
+        way.iter_mut().zip(other).for_each(|(way, other)| *way += factor * other);
+    };
+    let mut factors = Vec::with_capacity(steps.len());
+    for Step { moved, changed, curvature } in steps {
+        let factor = dot(moved, &way) / curvature;
+        add(&mut way, -factor, changed);
+        factors.push(factor);
+    }
+    let largest = |way: &[f64]| way.iter().fold(0.0f64, |largest, way| largest.max(way.abs()));
+    let scale = match steps.front() {
+        Some(last) => last.curvature / dot(&last.changed, &last.changed),
+        None => FIRST / largest(&way),
+    };
+    way.iter_mut().for_each(|way| *way *= scale);
+    for (Step { moved, changed, curvature }, factor) in steps.iter().zip(factors).rev() {
+        let other = dot(changed, &way) / curvature;
+        add(&mut way, factor - other, moved);
+    }
+    let too_large = (largest(&way) / LARGEST).max(1.0);
+    way.iter_mut().for_each(|way| *way /= too_large);
+    way
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
