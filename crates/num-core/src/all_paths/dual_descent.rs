@@ -117,7 +117,7 @@ impl Dual<'_> {
     }
 
     fn at(&self, logs: Vec<f64>) -> Result<Point> {
-        let Self { flows, all, reaches, link_costs, workers } = self;
+        let Self { flows, all, link_costs, workers, .. } = self;
         let capacities = flows.capacities();
         let price = |(log, capacity): (&f64, &f64)| if *capacity < f64::INFINITY { log.exp() } else { 0.0 };
         let prices: Vec<f64> = logs.iter().zip(capacities).map(price).collect();
@@ -206,4 +206,87 @@ fn direction(now: &Point, steps: &VecDeque<Step>) -> Vec<f64> {
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::all_paths::{NetworkPaths, solve_over_all_paths};
+    use crate::solve::{Ask, solve};
+    use crate::topology::{Link, Topology};
+    use crate::utility::AlphaFair;
+    use crate::work::Ranks;
+
+    /// a → b directly, and by way of c; c → b.
+    fn net(direct: f64) -> Topology {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let link = |(from, to, capacity)| Link { from, to, capacity };
+        let links = [(0, 1, direct), (0, 2, 6.0), (2, 1, f64::INFINITY), (2, 0, 3.0)].map(link).to_vec();
+        Topology::new("net", names, 3, vec![0; 3], links).unwrap()
+    }
+
+    fn of(alpha: f64, direct: f64) -> (Problem, NetworkPaths) {
+        let net = net(direct);
+        let all = NetworkPaths::new(&net, &["a", "c"], &["b", "b"]).unwrap();
+        let problem = all.problem(&net, AlphaFair::new(alpha, vec![1.0, 2.0]).unwrap()).unwrap();
+        (problem.with_flow_caps(vec![f64::INFINITY, 5.0]).unwrap(), all)
+    }
+
+    #[test]
+    fn the_gradient_is_the_slope_of_the_dual_function() {
+        for alpha in [0.5, 1.0] {
+            let ((flows, all), link_costs) = (of(alpha, 2.0), [0.1, 0.02, 0.3, 0.0]);
+            let (reaches, workers) = ([8.0, 20.0], Ranks::alone());
+            let dual = Dual { flows, all: &all, reaches: &reaches, link_costs: &link_costs, workers: &workers };
+            let logs = vec![-2.0, -1.5, 0.0, -1.0];
+            let now = dual.at(logs.clone()).unwrap();
+            let mut found = 0;
+            for link in 0..4 {
+                let value = |by: f64| {
+                    let mut logs = logs.clone();
+                    logs[link] += by;
+                    dual.at(logs).unwrap().value
+                };
+                let slope = (value(1e-5) - value(-1e-5)) / 2e-5;
+                assert!((slope - now.gradient[link]).abs() <= 1e-6, "{link}: {slope} and not {}", now.gradient[link]);
+                found += usize::from(slope != 0.0);
+            }
+            assert_eq!(found, 3, "a link without a limit has no price");
+        }
+    }
+
+    #[test]
+    fn over_the_paths_that_it_finds_little_is_missing() {
+        let (side, workers) = (5, Ranks::alone());
+        let (mut links, mut pairs) = (Vec::new(), Vec::new());
+        for (from, to) in (0..side * side).flat_map(|from| (0..side * side).map(move |to| (from, to))) {
+            let [(row, column), (below, right)] = [from, to].map(|node| (node / side, node % side));
+            if u32::abs_diff(row, below) + u32::abs_diff(column, right) == 1 {
+                links.push(Link { from, to, capacity: f64::from(1 + (7 * from + 3 * to) % 10) });
+            }
+            if from != to {
+                pairs.push((from as usize, to as usize));
+            }
+        }
+        let names = (0..side * side).map(|node| node.to_string()).collect();
+        let net = Topology::new("grid", names, 25, vec![0; 25], links).unwrap();
+        let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+        let all = NetworkPaths::new(&net, &from, &to).unwrap();
+        let first = all.problem(&net, AlphaFair::new(1.0, vec![1.0; from.len()]).unwrap()).unwrap();
+        assert!(serves(&first));
+        let reaches = super::super::missing::reaches(&first, &all).unwrap();
+        let found = descend(first.clone(), &all, &reaches, &[], &workers).unwrap();
+        let optimum = solve_over_all_paths(&first, &all, &Ask::default(), &mut ()).unwrap().solution.objective;
+        let missing = [first, found].map(|problem| optimum - solve(&problem, &Ask::default()).unwrap().objective);
+        assert!(missing[1] <= 0.02 * from.len() as f64, "{missing:?}");
+        assert!(missing[1] <= 0.1 * missing[0], "{missing:?}");
+    }
+
+    #[test]
+    fn it_serves_where_rates_follow_prices() {
+        let (problem, _) = of(1.0, 2.0);
+        assert!(!serves(&of(2.0, 2.0).0));
+        assert!(!serves(&problem.clone().with_flow_caps(vec![1.0, 5.0]).unwrap()));
+        assert!(!serves(&problem.with_flow_floors(vec![0.5, 0.0]).unwrap()));
+    }
 }

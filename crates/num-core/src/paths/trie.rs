@@ -85,15 +85,13 @@ impl Trie {
         at[0] = 0.0;
     }
 
-    /// Adds Σ w r rᵀ to a matrix by columns, given the weights of the rows at their ends, which are used up: an entry
-    /// for each two links of a row, in the column of the later one, and half of one for each link. The rest is the
-    /// transpose. `row` gives a link's row and column, if any.
+    /// Gives Σ w r rᵀ, given the weights of the rows at their ends, which are used up: for each link and each two links
+    /// of a row an entry, at their rows in the matrix and in either order. `row` gives a link's row, if any.
     pub(crate) fn add_square(
         &self,
         weights: &mut [f64],
         row: impl Fn(usize) -> Option<u32>,
-        size: usize,
-        matrix: &mut [f64],
+        mut add: impl FnMut(u32, u32, f64),
     ) {
         for (node, &[above, _]) in self.nodes.iter().enumerate().rev() {
             weights[above as usize] += weights[node + 1];
@@ -104,10 +102,9 @@ impl Trie {
             let weight = std::mem::take(&mut weights[node + 1]);
             way.truncate(counts[above as usize] as usize);
             if let Some(own) = row(link as usize) {
-                let column = &mut matrix[own as usize * size..(own as usize + 1) * size];
                 if weight != 0.0 {
-                    way.iter().for_each(|&row| column[row as usize] += weight);
-                    column[own as usize] += 0.5 * weight;
+                    way.iter().for_each(|&row| add(own, row, weight));
+                    add(own, own, weight);
                 }
                 way.push(own);
             }
@@ -235,13 +232,14 @@ mod tests {
                 let rows: Vec<usize> =
                     row.iter().filter_map(|&link| row_of(link as usize)).map(|row| row as usize).collect();
                 for (place, later) in rows.iter().enumerate() {
-                    rows[..place].iter().for_each(|earlier| expected_square[later * 5 + earlier] += weight);
-                    expected_square[later * 5 + later] += 0.5 * weight;
+                    rows[..=place].iter().for_each(|earlier| expected_square[later * 5 + earlier] += weight);
                 }
             }
             match turn {
                 0 => trie.scatter(&mut at, |link, sum| loads[link] += sum),
-                _ => trie.add_square(&mut at, row_of, 5, &mut square),
+                _ => trie.add_square(&mut at, row_of, |later, earlier, weight| {
+                    square[later as usize * 5 + earlier as usize] += weight;
+                }),
             }
             assert!(at.iter().all(|&left| left == 0.0));
         }

@@ -106,20 +106,22 @@ impl ChainRows<'_> {
         self.rows.links.len() + self.members.len()
     }
 
-    /// Adds what a matrix by columns has for chains to their links.
+    /// Adds what a symmetric matrix, by columns from the diagonal on, has for chains to their links.
     pub(super) fn fold(&self, matrix: &mut [f64]) {
         let (size, all) = (self.rows.links.len(), self.len());
-        let (of_links, of_chains) = matrix.split_at_mut(size * all);
-        for (members, of_chain) in self.members.iter().zip(of_chains.chunks_exact(all)) {
-            for &row in members {
-                let column = &mut of_links[row as usize * all..][..all];
-                column.iter_mut().zip(of_chain).for_each(|(sum, value)| *sum += value);
-            }
-        }
-        for column in of_links.chunks_exact_mut(all) {
-            let (of_links, of_chains) = column.split_at_mut(size);
-            for (members, &value) in self.members.iter().zip(&*of_chains) {
-                members.iter().for_each(|&row| of_links[row as usize] += value);
+        let place = |one: u32, other: u32| one.min(other) as usize * all + one.max(other) as usize;
+        // The columns of chains first: what they have for two chains becomes entries of a link and a chain.
+        for column in (0..all as u32).rev() {
+            for (row, members) in (size as u32..).zip(&self.members).filter(|(row, _)| *row >= column) {
+                let value = matrix[place(column, row)];
+                if row == column {
+                    for (count, &one) in members.iter().enumerate() {
+                        members[count..].iter().for_each(|&other| matrix[place(one, other)] += value);
+                    }
+                } else {
+                    let times = |member| if member == column { 2.0 * value } else { value };
+                    members.iter().for_each(|&member| matrix[place(column, member)] += times(member));
+                }
             }
         }
     }
@@ -159,9 +161,10 @@ mod tests {
         let (chains, rows) = (Chains::new(&Paths::from_lists([&[0, 2][..], &[1]]), 3), rows(&[0, 1, 2]));
         let of_chains = chains.rows(&rows);
         let mut matrix = vec![0.0; 16];
-        (matrix[3 * 4 + 1], matrix[4 + 3], matrix[3 * 4 + 3], matrix[0]) = (1.0, 10.0, 100.0, 1000.0);
+        // Of link 0, of links 0 and 1 and the chain of 0 and 2, and of the chain.
+        (matrix[0], matrix[3], matrix[4 + 3], matrix[3 * 4 + 3]) = (1000.0, 1.0, 10.0, 100.0);
         of_chains.fold(&mut matrix);
-        let of_links = matrix[..12].chunks_exact(4).map(|column| &column[..3]).collect::<Vec<_>>().concat();
-        assert_eq!(of_links, [1100.0, 1.0, 100.0, 10.0, 0.0, 10.0, 100.0, 1.0, 100.0]);
+        let of_links: Vec<&[f64]> = (0..3).map(|column| &matrix[4 * column + column..4 * column + 3]).collect();
+        assert_eq!(of_links, [&[1102.0, 10.0, 101.0][..], &[0.0, 10.0], &[100.0]]);
     }
 }

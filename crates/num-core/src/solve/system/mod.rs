@@ -544,7 +544,8 @@ impl System {
                     let entries = &mut entries[rows.clone()];
                     entries.fill(0.0);
                     for square in &*squares {
-                        square.add_both(column, rows.clone(), entries);
+                        let of_square = square.entries(column, rows.clone());
+                        entries.iter_mut().zip(of_square).for_each(|(entry, value)| *entry += value);
                     }
                     let scale = scales[column];
                     entries.iter_mut().zip(&scales[rows]).for_each(|(entry, of_row)| *entry *= of_row * scale);

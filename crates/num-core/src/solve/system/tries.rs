@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     pub(crate) sums: Vec<f64>,
 }
 
-/// Room for a matrix in the making, by columns, whose sum with its transpose is meant; and for the rows of one flow.
+/// Room for a symmetric matrix in the making, by columns, each from the diagonal on; and for the rows of one flow.
 #[derive(Default)]
 pub(super) struct Square {
     pub(super) matrix: Vec<f64>,
@@ -176,8 +176,8 @@ impl Tries {
         self.scatter(&mut nodes, |link, sum| diagonal[link] += sum);
     }
 
-    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix, which is half of it with the other
-    /// half in its transpose. `inverse` is the inverse of the whole diagonal.
+    /// Adds R W Rᵀ with flows eliminated over the links that have a row to a matrix. `inverse` is the inverse of the
+    /// whole diagonal.
     pub(super) fn add_square(
         &self,
         (routing, multipath): (&Paths, &Multipath),
@@ -260,7 +260,7 @@ impl Tries {
             }
             room.add_outer(-stiffness);
         });
-        self.whole.add_square(&mut at, row_of, room.size, &mut room.matrix);
+        self.whole.add_square(&mut at, row_of, |one, other, value| room.add_at(one, other, value));
         (room.at, room.largest) = (at, largest);
     }
 }
@@ -279,13 +279,14 @@ impl Square {
         self.of_rows.resize(size, 0.0);
     }
 
-    /// Adds entries of the sum with the transpose: of a column, in some rows.
-    pub(super) fn add_both(&self, column: usize, rows: Range<usize>, entries: &mut [f64]) {
-        let own = &self.matrix[column * self.size..][rows.clone()];
-        let across = self.matrix[rows.start * self.size..].iter().skip(column).step_by(self.size);
-        for ((entry, one), other) in entries.iter_mut().zip(own).zip(across) {
-            *entry += one + other;
-        }
+    /// The entries of a column in some rows, from the diagonal on.
+    pub(super) fn entries(&self, column: usize, rows: Range<usize>) -> &[f64] {
+        &self.matrix[column * self.size..][rows]
+    }
+
+    #[inline(always)]
+    fn add_at(&mut self, one: u32, other: u32, value: f64) {
+        self.matrix[one.min(other) as usize * self.size + one.max(other) as usize] += value;
     }
 
     /// Finds the rows of some paths, which are numbered from 0 then.
@@ -302,12 +303,13 @@ impl Square {
         if path == 0 { 0..self.ends[0] } else { self.ends[path - 1]..self.ends[path] }
     }
 
-    /// Adds a value for each two rows of two paths, in the column of the one's.
-    fn add_pair(&mut self, one: usize, other: usize, value: f64) {
-        let (size, one, other) = (self.size, self.range(one), self.range(other));
-        for &own in &self.crossed[one] {
-            let column = &mut self.matrix[own as usize * size..(own as usize + 1) * size];
-            self.crossed[other.clone()].iter().for_each(|&row| column[row as usize] += value);
+    /// Adds w (v uᵀ + u vᵀ) of the rows of ones of two paths.
+    fn add_pair(&mut self, one: usize, other: usize, weight: f64) {
+        for own in self.range(one) {
+            for row in self.range(other) {
+                let (own, row) = (self.crossed[own], self.crossed[row]);
+                self.add_at(own, row, if own == row { 2.0 * weight } else { weight });
+            }
         }
     }
 
@@ -326,14 +328,14 @@ impl Square {
     fn add_outer(&mut self, weight: f64) {
         let Self { matrix, size, of_rows, touched, vector, .. } = self;
         vector.clear();
+        touched.sort_unstable();
         // A row whose sum was 0 in between is here twice.
         let values = touched.drain(..).map(|row| (row, std::mem::take(&mut of_rows[row as usize])));
         vector.extend(values.filter(|&(_, value)| value != 0.0));
         for (place, &(own, value)) in vector.iter().enumerate() {
             let weighted = weight * value;
             let column = &mut matrix[own as usize * *size..(own as usize + 1) * *size];
-            vector[..place].iter().for_each(|&(row, value)| column[row as usize] += weighted * value);
-            column[own as usize] += 0.5 * weighted * value;
+            vector[place..].iter().for_each(|&(row, value)| column[row as usize] += weighted * value);
         }
     }
 }
