@@ -16,6 +16,7 @@ use super::first_paths::volumes;
 use super::missing::Missing;
 use crate::error::Result;
 use crate::problem::Problem;
+use crate::utility::Curvature;
 use crate::work::Workers;
 
 /// How often D is evaluated, and after how many evaluations the cheapest paths are added.
@@ -29,14 +30,27 @@ const LEAST_DECREASE: f64 = 1e-4;
 const LARGEST: f64 = 3.0;
 const FIRST: f64 = 1.0;
 
-/// Whether the rates of a problem follow prices enough for it: some flow has no cap, and U' falls no faster than that
-/// of log utilities. At a larger α the poorest flows decide nearly all of D.
+/// Whether rates follow prices: demands that may not all fit over any paths, as they take more than all capacity on
+/// paths with the fewest links, those of the problem; and U' that falls no faster than that of log utilities. At a
+/// larger α the poorest flows decide nearly all of D.
 pub(super) fn serves(problem: &Problem) -> bool {
-    let is_capped = |flow: usize| problem.flow_cap(flow).is_finite();
     let is_elastic = problem.blocks().iter().all(|block| {
-        (0..block.flows.len()).all(|place| block.utility.alpha(place).is_some_and(|alpha| alpha > 0.0 && alpha <= 1.0))
+        let is_elastic = |place| block.utility.alpha(place).is_some_and(|alpha| alpha <= 1.0);
+        block.utility.curvature() == Curvature::Linear || (0..block.flows.len()).all(is_elastic)
     });
-    is_elastic && !problem.has_flow_floors() && !(0..problem.flows()).all(is_capped)
+    if !is_elastic || problem.has_flow_floors() {
+        return false;
+    }
+    let capacities = problem.capacities();
+    let is_finite = |link: &&u32| capacities[**link as usize] < f64::INFINITY;
+    let mut fewest = vec![usize::MAX; problem.flows()];
+    for (path, &flow) in problem.group().iter().enumerate() {
+        let links = problem.paths().links(path).iter().filter(is_finite).count();
+        fewest[flow as usize] = fewest[flow as usize].min(links);
+    }
+    let takes = |(flow, &links): (usize, &usize)| if links > 0 { problem.flow_cap(flow) * links as f64 } else { 0.0 };
+    let taken: f64 = fewest.iter().enumerate().map(takes).sum();
+    taken > capacities.iter().filter(|capacity| capacity.is_finite()).sum()
 }
 
 /// The problem with the cheapest paths of every flow at some prices on the way down.
@@ -285,8 +299,12 @@ mod tests {
     #[test]
     fn it_serves_where_rates_follow_prices() {
         let (problem, _) = of(1.0, 2.0);
+        let capped = |caps: [f64; 2]| problem.clone().with_flow_caps(caps.to_vec()).unwrap();
+        assert!(serves(&problem));
         assert!(!serves(&of(2.0, 2.0).0));
-        assert!(!serves(&problem.clone().with_flow_caps(vec![1.0, 5.0]).unwrap()));
-        assert!(!serves(&problem.with_flow_floors(vec![0.5, 0.0]).unwrap()));
+        assert!(!serves(&problem.clone().with_flow_floors(vec![0.5, 0.0]).unwrap()));
+        // The other flow's path takes a link without a limit.
+        assert!(serves(&capped([12.0, 1e9])));
+        assert!(!serves(&capped([11.0, 1e9])));
     }
 }
