@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use super::cheapest_paths::{CheapestPaths, cheaper};
 use super::first_paths::volumes;
 use super::missing::Missing;
+use super::rounds::unless_stopped;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -26,6 +27,8 @@ const ADDED_EVERY: usize = 5;
 const MEMORY: usize = 10;
 /// A step lowers D by at least this part of what its slope says.
 const LEAST_DECREASE: f64 = 1e-4;
+/// A step that has to be so short ends at a kink of D, and the descent with it.
+const SHORTEST: f64 = 0.01;
 /// The most that a step changes the logarithm of a price, and the first one does.
 const LARGEST: f64 = 3.0;
 const FIRST: f64 = 1.0;
@@ -53,10 +56,11 @@ pub(super) fn serves(problem: &Problem) -> bool {
     taken > capacities.iter().filter(|capacity| capacity.is_finite()).sum()
 }
 
-/// The problem with the cheapest paths of every flow at some prices on the way down.
+/// The problem with the cheapest paths of every flow at some prices on the way down; those found so far where the time
+/// is up.
 ///
 /// # Errors
-/// Those of [`Missing::at`].
+/// Those of [`Missing::at`] but [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn descend(
     mut problem: Problem,
     all: &dyn CheapestPaths,
@@ -64,23 +68,28 @@ pub(super) fn descend(
     link_costs: &[f64],
     workers: &dyn Workers,
 ) -> Result<Problem> {
-    let dual = Dual { flows: problem.clone(), all, reaches, link_costs, workers };
-    let mut now = dual.at(dual.first_logs())?;
-    let mut steps = VecDeque::new();
+    let dual = Dual::new(problem.clone(), all, reaches, link_costs, workers);
+    let at = |logs: Vec<f64>| unless_stopped(dual.at(logs));
+    let add = |problem: &Problem, point: &Point| {
+        let missing = Missing::at(problem, all, &point.prices, link_costs, &point.rates, workers);
+        unless_stopped(missing.and_then(|missing| missing.added_to(problem, link_costs, 0.0)))
+    };
+    let Some(mut now) = at(vec![dual.first_log; problem.links()])? else { return Ok(problem) };
+    let (mut steps, mut length) = (VecDeque::new(), 1.0);
     let mut way = direction(&now, &steps);
-    let mut length = 1.0;
     for evaluation in 1..EVALUATIONS {
         let slope = dot(&way, &now.gradient);
-        // A minimum, or nothing that is a number.
-        if !(slope < 0.0) {
+        // At a minimum the slope is 0, or 0/0.
+        if slope.is_nan() || slope >= 0.0 || length < SHORTEST {
             break;
         }
-        let next = dual.at(now.logs.iter().zip(&way).map(|(log, way)| log + length * way).collect())?;
+        let logs = now.logs.iter().zip(&way).map(|(log, way)| log + length * way).collect();
+        let Some(next) = at(logs)? else { return Ok(problem) };
         if evaluation % ADDED_EVERY == 0 {
-            let missing = Missing::at(&problem, all, &next.prices, link_costs, &next.rates, workers)?;
-            problem = missing.added_to(&problem, link_costs, 0.0)?;
+            let Some(more) = add(&problem, &next)? else { return Ok(problem) };
+            problem = more;
         }
-        if !(next.value <= now.value + LEAST_DECREASE * length * slope) {
+        if next.value.is_nan() || next.value > now.value + LEAST_DECREASE * length * slope {
             length *= 0.5;
             continue;
         }
@@ -92,17 +101,22 @@ pub(super) fn descend(
         (now, length) = (next, 1.0);
         way = direction(&now, &steps);
     }
-    Ok(problem)
+    Ok(add(&problem, &now)?.unwrap_or(problem))
 }
 
-/// D over the paths of a network.
+/// D over the paths of a network, in units of what flows pay about.
 struct Dual<'a> {
     flows: Problem,
     all: &'a dyn CheapestPaths,
-    /// The most that each flow can carry.
-    reaches: &'a [f64],
+    /// The most that each flow can have, by its paths and its cap.
+    most: Vec<f64>,
+    /// What a path may cost: anything, or nothing where the flow can have nothing.
+    any: Vec<f64>,
     link_costs: &'a [f64],
     workers: &'a dyn Workers,
+    unit: f64,
+    /// Of the price at which flows pay so much, for all links the same.
+    first_log: f64,
 }
 
 /// D at the logarithms of prices, its gradient over these, and the demands of flows.
@@ -114,24 +128,34 @@ struct Point {
     gradient: Vec<f64>,
 }
 
-impl Dual<'_> {
-    /// The same price for all links, at which flows pay about what they would at equal shares.
-    fn first_logs(&self) -> Vec<f64> {
-        let volumes = volumes(&self.flows);
-        let mut revenue = 0.0;
-        for block in self.flows.blocks() {
+impl<'a> Dual<'a> {
+    fn new(
+        flows: Problem,
+        all: &'a dyn CheapestPaths,
+        reaches: &[f64],
+        link_costs: &'a [f64],
+        workers: &'a dyn Workers,
+    ) -> Self {
+        let most: Vec<f64> = (0..).zip(reaches).map(|(flow, reach)| reach.min(flows.flow_cap(flow))).collect();
+        let any = most.iter().map(|&most| if most > 0.0 { f64::INFINITY } else { 0.0 }).collect();
+        let volumes = volumes(&flows);
+        let mut paid = 0.0;
+        for block in flows.blocks() {
             let rates: Vec<f64> = block.flows.iter().map(|&flow| volumes[flow as usize]).collect();
             let mut marginals = vec![0.0; rates.len()];
             block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
-            revenue += dot(&rates, &marginals);
+            let pays = rates.iter().zip(&marginals).map(|(rate, marginal)| rate * marginal);
+            // That of no rate is 0·∞.
+            paid += pays.filter(|pays| pays.is_finite()).sum::<f64>();
         }
-        let capacities = self.flows.capacities();
-        let whole: f64 = capacities.iter().filter(|capacity| capacity.is_finite()).sum();
-        vec![(revenue / whole).ln(); capacities.len()]
+        let whole: f64 = flows.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+        let unit = if paid.is_normal() && (paid / whole).is_normal() { paid } else { 1.0 };
+        let first_log = (unit / whole).ln();
+        Self { flows, all, most, any, link_costs, workers, unit, first_log }
     }
 
     fn at(&self, logs: Vec<f64>) -> Result<Point> {
-        let Self { flows, all, link_costs, workers, .. } = self;
+        let Self { flows, all, any, link_costs, workers, unit, .. } = self;
         let capacities = flows.capacities();
         let price = |(log, capacity): (&f64, &f64)| if *capacity < f64::INFINITY { log.exp() } else { 0.0 };
         let prices: Vec<f64> = logs.iter().zip(capacities).map(price).collect();
@@ -139,7 +163,7 @@ impl Dual<'_> {
             true => prices.clone(),
             false => prices.iter().zip(*link_costs).map(|(price, cost)| price + cost).collect(),
         };
-        let found = cheaper(*all, capacities, &costs, &vec![f64::INFINITY; flows.flows()], *workers)?;
+        let found = cheaper(*all, capacities, &costs, any, *workers)?;
         let mut paid = vec![f64::INFINITY; flows.flows()];
         for (path, &flow) in found.flows.iter().enumerate() {
             paid[flow as usize] = found.paths.row(path).sum(&costs);
@@ -155,9 +179,9 @@ impl Dual<'_> {
         let mut gradient = vec![0.0; capacities.len()];
         for (link, &price) in prices.iter().enumerate().filter(|(_, price)| **price > 0.0) {
             value += capacities[link] * price;
-            gradient[link] = price * (capacities[link] - loads[link]);
+            gradient[link] = price * (capacities[link] - loads[link]) / unit;
         }
-        Ok(Point { logs, prices, rates, value, gradient })
+        Ok(Point { logs, prices, rates, value: value / unit, gradient })
     }
 
     /// What every flow demands at the price of its path.
@@ -169,7 +193,7 @@ impl Dual<'_> {
             block.utility.demand_into(0..prices.len(), &prices, &mut demands);
             for (&flow, demand) in block.flows.iter().zip(demands) {
                 let flow = flow as usize;
-                rates[flow] = demand.min(self.flows.flow_cap(flow)).min(self.reaches[flow]);
+                rates[flow] = demand.min(self.most[flow]);
             }
         }
         rates
@@ -251,7 +275,7 @@ mod tests {
         for alpha in [0.5, 1.0] {
             let ((flows, all), link_costs) = (of(alpha, 2.0), [0.1, 0.02, 0.3, 0.0]);
             let (reaches, workers) = ([8.0, 20.0], Ranks::alone());
-            let dual = Dual { flows, all: &all, reaches: &reaches, link_costs: &link_costs, workers: &workers };
+            let dual = Dual::new(flows, &all, &reaches, &link_costs, &workers);
             let logs = vec![-2.0, -1.5, 0.0, -1.0];
             let now = dual.at(logs.clone()).unwrap();
             let mut found = 0;
@@ -262,7 +286,7 @@ mod tests {
                     dual.at(logs).unwrap().value
                 };
                 let slope = (value(1e-5) - value(-1e-5)) / 2e-5;
-                assert!((slope - now.gradient[link]).abs() <= 1e-6, "{link}: {slope} and not {}", now.gradient[link]);
+                assert!((slope - now.gradient[link]).abs() <= 1e-7, "{link}: {slope} and not {}", now.gradient[link]);
                 found += usize::from(slope != 0.0);
             }
             assert_eq!(found, 3, "a link without a limit has no price");
@@ -288,7 +312,7 @@ mod tests {
         let all = NetworkPaths::new(&net, &from, &to).unwrap();
         let first = all.problem(&net, AlphaFair::new(1.0, vec![1.0; from.len()]).unwrap()).unwrap();
         assert!(serves(&first));
-        let reaches = super::super::missing::reaches(&first, &all).unwrap();
+        let reaches = crate::all_paths::missing::reaches(&first, &all, &workers).unwrap();
         let found = descend(first.clone(), &all, &reaches, &[], &workers).unwrap();
         let optimum = solve_over_all_paths(&first, &all, &Ask::default(), &mut ()).unwrap().solution.objective;
         let missing = [first, found].map(|problem| optimum - solve(&problem, &Ask::default()).unwrap().objective);

@@ -167,7 +167,7 @@ impl Few {
             kept.iter().zip(&solution.rates).for_each(|(&path, rate)| of_whole[path as usize] = *rate);
             let Solution { prices, flow_rates, .. } = &solution;
             let missing = Missing::at(whole, all, prices, link_costs, flow_rates, &*ask.workers)?;
-            let reaches = reaches(whole, all)?;
+            let reaches = reaches(whole, all, &*ask.workers)?;
             solution.certificate = certificate(whole, &missing, (&of_whole, prices), link_costs, &reaches, ask)?;
         } else if are_fewer {
             (solution.certificate.relative_gap, solution.certificate.kkt_residual) = (1.0, 1.0);

@@ -11,6 +11,7 @@
 use super::cheapest_paths::CheapestPaths;
 use super::dual_descent;
 use super::missing::Missing;
+use super::rounds::unless_stopped;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::work::Workers;
@@ -21,10 +22,11 @@ const POWER: i32 = 8;
 /// What a link costs beside its congestion, as a part of the congestion of the fullest: detours are not free.
 const LEAST: f64 = 1e-3;
 
-/// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread.
+/// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread;
+/// those found so far where the time is up.
 ///
 /// # Errors
-/// Those of [`Missing::at`].
+/// Those of [`Missing::at`] but [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn first_paths(
     problem: Problem,
     all: &dyn CheapestPaths,
@@ -38,10 +40,11 @@ pub(super) fn first_paths(
     }
 }
 
-/// The problem with the cheapest paths of every flow under congestion that its flows would cause.
+/// The problem with the cheapest paths of every flow under congestion that its flows would cause; those found so far
+/// where the time is up.
 ///
 /// # Errors
-/// Those of [`Missing::at`].
+/// Those of [`Missing::at`] but [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn spread(
     mut problem: Problem,
     all: &dyn CheapestPaths,
@@ -70,7 +73,7 @@ pub(super) fn spread(
             break;
         }
         prices.iter_mut().for_each(|price| *price = (*price / fullest).powi(POWER) + LEAST);
-        let missing = Missing::at(&problem, all, &prices, &[], &volumes, workers)?;
+        let Some(missing) = unless_stopped(Missing::at(&problem, all, &prices, &[], &volumes, workers))? else { break };
         let paths = problem.paths().len() as u32;
         // A flow without a cheaper path keeps to the cheapest that it has.
         for (path, &flow) in (0u32..).zip(problem.group()) {
@@ -81,7 +84,8 @@ pub(super) fn spread(
         for (path, &flow) in (paths..).zip(&missing.found.flows) {
             first[flow as usize] = path;
         }
-        problem = missing.added_to(&problem, link_costs, 0.0)?;
+        let Some(more) = unless_stopped(missing.added_to(&problem, link_costs, 0.0))? else { break };
+        problem = more;
     }
     Ok(problem)
 }

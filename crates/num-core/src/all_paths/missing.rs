@@ -124,11 +124,22 @@ pub(super) fn with_paths(problem: &Problem, flows: &[u32], paths: &Paths, link_c
 /// The most that each flow can carry over all of its paths: each unit takes a link, or is held by a cap.
 ///
 /// # Errors
-/// [`Error::Length`] for an oracle that does not say it of every flow.
-pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths) -> Result<Vec<f64>> {
-    let finite: f64 = problem.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
-    let reaches: Vec<f64> = all.most(problem.capacities()).into_iter().map(|most| most.min(finite)).collect();
+/// [`Error::Length`] for an oracle that does not say it of every flow, and its own.
+pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths, workers: &dyn Workers) -> Result<Vec<f64>> {
+    let capacities = problem.capacities();
+    let finite: f64 = capacities.iter().filter(|capacity| capacity.is_finite()).sum();
+    let mut reaches: Vec<f64> = all.most(capacities).into_iter().map(|most| most.min(finite)).collect();
     check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
+    if capacities.contains(&f64::INFINITY) {
+        let prices: Vec<f64> = capacities.iter().map(|capacity| f64::from(u8::from(capacity.is_finite()))).collect();
+        // A path without a limit.
+        for flow in cheaper(all, capacities, &prices, &vec![0.5; reaches.len()], workers)?.flows {
+            let cap = problem.flow_cap(flow as usize);
+            if cap < f64::INFINITY {
+                reaches[flow as usize] = cap;
+            }
+        }
+    }
     Ok(reaches)
 }
 

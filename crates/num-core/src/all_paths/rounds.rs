@@ -23,6 +23,8 @@ use crate::tolerances::GRACE;
 use crate::utility::Curvature;
 use crate::work::{StopToken, Workers};
 
+/// Paths to begin with are looked for in this part of the time.
+const FIRST_PATHS: f64 = 0.2;
 /// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
 /// and of what it has found missing: the nearer prices are, the fewer rounds follow.
 const FIRST: f64 = 0.01;
@@ -97,7 +99,7 @@ pub fn solve_with_link_costs(
     ask.settings.check()?;
     check_over_all_paths(problem, !link_costs.is_empty(), ask)?;
     check_length("the pairs of the paths", all.flows(), problem.flows(), "flow")?;
-    let reaches = reaches(problem, all)?;
+    let reaches = reaches(problem, all, &*ask.workers)?;
     let mut rounds = Rounds {
         all,
         link_costs,
@@ -196,8 +198,11 @@ impl Rounds<'_> {
         let first = || first_paths(problem.clone(), self.all, &self.reaches, self.link_costs, self.workers);
         let mut problem = match self.ask.start_point() {
             Some(_) => problem.clone(),
-            // Where there is no time for more, the first paths will do.
-            None => self.in_time(first)?.unwrap_or_else(|| problem.clone()),
+            None => {
+                let limit = self.ask.settings.time_limit;
+                let until = limit.and_then(|limit| self.began.checked_add(limit.mul_f64(FIRST_PATHS)));
+                in_time(until, first)?.unwrap_or_else(|| problem.clone())
+            }
         };
         if !problem.has_flow_floors() {
             return Ok(ControlFlow::Continue(problem));
@@ -496,7 +501,12 @@ impl Rounds<'_> {
 pub(super) fn in_time<T>(until: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     let Some(until) = until else { return work().map(Some) };
     let Some(left) = until.checked_duration_since(Instant::now()) else { return Ok(None) };
-    match StopToken::with_timeout(left).scope(work) {
+    unless_stopped(StopToken::with_timeout(left).scope(work))
+}
+
+/// What was done, or none where the time was up before.
+pub(super) fn unless_stopped<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
         Err(Error::Stopped) => interrupt::check().map(|()| None),
         result => result.map(Some),
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use netnum_core::{
     AlphaFair, Ask, Cheaper, CheapestPaths, Error, Linear, Link, NetworkPaths, Paths, Problem, Progress, Ranks, Result,
-    Settings, Status, Topology, Utility, Workers, concurrent_flow_over_all_paths, min_utilization_over_all_paths,
-    solve, solve_over_all_paths,
+    Settings, Status, Topology, Utilities, Utility, Workers, concurrent_flow_over_all_paths,
+    min_utilization_over_all_paths, solve, solve_over_all_paths,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -768,4 +768,74 @@ fn from_an_answer_demands_that_have_grown_take_no_more_iterations_than_afresh() 
         (again, afresh) = (again + warm.solution.iterations, afresh + cold.solution.iterations);
     }
     assert!(again <= afresh, "{again} from the answer before, {afresh} afresh");
+}
+
+/// Paths of a network, whose prices have to be numbers.
+#[derive(Debug)]
+struct Counted {
+    all: NetworkPaths,
+    asked: AtomicUsize,
+}
+
+impl CheapestPaths for Counted {
+    fn flows(&self) -> usize {
+        self.all.flows()
+    }
+
+    fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(prices.iter().all(|price| *price >= 0.0), "{prices:?}");
+        self.all.cheaper(prices, than, workers)
+    }
+
+    fn most(&self, capacities: &[f64]) -> Vec<f64> {
+        self.all.most(capacities)
+    }
+
+    fn name(&self) -> String {
+        self.all.name()
+    }
+}
+
+#[test]
+fn flows_that_can_have_nothing_do_not_keep_others_from_their_first_paths() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let net = drawn(rng, 12);
+    let (sources, destinations) = net.random_pairs(60, 1).unwrap();
+    for alpha in [0.0, 0.01, 0.5, 1.0] {
+        for weight in [1.0, 1e-200, 1e200] {
+            let of = |cap: f64| {
+                let weights = vec![weight; 60];
+                let utility: Utilities = match alpha {
+                    0.0 => Linear::new(weights).unwrap().into(),
+                    alpha => AlphaFair::new(alpha, weights).unwrap().into(),
+                };
+                let all = NetworkPaths::new(&net, &sources, &destinations).unwrap();
+                let mut caps = vec![f64::INFINITY; 60];
+                caps[7] = cap;
+                let problem = all.problem(&net, utility).unwrap().with_flow_caps(caps).unwrap();
+                let all = Counted { all, asked: 0.into() };
+                let found = solve_over_all_paths(&problem, &all, &Ask::default(), &mut ()).unwrap();
+                assert_eq!(found.solution.status, Status::Optimal, "{alpha} {weight}: {found}");
+                (found.rounds, all.asked.into_inner())
+            };
+            let ((rounds, asked), (with_none, asked_with)) = (of(f64::INFINITY), of(0.0));
+            assert!(with_none <= rounds + 1, "{alpha} {weight}: {with_none} rounds and not {rounds}");
+            assert!(asked.min(asked_with) > 2 * rounds, "{alpha} {weight}: {asked} and {asked_with} searches");
+        }
+    }
+}
+
+#[test]
+fn what_links_without_limit_carry_is_limited_by_caps_alone() {
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let links = [(0, 1), (1, 2)].map(|(from, to)| Link { from, to, capacity: f64::INFINITY }).to_vec();
+    let net = Topology::new("net", names, 3, vec![0; 3], links).unwrap();
+    let all = NetworkPaths::new(&net, &["a"], &["c"]).unwrap();
+    for utility in [Utilities::from(AlphaFair::new(0.5, vec![1.0]).unwrap()), Linear::new(vec![2.0]).unwrap().into()] {
+        let problem = all.problem(&net, utility).unwrap().with_flow_caps(vec![50.0]).unwrap();
+        let found = solve_over_all_paths(&problem, &all, &Ask::default(), &mut ()).unwrap();
+        let rate = found.solution.rates[0];
+        assert!(found.solution.status == Status::Optimal && (rate - 50.0).abs() <= 1e-4, "{found}: {rate}");
+    }
 }
