@@ -12,9 +12,8 @@
 use std::collections::VecDeque;
 
 use super::cheapest_paths::{CheapestPaths, cheaper};
-use super::first_paths::volumes;
+use super::first_paths::{unless_stopped, volumes};
 use super::missing::Missing;
-use super::rounds::unless_stopped;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -318,6 +317,44 @@ mod tests {
         let missing = [first, found].map(|problem| optimum - solve(&problem, &Ask::default()).unwrap().objective);
         assert!(missing[1] <= 0.02 * from.len() as f64, "{missing:?}");
         assert!(missing[1] <= 0.1 * missing[0], "{missing:?}");
+    }
+
+    #[test]
+    fn what_was_found_before_the_time_is_up_is_kept() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        use crate::all_paths::cheapest_paths::Cheaper;
+        use crate::work::StopToken;
+
+        /// Stops the work after so many searches.
+        #[derive(Debug)]
+        struct Stopping(NetworkPaths, AtomicUsize, StopToken);
+
+        impl CheapestPaths for Stopping {
+            fn flows(&self) -> usize {
+                self.0.flows()
+            }
+
+            fn cheaper(&self, prices: &[f64], than: &[f64], workers: &dyn Workers) -> Result<Cheaper> {
+                if self.1.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    self.2.stop();
+                }
+                crate::interrupt::check()?;
+                self.0.cheaper(prices, than, workers)
+            }
+
+            fn name(&self) -> String {
+                self.0.name()
+            }
+        }
+
+        let found = |searches: usize| {
+            let (problem, all) = of(0.5, 2.0);
+            let token = StopToken::new();
+            let all = Stopping(all, searches.into(), token.clone());
+            token.scope(|| descend(problem, &all, &[8.0, 20.0], &[], &Ranks::alone())).unwrap().paths().len()
+        };
+        assert_eq!([found(1), found(30)], [2, 3]);
     }
 
     #[test]

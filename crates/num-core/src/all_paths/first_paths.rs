@@ -11,8 +11,7 @@
 use super::cheapest_paths::CheapestPaths;
 use super::dual_descent;
 use super::missing::Missing;
-use super::rounds::unless_stopped;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::work::Workers;
 
@@ -26,7 +25,7 @@ const LEAST: f64 = 1e-3;
 /// those found so far where the time is up.
 ///
 /// # Errors
-/// Those of [`Missing::at`] but [`Error::Stopped`](crate::Error::Stopped).
+/// Those of [`Missing::at`] but [`Error::Stopped`].
 pub(super) fn first_paths(
     problem: Problem,
     all: &dyn CheapestPaths,
@@ -44,7 +43,7 @@ pub(super) fn first_paths(
 /// where the time is up.
 ///
 /// # Errors
-/// Those of [`Missing::at`] but [`Error::Stopped`](crate::Error::Stopped).
+/// Those of [`Missing::at`] but [`Error::Stopped`].
 pub(super) fn spread(
     mut problem: Problem,
     all: &dyn CheapestPaths,
@@ -88,6 +87,14 @@ pub(super) fn spread(
         problem = more;
     }
     Ok(problem)
+}
+
+/// What was done, or none where it was stopped. What has stopped it shows at the next check outside of its scope.
+pub(super) fn unless_stopped<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Stopped) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// What every flow would use: its cap, or where it has none its part of the capacity along its path.

@@ -24,7 +24,7 @@ use crate::utility::Curvature;
 use crate::work::{StopToken, Workers};
 
 /// Paths to begin with are looked for in this part of the time.
-const FIRST_PATHS: f64 = 0.2;
+const FIRST_PATHS: f64 = 0.5;
 /// The first round is solved to this gap, and each to these parts of the gap that the last one has left over all paths,
 /// and of what it has found missing: the nearer prices are, the fewer rounds follow.
 const FIRST: f64 = 0.01;
@@ -501,12 +501,7 @@ impl Rounds<'_> {
 pub(super) fn in_time<T>(until: Option<Instant>, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     let Some(until) = until else { return work().map(Some) };
     let Some(left) = until.checked_duration_since(Instant::now()) else { return Ok(None) };
-    unless_stopped(StopToken::with_timeout(left).scope(work))
-}
-
-/// What was done, or none where the time was up before.
-pub(super) fn unless_stopped<T>(result: Result<T>) -> Result<Option<T>> {
-    match result {
+    match StopToken::with_timeout(left).scope(work) {
         Err(Error::Stopped) => interrupt::check().map(|()| None),
         result => result.map(Some),
     }
