@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::cheapest_paths::{CheapestPaths, cheaper};
 use super::first_paths::{unless_stopped, volumes};
-use super::missing::Missing;
+use super::missing::{Missing, finite_capacity, with_costs};
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -52,7 +52,7 @@ pub(super) fn serves(problem: &Problem) -> bool {
     }
     let takes = |(flow, &links): (usize, &usize)| if links > 0 { problem.flow_cap(flow) * links as f64 } else { 0.0 };
     let taken: f64 = fewest.iter().enumerate().map(takes).sum();
-    taken > capacities.iter().filter(|capacity| capacity.is_finite()).sum()
+    taken > finite_capacity(capacities)
 }
 
 /// The problem with the cheapest paths of every flow at some prices on the way down; those found so far where the time
@@ -147,7 +147,7 @@ impl<'a> Dual<'a> {
             // That of no rate is 0·∞.
             paid += pays.filter(|pays| pays.is_finite()).sum::<f64>();
         }
-        let whole: f64 = flows.capacities().iter().filter(|capacity| capacity.is_finite()).sum();
+        let whole = finite_capacity(flows.capacities());
         let unit = if paid.is_normal() && (paid / whole).is_normal() { paid } else { 1.0 };
         let first_log = (unit / whole).ln();
         Self { flows, all, most, any, link_costs, workers, unit, first_log }
@@ -158,10 +158,7 @@ impl<'a> Dual<'a> {
         let capacities = flows.capacities();
         let price = |(log, capacity): (&f64, &f64)| if *capacity < f64::INFINITY { log.exp() } else { 0.0 };
         let prices: Vec<f64> = logs.iter().zip(capacities).map(price).collect();
-        let costs: Vec<f64> = match link_costs.is_empty() {
-            true => prices.clone(),
-            false => prices.iter().zip(*link_costs).map(|(price, cost)| price + cost).collect(),
-        };
+        let costs = with_costs(&prices, link_costs);
         let found = cheaper(*all, capacities, &costs, any, *workers)?;
         let mut paid = vec![f64::INFINITY; flows.flows()];
         for (path, &flow) in found.flows.iter().enumerate() {

@@ -51,10 +51,7 @@ impl Missing {
         flow_rates: &[f64],
         workers: &dyn Workers,
     ) -> Result<Self> {
-        let prices: Vec<f64> = match link_costs.is_empty() {
-            true => prices.to_vec(),
-            false => prices.iter().zip(link_costs).map(|(price, cost)| price + cost).collect(),
-        };
+        let prices = with_costs(prices, link_costs);
         let (paths, mut path_costs) = (problem.paths(), vec![0.0; problem.paths().len()]);
         let mut pacer = Pacer::new();
         let mut least = vec![f64::INFINITY; problem.flows()];
@@ -112,6 +109,19 @@ impl Missing {
     }
 }
 
+/// What links cost: their prices, and costs beside them if there are any.
+pub(super) fn with_costs(prices: &[f64], link_costs: &[f64]) -> Vec<f64> {
+    match link_costs.is_empty() {
+        true => prices.to_vec(),
+        false => prices.iter().zip(link_costs).map(|(price, cost)| price + cost).collect(),
+    }
+}
+
+/// The capacity of all links together that have a limit.
+pub(super) fn finite_capacity(capacities: &[f64]) -> f64 {
+    capacities.iter().filter(|capacity| capacity.is_finite()).sum()
+}
+
 /// The problem with these paths of flows as well, at the costs of their links.
 pub(super) fn with_paths(problem: &Problem, flows: &[u32], paths: &Paths, link_costs: &[f64]) -> Result<Problem> {
     let costs: Vec<f64> = match link_costs.is_empty() {
@@ -127,7 +137,7 @@ pub(super) fn with_paths(problem: &Problem, flows: &[u32], paths: &Paths, link_c
 /// [`Error::Length`] for an oracle that does not say it of every flow, and its own.
 pub(super) fn reaches(problem: &Problem, all: &dyn CheapestPaths, workers: &dyn Workers) -> Result<Vec<f64>> {
     let capacities = problem.capacities();
-    let finite: f64 = capacities.iter().filter(|capacity| capacity.is_finite()).sum();
+    let finite = finite_capacity(capacities);
     let mut reaches: Vec<f64> = all.most(capacities).into_iter().map(|most| most.min(finite)).collect();
     check_length("what flows can carry at most", reaches.len(), problem.flows(), "flow")?;
     if capacities.contains(&f64::INFINITY) {
