@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use super::cheapest_paths::{CheapestPaths, cheaper};
-use super::first_paths::{unless_stopped, volumes};
+use super::first_paths::{LEAST, unless_stopped, volumes};
 use super::missing::{Missing, finite_capacity, with_costs};
 use crate::error::Result;
 use crate::problem::Problem;
@@ -70,7 +70,9 @@ pub(super) fn descend(
     let dual = Dual::new(problem.clone(), all, reaches, link_costs, workers);
     let at = |logs: Vec<f64>| unless_stopped(dual.at(logs));
     let add = |problem: &Problem, point: &Point| {
-        let missing = Missing::at(problem, all, &point.prices, link_costs, &point.rates, workers);
+        let least = LEAST * point.prices.iter().copied().fold(0.0, f64::max);
+        let prices: Vec<f64> = point.prices.iter().map(|price| price.max(least)).collect();
+        let missing = Missing::at(problem, all, &prices, link_costs, &point.rates, workers);
         unless_stopped(missing.and_then(|missing| missing.added_to(problem, link_costs, 0.0)))
     };
     let Some(mut now) = at(vec![dual.first_log; problem.links()])? else { return Ok(problem) };

@@ -18,8 +18,8 @@ use crate::work::Workers;
 /// Steps of averaging, and the power of congestion costs.
 const STEPS: usize = 3;
 const POWER: i32 = 8;
-/// What a link costs beside its congestion, as a part of the congestion of the fullest: detours are not free.
-const LEAST: f64 = 1e-3;
+/// What a link without congestion costs, as a part of what the dearest does: detours are not free.
+pub(super) const LEAST: f64 = 1e-3;
 
 /// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread;
 /// those found so far where the time is up.
