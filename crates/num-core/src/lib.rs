@@ -116,7 +116,7 @@ pub mod internal {
     pub use crate::work::{Call, for_each, interruptible_list, memory, on_ranks, thread_ranks};
 
     pub mod cheapest_paths {
-        pub use crate::all_paths::cheapest_paths::ROUNDING;
+        pub use crate::all_paths::cheapest_paths::DEARER;
     }
     pub mod interrupt {
         pub use crate::work::interrupt::{Pacer, Tokens, check};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use netnum_core::internal::cheapest_paths::ROUNDING;
+use netnum_core::internal::cheapest_paths::DEARER;
 use netnum_core::{Cheaper, CheapestPaths, Error, NetworkPaths, Paths, Result, Workers};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -87,6 +87,7 @@ impl OwnPaths {
             Error::Stopped
         })?;
         let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
+        let little = DEARER * prices.iter().copied().filter(|price| price.is_finite()).fold(0.0, f64::max);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         for (flow, &[from, to]) in self.pairs.pairs().iter().enumerate() {
             let name = |end: usize| &net.node_names()[end];
@@ -109,7 +110,7 @@ impl OwnPaths {
             }
             let cost = sum(&paths, flow, &prices);
             let before = last.as_ref().map_or(f64::INFINITY, |last| sum(last, flow, &prices));
-            if cost > before * (1.0 + ROUNDING) {
+            if cost > before + little {
                 return wrong(flow, format!("its path costs {cost}, more than the {before} of the one before"));
             }
         }

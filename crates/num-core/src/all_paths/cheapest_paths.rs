@@ -66,8 +66,9 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
     fn name(&self) -> String;
 }
 
-/// What rounding of a sum of prices may add.
-pub const ROUNDING: f64 = 1e-9;
+/// A path may cost more than one that is known by this part of the highest price: rounding of sums, and what was added
+/// to prices to find shorter paths. The one that is known counts.
+pub const DEARER: f64 = 1e-6;
 
 /// What a set of paths answers, checked.
 ///
@@ -81,7 +82,8 @@ pub(super) fn cheaper(
     workers: &dyn Workers,
 ) -> Result<Cheaper> {
     let found = all.cheaper(prices, than, workers)?;
-    check(&found, capacities, prices, than, |than| than * (1.0 + ROUNDING))?;
+    let little = DEARER * prices.iter().copied().fold(0.0, f64::max);
+    check(&found, capacities, prices, than, |than| than + little)?;
     Ok(found)
 }
 

@@ -176,7 +176,7 @@ fn carried(
         (best, proof) = (Some((flow.clone(), first)), Some(flow));
     }
     if !is_over {
-        match in_time(until, || first_paths::spread(problem.clone(), all, &[], &workers))? {
+        match in_time(until, || first_paths::spread(problem.clone(), None, all, &[], &workers))? {
             Some(spread) => problem = spread,
             None => is_late = true,
         }

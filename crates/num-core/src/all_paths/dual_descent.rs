@@ -140,15 +140,9 @@ impl<'a> Dual<'a> {
         let most: Vec<f64> = (0..).zip(reaches).map(|(flow, reach)| reach.min(flows.flow_cap(flow))).collect();
         let any = most.iter().map(|&most| if most > 0.0 { f64::INFINITY } else { 0.0 }).collect();
         let volumes = volumes(&flows);
-        let mut paid = 0.0;
-        for block in flows.blocks() {
-            let rates: Vec<f64> = block.flows.iter().map(|&flow| volumes[flow as usize]).collect();
-            let mut marginals = vec![0.0; rates.len()];
-            block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
-            let pays = rates.iter().zip(&marginals).map(|(rate, marginal)| rate * marginal);
-            // That of no rate is 0·∞.
-            paid += pays.filter(|pays| pays.is_finite()).sum::<f64>();
-        }
+        let pays = flows.marginals(&volumes).into_iter().zip(&volumes).map(|(marginal, volume)| marginal * volume);
+        // That of no rate is 0·∞.
+        let paid: f64 = pays.filter(|pays| pays.is_finite()).sum();
         let whole = finite_capacity(flows.capacities());
         let unit = if paid.is_normal() && (paid / whole).is_normal() { paid } else { 1.0 };
         let first_log = (unit / whole).ln();

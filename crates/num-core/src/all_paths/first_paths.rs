@@ -13,6 +13,7 @@ use super::dual_descent;
 use super::missing::Missing;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::utility::Curvature;
 use crate::work::Workers;
 
 /// Steps of averaging, and the power of congestion costs.
@@ -22,71 +23,88 @@ const POWER: i32 = 8;
 pub(super) const LEAST: f64 = 1e-3;
 
 /// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread;
-/// those found so far where the time is up.
+/// those found so far where the time is up. Where rates are given to start from, those of an answer, its paths are
+/// nearly all that are wanted, but for demands that fitted on short ones (`shorter.rs`) and have grown.
 ///
 /// # Errors
 /// Those of [`Missing::at`] but [`Error::Stopped`].
 pub(super) fn first_paths(
     problem: Problem,
+    rates: Option<&[f64]>,
     all: &dyn CheapestPaths,
     reaches: &[f64],
     link_costs: &[f64],
     workers: &dyn Workers,
 ) -> Result<Problem> {
-    match dual_descent::serves(&problem) {
-        true => dual_descent::descend(problem, all, reaches, link_costs, workers),
-        false => spread(problem, all, link_costs, workers),
+    match rates {
+        Some(_) if !are_all_capped(&problem) || problem.curvature() == Curvature::MaxMin => Ok(problem),
+        None if dual_descent::serves(&problem) => dual_descent::descend(problem, all, reaches, link_costs, workers),
+        _ => spread(problem, rates, all, link_costs, workers),
     }
 }
 
-/// The problem with the cheapest paths of every flow under congestion that its flows would cause; those found so far
-/// where the time is up.
+/// The problem with the cheapest paths of every flow under congestion that its flows would cause, from the split that
+/// rates say if they are given; those found so far where the time is up.
 ///
 /// # Errors
 /// Those of [`Missing::at`] but [`Error::Stopped`].
 pub(super) fn spread(
     mut problem: Problem,
+    rates: Option<&[f64]>,
     all: &dyn CheapestPaths,
     link_costs: &[f64],
     workers: &dyn Workers,
 ) -> Result<Problem> {
-    let volumes = volumes(&problem);
-    let mut first = vec![u32::MAX; problem.flows()];
-    for (path, &flow) in (0u32..).zip(problem.group()) {
-        if first[flow as usize] == u32::MAX && !problem.is_closed(path as usize) {
-            first[flow as usize] = path;
-        }
-    }
+    let (volumes, all_capped) = (volumes(&problem), are_all_capped(&problem));
+    let mut rates = split(&problem, rates, &volumes)?;
     let mut loads = vec![0.0; problem.links()];
     for step in 0..STEPS {
-        let mut now = vec![0.0; problem.links()];
-        for (&path, &volume) in first.iter().zip(&volumes).filter(|(path, _)| **path != u32::MAX) {
-            problem.paths().row(path as usize).add(volume, &mut now);
-        }
-        let part = 1.0 / (step + 1) as f64;
+        let (now, part) = (problem.loads(&rates)?, 1.0 / (step + 1) as f64);
         loads.iter_mut().zip(now).for_each(|(load, now)| *load += part * (now - *load));
         let full = |(load, &capacity): (&f64, &f64)| if capacity > 0.0 { load / capacity } else { 0.0 };
         let mut prices: Vec<f64> = loads.iter().zip(problem.capacities()).map(full).collect();
         let fullest = prices.iter().copied().fold(0.0, f64::max);
-        if !(fullest > 0.0 && fullest.is_finite()) {
+        // Where all demands fit, no flow wants another path.
+        if !(fullest > 0.0 && fullest.is_finite()) || all_capped && fullest <= 1.0 {
             break;
         }
         prices.iter_mut().for_each(|price| *price = (*price / fullest).powi(POWER) + LEAST);
         let Some(missing) = unless_stopped(Missing::at(&problem, all, &prices, &[], &volumes, workers))? else { break };
-        let paths = problem.paths().len() as u32;
         // A flow without a cheaper path keeps to the cheapest that it has.
-        for (path, &flow) in (0u32..).zip(problem.group()) {
-            if missing.path_costs[path as usize] <= missing.least[flow as usize] && !problem.is_closed(path as usize) {
-                first[flow as usize] = path;
+        let mut cheapest = vec![None; problem.flows()];
+        for (path, &flow) in problem.group().iter().enumerate() {
+            if missing.path_costs[path] <= missing.least[flow as usize] && !problem.is_closed(path) {
+                cheapest[flow as usize] = Some(path);
             }
         }
-        for (path, &flow) in (paths..).zip(&missing.found.flows) {
-            first[flow as usize] = path;
+        for (path, &flow) in (problem.paths().len()..).zip(&missing.found.flows) {
+            cheapest[flow as usize] = Some(path);
         }
         let Some(more) = unless_stopped(missing.added_to(&problem, link_costs, 0.0))? else { break };
         problem = more;
+        rates = vec![0.0; problem.paths().len()];
+        for (path, &volume) in cheapest.into_iter().zip(&volumes) {
+            path.into_iter().for_each(|path| rates[path] = volume);
+        }
     }
     Ok(problem)
+}
+
+/// Rates of paths by which flows have their volumes, in the proportions of rates if these are given: a flow without
+/// has it on its first path that is open.
+fn split(problem: &Problem, rates: Option<&[f64]>, volumes: &[f64]) -> Result<Vec<f64>> {
+    let mut rates = rates.map_or_else(|| vec![0.0; problem.paths().len()], <[f64]>::to_vec);
+    let mut flow_rates = problem.flow_rates(&rates)?;
+    for (path, (rate, &flow)) in rates.iter_mut().zip(problem.group()).enumerate() {
+        let (whole, volume) = (&mut flow_rates[flow as usize], volumes[flow as usize]);
+        if *whole > 0.0 {
+            *rate *= volume / *whole;
+        } else if *whole == 0.0 && !problem.is_closed(path) {
+            // Other paths of the flow have none.
+            (*rate, *whole) = (volume, f64::INFINITY);
+        }
+    }
+    Ok(rates)
 }
 
 /// What was done, or none where it was stopped. What has stopped it shows at the next check outside of its scope.
@@ -113,6 +131,9 @@ pub(super) fn volumes(problem: &Problem) -> Vec<f64> {
         volumes[flow as usize] = volumes[flow as usize].max(problem.flow_cap(flow as usize).min(share));
     }
     // Where every flow is capped, the caps say more than shares of links do.
-    let all_capped = (0..problem.flows()).all(|flow| problem.flow_cap(flow).is_finite());
-    if all_capped { (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect() } else { volumes }
+    if are_all_capped(problem) { (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect() } else { volumes }
+}
+
+fn are_all_capped(problem: &Problem) -> bool {
+    (0..problem.flows()).all(|flow| problem.flow_cap(flow).is_finite())
 }

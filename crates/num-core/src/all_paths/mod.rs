@@ -29,6 +29,7 @@
 //! | `dual_descent.rs` | those where demands follow prices |
 //! | `again.rs` | or those of an answer, to go on from |
 //! | `rounds.rs` | the loop of rounds |
+//! | `shorter.rs` | the same rates over shorter paths where these have room |
 //! | `few_paths.rs`, `vertex.rs` | the same rates over few paths |
 //! | `cuts.rs` | max-min: the paths that are missing under its cuts |
 //! | `floors.rs` | the paths that are missing for floors |
@@ -52,6 +53,7 @@ mod missing;
 mod network_paths;
 mod rounds;
 mod search;
+mod shorter;
 mod vertex;
 
 pub use cheapest_paths::{Cheaper, CheapestPaths};

@@ -10,6 +10,7 @@ use super::cuts;
 use super::first_paths::first_paths;
 use super::floors::{Floors, floors};
 use super::missing::{self, Missing, at_paths, reaches, used, with_paths};
+use super::shorter::over_shorter_paths;
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result, check_length};
 use crate::interrupt;
@@ -195,15 +196,11 @@ impl fmt::Display for OverAllPaths {
 impl Rounds<'_> {
     /// The problem over the paths to begin with, which carry the floors where any paths do; or why there is none.
     fn begin(&mut self, problem: &Problem) -> Result<ControlFlow<(Problem, Status), Problem>> {
-        let first = || first_paths(problem.clone(), self.all, &self.reaches, self.link_costs, self.workers);
-        let mut problem = match self.ask.start_point() {
-            Some(_) => problem.clone(),
-            None => {
-                let limit = self.ask.settings.time_limit;
-                let until = limit.and_then(|limit| self.began.checked_add(limit.mul_f64(FIRST_PATHS)));
-                in_time(until, first)?.unwrap_or_else(|| problem.clone())
-            }
-        };
+        let rates = self.ask.start_point().map(|(_, rates)| rates);
+        let first = || first_paths(problem.clone(), rates, self.all, &self.reaches, self.link_costs, self.workers);
+        let limit = self.ask.settings.time_limit;
+        let until = limit.and_then(|limit| self.began.checked_add(limit.mul_f64(FIRST_PATHS)));
+        let mut problem = in_time(until, first)?.unwrap_or_else(|| problem.clone());
         if !problem.has_flow_floors() {
             return Ok(ControlFlow::Continue(problem));
         }
@@ -284,6 +281,12 @@ impl Rounds<'_> {
             let mut hidden = None;
             // The gap over all paths is at least what these paths miss.
             if missing.gap <= tol || is_over || nothing || since > PATIENCE || is_watched {
+                // Bottlenecks of an answer that a limit has ended are those of its split.
+                if !is_over
+                    && let Some(rates) = over_shorter_paths(&problem, &missing, &solution.rates, &solution.flow_rates)?
+                {
+                    (solution.loads, solution.rates) = (problem.loads(&rates)?, rates);
+                }
                 let point = (&*solution.rates, &*solution.prices);
                 solution.certificate =
                     missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;

@@ -278,6 +278,18 @@ impl Problem {
         Ok(flow_rates)
     }
 
+    /// U' of every flow at its rate.
+    pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Vec<f64> {
+        let mut marginals = vec![0.0; flow_rates.len()];
+        for block in self.blocks() {
+            let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
+            let mut own = vec![0.0; rates.len()];
+            block.utility.marginal_into(0..rates.len(), &rates, &mut own);
+            block.flows.iter().zip(own).for_each(|(&flow, marginal)| marginals[flow as usize] = marginal);
+        }
+        marginals
+    }
+
     /// Load of every link: the sum of the rates of the paths through it, times their coefficients.
     ///
     /// # Errors

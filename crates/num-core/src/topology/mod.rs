@@ -364,11 +364,7 @@ impl Topology {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn nearest_name(&self, text: &str) -> Option<&str> {
-        let text = text.to_lowercase();
-        let score = |name: &String| strsim::jaro_winkler(&text, &name.to_lowercase());
-        let scored = self.node_names.iter().map(|name| (score(name), name));
-        let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        (score > 0.8).then_some(name)
+        node::nearest_name(text, &self.node_names)
     }
 }
 

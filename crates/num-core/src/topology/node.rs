@@ -58,7 +58,10 @@ impl Topology {
         match node.number(self) {
             Some(node) if node < nodes => Ok(node),
             Some(node) => Err(Error::Topology(format!("{} is {node}, {}", what(), expected_below("node", nodes)))),
-            None => Err(self.no_such_name(&what(), node, nodes, "nodes")),
+            None => {
+                let name = node.name().unwrap_or_default();
+                Err(Error::Topology(format!("{} is {name:?}, {}", what(), self.expected_node(name))))
+            }
         }
     }
 
@@ -75,12 +78,33 @@ impl Topology {
     /// The number of an end, checked if it is given by name.
     pub(super) fn end_of(&self, what: impl Fn() -> String, end: &impl Node) -> Result<usize> {
         let number = end.number(self).filter(|&number| end.name().is_none() || number < self.ends);
-        number.ok_or_else(|| self.no_such_name(&what(), end, self.ends, "ends"))
+        let name = end.name().unwrap_or_default();
+        number.ok_or_else(|| Error::Topology(format!("{} is {name:?}, {}", what(), self.expected_end(name))))
     }
 
-    fn no_such_name(&self, what: &str, node: &impl Node, count: usize, of: &str) -> Error {
-        let name = node.name().unwrap_or_default();
-        let near = self.nearest_name(name).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
-        Error::Topology(format!("{what} is {name:?}, expected the name of one of the {count} {of}{near}"))
+    /// What was expected in place of a text that is the name of no end.
+    pub fn expected_end(&self, name: &str) -> String {
+        match self.node(name) {
+            Some(_) => format!("expected the name of one of the {} ends: this node is none", self.ends),
+            None => expected_name(name, self.end_names(), "ends"),
+        }
     }
+
+    /// What was expected in place of a text that is the name of no node.
+    pub fn expected_node(&self, name: &str) -> String {
+        expected_name(name, &self.node_names, "nodes")
+    }
+}
+
+fn expected_name(name: &str, known: &[String], of: &str) -> String {
+    let near = nearest_name(name, known).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
+    format!("expected the name of one of the {} {of}{near}", known.len())
+}
+
+/// The name that is most like a text, if one is near: letters' cases do not matter.
+pub(super) fn nearest_name<'n>(text: &str, names: &'n [String]) -> Option<&'n str> {
+    let text = text.to_lowercase();
+    let scored = names.iter().map(|name| (strsim::jaro_winkler(&text, &name.to_lowercase()), name));
+    let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (score > 0.8).then_some(name)
 }

@@ -311,8 +311,5 @@ fn end_of(net: Option<&Topology>, field: &str) -> Result<usize, String> {
         return index.ok_or_else(|| format!("expected the index of an end{hint}"));
     };
     let known = net.end(field).or_else(|| index.filter(|&end| end < net.ends() && !net.has_integer_names()));
-    known.ok_or_else(|| {
-        let near = net.nearest_name(field).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
-        format!("expected the name of one of the {} ends{near}", net.ends())
-    })
+    known.ok_or_else(|| net.expected_end(field))
 }

@@ -55,7 +55,7 @@ impl Topology {
     pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
         if let Ok(name) = end.cast::<PyString>() {
             let name = name.to_cow()?;
-            return self.core.end(&name).ok_or_else(|| self.no_name(what, &name, self.core.ends(), "ends"));
+            return self.core.end(&name).ok_or_else(|| no_name(what, &name, self.core.expected_end(&name)));
         }
         self.refuse_tuple(what, end)?;
         let number = whole(end, || wrong_type(what, "an end's index or name", end), || self.no_end(what, end))?;
@@ -113,7 +113,7 @@ impl Topology {
         let nodes = self.core.node_names().len();
         if let Ok(name) = node.cast::<PyString>() {
             let name = name.to_cow()?;
-            return self.core.node(&name).ok_or_else(|| self.no_name(what, &name, nodes, "nodes"));
+            return self.core.node(&name).ok_or_else(|| no_name(what, &name, self.core.expected_node(&name)));
         }
         let missing = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
         self.refuse_tuple(what, node)?;
@@ -235,11 +235,6 @@ impl Topology {
         if names.len() > LISTED { format!("{shown}, ... ({} in all)", names.len()) } else { shown }
     }
 
-    fn no_name(&self, what: &str, name: &str, count: usize, of: &str) -> PyErr {
-        let near = self.core.nearest_name(name).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
-        ProblemError::new_err(format!("{what} is {name:?}, expected the name of one of the {count} {of}{near}"))
-    }
-
     fn no_end(&self, what: &str, end: impl std::fmt::Display) -> PyErr {
         ProblemError::new_err(format!("{what} is {end}, {}", expected_below("end", self.core.ends())))
     }
@@ -294,4 +289,8 @@ fn whole(value: &Bound<'_, PyAny>, wrong: impl Fn() -> PyErr, missing: impl Fn()
 /// Whether NumPy's letter for a kind of numbers stands for integers.
 fn is_integer(kind: char) -> bool {
     matches!(kind, 'i' | 'u')
+}
+
+fn no_name(what: &str, name: &str, expected: String) -> PyErr {
+    ProblemError::new_err(format!("{what} is {name:?}, {expected}"))
 }
