@@ -1,7 +1,7 @@
 //! Going on from an answer: its paths, as far as the pairs may use them, and what they carried.
 //!
 //! Demands, capacities and limits may be others, and so may the pairs: a path is of every pair between its ends. The
-//! rounds then begin where those of the answer ended (`rounds.rs`), and nothing is spread (`first_paths.rs`).
+//! rounds then begin where those of the answer ended (`rounds.rs`).
 
 use std::collections::HashMap;
 

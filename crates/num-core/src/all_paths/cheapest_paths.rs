@@ -67,7 +67,7 @@ pub trait CheapestPaths: fmt::Debug + Send + Sync {
 }
 
 /// A path may cost more than one that is known by this part of the highest price: rounding of sums, and what was added
-/// to prices to find shorter paths. The one that is known counts.
+/// to prices to find shorter paths. It is left out then.
 pub const DEARER: f64 = 1e-6;
 
 /// What a set of paths answers, checked.
@@ -81,9 +81,17 @@ pub(super) fn cheaper(
     than: &[f64],
     workers: &dyn Workers,
 ) -> Result<Cheaper> {
-    let found = all.cheaper(prices, than, workers)?;
+    let mut found = all.cheaper(prices, than, workers)?;
     let little = DEARER * prices.iter().copied().fold(0.0, f64::max);
     check(&found, capacities, prices, than, |than| than + little)?;
+    let is_cheaper = |(path, &flow): (usize, &u32)| found.paths.row(path).sum(prices) < than[flow as usize];
+    let kept: Vec<usize> =
+        found.flows.iter().enumerate().filter(|path| is_cheaper(*path)).map(|(path, _)| path).collect();
+    if kept.len() < found.flows.len() {
+        let links = kept.iter().map(|&path| found.paths.links(path));
+        found =
+            Cheaper { paths: Paths::from_lists(links), flows: kept.iter().map(|&path| found.flows[path]).collect() };
+    }
     Ok(found)
 }
 
@@ -104,7 +112,7 @@ pub(super) fn cheaper_exactly(
 }
 
 /// Checks what was returned: flows that exist, in order, and paths over links that exist and have not failed, none of
-/// them dearer than asked for but by rounding.
+/// them dearer than asked for but by a little.
 ///
 /// # Errors
 /// [`Error::CheapestPath`] naming the flow.
@@ -113,7 +121,7 @@ fn check<P: Price + fmt::Display>(
     capacities: &[f64],
     prices: &[P],
     than: &[P],
-    with_rounding: impl Fn(P) -> P,
+    and_a_little: impl Fn(P) -> P,
 ) -> Result<()> {
     let wrong = |flow: usize, what: String| Err(Error::CheapestPath { flow, what });
     if let Some(pair) = found.flows.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -134,7 +142,7 @@ fn check<P: Price + fmt::Display>(
             return wrong(flow, format!("its path crosses link {link}, which has failed"));
         }
         let cost = sum(links.iter().copied(), prices);
-        if cost > with_rounding(than[flow]) {
+        if cost > and_a_little(than[flow]) {
             return wrong(flow, format!("its path costs {cost}, more than another of {} that it may use", than[flow]));
         }
     }

@@ -19,28 +19,53 @@ use crate::work::Workers;
 /// Steps of averaging, and the power of congestion costs.
 const STEPS: usize = 3;
 const POWER: i32 = 8;
+/// Less than this part of what rates are worth is next to nothing.
+const LITTLE: f64 = 0.1;
 /// What a link without congestion costs, as a part of what the dearest does: detours are not free.
 pub(super) const LEAST: f64 = 1e-3;
 
 /// The problem with a few paths per flow: of the way down the dual function where demands follow prices, or spread;
-/// those found so far where the time is up. Where rates are given to start from, those of an answer, its paths are
-/// nearly all that are wanted, but for demands that fitted on short ones (`shorter.rs`) and have grown.
+/// those found so far where the time is up. Where all demands fit on the paths that there are, no flow wants another.
+/// An answer to start from, its prices and rates of paths, has nearly all paths that are wanted, unless next to nothing
+/// was paid: all demands fitted then, on short paths (`shorter.rs`), and have grown.
 ///
 /// # Errors
 /// Those of [`Missing::at`] but [`Error::Stopped`].
 pub(super) fn first_paths(
     problem: Problem,
-    rates: Option<&[f64]>,
+    start: Option<(&[f64], &[f64])>,
     all: &dyn CheapestPaths,
     reaches: &[f64],
     link_costs: &[f64],
     workers: &dyn Workers,
 ) -> Result<Problem> {
-    match rates {
+    let rates = start.map(|(_, rates)| rates);
+    match start {
+        _ if fit(&problem, rates)? => Ok(problem),
         Some(_) if !are_all_capped(&problem) || problem.curvature() == Curvature::MaxMin => Ok(problem),
+        Some((prices, rates)) if pay(&problem, prices, rates)? => Ok(problem),
         None if dual_descent::serves(&problem) => dual_descent::descend(problem, all, reaches, link_costs, workers),
         _ => spread(problem, rates, all, link_costs, workers),
     }
+}
+
+/// Whether all demands fit, split as rates are if they are given.
+fn fit(problem: &Problem, rates: Option<&[f64]>) -> Result<bool> {
+    let caps: Vec<f64> = (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect();
+    if !are_all_capped(problem) {
+        return Ok(false);
+    }
+    let loads = problem.loads(&split(problem, rates, &caps)?)?;
+    Ok(loads.iter().zip(problem.capacities()).all(|(load, capacity)| load <= capacity))
+}
+
+/// Whether flows paid for links what is not little beside what their rates are worth.
+fn pay(problem: &Problem, prices: &[f64], rates: &[f64]) -> Result<bool> {
+    let finite = |(&price, &capacity): (&f64, &f64)| if capacity < f64::INFINITY { price * capacity } else { 0.0 };
+    let paid: f64 = prices.iter().zip(problem.capacities()).map(finite).sum();
+    let flow_rates = problem.flow_rates(rates)?;
+    let worth = |(&rate, marginal): (&f64, f64)| if rate > 0.0 { rate * marginal } else { 0.0 };
+    Ok(paid > LITTLE * flow_rates.iter().zip(problem.marginals(&flow_rates)).map(worth).sum::<f64>())
 }
 
 /// The problem with the cheapest paths of every flow under congestion that its flows would cause, from the split that
@@ -55,7 +80,7 @@ pub(super) fn spread(
     link_costs: &[f64],
     workers: &dyn Workers,
 ) -> Result<Problem> {
-    let (volumes, all_capped) = (volumes(&problem), are_all_capped(&problem));
+    let volumes = volumes(&problem);
     let mut rates = split(&problem, rates, &volumes)?;
     let mut loads = vec![0.0; problem.links()];
     for step in 0..STEPS {
@@ -64,8 +89,7 @@ pub(super) fn spread(
         let full = |(load, &capacity): (&f64, &f64)| if capacity > 0.0 { load / capacity } else { 0.0 };
         let mut prices: Vec<f64> = loads.iter().zip(problem.capacities()).map(full).collect();
         let fullest = prices.iter().copied().fold(0.0, f64::max);
-        // Where all demands fit, no flow wants another path.
-        if !(fullest > 0.0 && fullest.is_finite()) || all_capped && fullest <= 1.0 {
+        if !(fullest > 0.0 && fullest.is_finite()) {
             break;
         }
         prices.iter_mut().for_each(|price| *price = (*price / fullest).powi(POWER) + LEAST);

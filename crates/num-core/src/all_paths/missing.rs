@@ -36,6 +36,8 @@ pub(super) struct Missing {
     /// At least so much is the gap over all paths, beyond that over the paths of the problem:
     /// Σ y_f (least_f − d_f) / Σ y_f least_f.
     pub(super) gap: f64,
+    /// The same by what rates are worth, Σ y_f max(least_f, U'_f): flows at their caps may pay next to nothing.
+    pub(super) of_worth: f64,
 }
 
 impl Missing {
@@ -76,16 +78,19 @@ impl Missing {
         };
         let than: Vec<f64> = least.iter().enumerate().map(than).collect();
         let found = cheaper(all, problem.capacities(), &prices, &than, workers)?;
-        let (mut saved, mut paid) = (0.0, 0.0);
+        let (mut saved, mut paid, mut worth) = (0.0, 0.0, 0.0);
         let costs: Vec<f64> = (0..found.flows.len()).map(|path| found.paths.row(path).sum(&prices)).collect();
         for (&flow, cost) in found.flows.iter().zip(&costs) {
             saved += flow_rates[flow as usize] * (least[flow as usize] - cost).max(0.0);
         }
-        for (rate, least) in flow_rates.iter().zip(&least).filter(|(_, least)| least.is_finite()) {
-            paid += rate * least;
+        for ((&rate, &least), marginal) in flow_rates.iter().zip(&least).zip(problem.marginals(flow_rates)) {
+            if rate > 0.0 && least.is_finite() {
+                paid += rate * least;
+                worth += rate * f64::max(least, marginal);
+            }
         }
-        let gap = if saved > 0.0 { saved / paid } else { 0.0 };
-        Ok(Self { found, costs, path_costs, least, gap })
+        let part = |whole: f64| if saved > 0.0 { saved / whole } else { 0.0 };
+        Ok(Self { found, costs, path_costs, least, gap: part(paid), of_worth: part(worth) })
     }
 
     /// Whether no flow has a cheaper path.

@@ -196,8 +196,8 @@ impl fmt::Display for OverAllPaths {
 impl Rounds<'_> {
     /// The problem over the paths to begin with, which carry the floors where any paths do; or why there is none.
     fn begin(&mut self, problem: &Problem) -> Result<ControlFlow<(Problem, Status), Problem>> {
-        let rates = self.ask.start_point().map(|(_, rates)| rates);
-        let first = || first_paths(problem.clone(), rates, self.all, &self.reaches, self.link_costs, self.workers);
+        let start = self.ask.start_point();
+        let first = || first_paths(problem.clone(), start, self.all, &self.reaches, self.link_costs, self.workers);
         let limit = self.ask.settings.time_limit;
         let until = limit.and_then(|limit| self.began.checked_add(limit.mul_f64(FIRST_PATHS)));
         let mut problem = in_time(until, first)?.unwrap_or_else(|| problem.clone());
@@ -280,13 +280,7 @@ impl Rounds<'_> {
             let nothing = missing.is_empty() && is_last && (solution.status == Status::Stalled || aim < LEAST * tol);
             let mut hidden = None;
             // The gap over all paths is at least what these paths miss.
-            if missing.gap <= tol || is_over || nothing || since > PATIENCE || is_watched {
-                // Bottlenecks of an answer that a limit has ended are those of its split.
-                if !is_over
-                    && let Some(rates) = over_shorter_paths(&problem, &missing, &solution.rates, &solution.flow_rates)?
-                {
-                    (solution.loads, solution.rates) = (problem.loads(&rates)?, rates);
-                }
+            if missing.of_worth <= tol || is_over || nothing || since > PATIENCE || is_watched {
                 let point = (&*solution.rates, &*solution.prices);
                 solution.certificate =
                     missing::certificate(&problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
@@ -324,6 +318,12 @@ impl Rounds<'_> {
                 }
                 self.gap = solution.certificate.relative_gap;
                 if is_met_now || is_over || nothing && hidden.is_none() || since > PATIENCE {
+                    if is_met_now
+                        && let Some(Some(shorter)) = self.in_time(|| self.shorter(&problem, &missing, &solution))?
+                        && is_met(&shorter)
+                    {
+                        solution = shorter;
+                    }
                     let is_more = |round: &Round| rank(numbers(&round.solution)) < rank(numbers(&solution));
                     if let Some(round) = proven.filter(is_more) {
                         (problem, solution) = (round.problem, Solution { status: solution.status, ..round.solution });
@@ -380,13 +380,34 @@ impl Rounds<'_> {
         let rates = &solution.flow_rates;
         let missing = Missing::at(problem, self.all, &prices, self.link_costs, rates, self.workers)?;
         let mut other = Solution { prices, ..solution.clone() };
-        let point = (&*other.rates, &*other.prices);
-        other.certificate = missing::certificate(problem, &missing, point, self.link_costs, &self.reaches, self.ask)?;
-        let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
-        let (rates, prices) = (presolved.natural_rates(&other.rates), presolved.natural_prices(&other.prices));
-        let point = FeasiblePoint::new(&presolved, &rates, &prices)?;
-        other.bottlenecks = limits(problem, &presolved, &point, &[])?.bottlenecks;
+        self.prove(problem, &missing, &mut other)?;
         Ok(other)
+    }
+
+    /// A solution over shorter paths where it has longer ones that cost as much. What costs beside prices says which
+    /// paths are better, however long they are.
+    fn shorter(&self, problem: &Problem, missing: &Missing, solution: &Solution) -> Result<Option<Solution>> {
+        let Solution { rates, flow_rates, .. } = solution;
+        if !self.link_costs.is_empty() {
+            return Ok(None);
+        }
+        let Some(rates) = over_shorter_paths(problem, missing, rates, flow_rates)? else { return Ok(None) };
+        let mut shorter = Solution { loads: problem.loads(&rates)?, rates, ..solution.clone() };
+        self.prove(problem, missing, &mut shorter)?;
+        Ok(Some(shorter))
+    }
+
+    /// What the rates and prices of a solution prove, and the bottlenecks under them.
+    fn prove(&self, problem: &Problem, missing: &Missing, solution: &mut Solution) -> Result<()> {
+        let Solution { rates, prices, .. } = &*solution;
+        let certificate =
+            missing::certificate(problem, missing, (rates, prices), self.link_costs, &self.reaches, self.ask)?;
+        let presolved = Presolved::by(problem, Arc::clone(&self.ask.workers))?;
+        let (rates, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
+        let point = FeasiblePoint::new(&presolved, &rates, &prices)?;
+        let bottlenecks = limits(problem, &presolved, &point, &[])?.bottlenecks;
+        (solution.certificate, solution.bottlenecks) = (certificate, bottlenecks);
+        Ok(())
     }
 
     /// Max-min: paths are missing under the cuts that hold flows back.

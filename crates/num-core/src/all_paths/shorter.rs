@@ -2,7 +2,8 @@
 //! fewer links, as far as these have room.
 //!
 //! An interior point splits a flow over all the paths that cost the same, and where links are idle those are detours
-//! as well. Rates of flows stay, and with them the bound.
+//! as well. Rates of flows stay, and with them the gap, where nothing but utilities counts. Paths that were never
+//! looked for may be shorter still.
 
 use std::mem;
 
@@ -69,6 +70,7 @@ pub(super) fn over_shorter_paths(
                     if !is_used(long, rates[long as usize]) {
                         break;
                     }
+                    pacer.did(1)?;
                     if !is_good(short) {
                         continue;
                     }
