@@ -199,6 +199,23 @@ def test_a_path_dearer_than_the_one_before_is_an_error():
         netnum.solve(netnum.Problem(NET, PAIRS, cheapest_paths=oracle))
 
 
+@pytest.mark.parametrize("utility", ["proportional", "throughput", "max-min", netnum.AlphaFair(4.0)])
+def test_it_may_add_a_little_to_prices(utility):
+    # At equal prices, here 0, the one with fewer links is returned, and the other one next.
+    class Short(Listed):
+        def __call__(self, prices):
+            return super().__call__(prices + 1e-9)
+
+    oracle = Short([DIRECT, AROUND], [LAST])
+    solution = netnum.solve(netnum.Problem(NET, PAIRS, utility, cheapest_paths=oracle))
+    assert solution.is_optimal
+    expected = netnum.solve(netnum.Problem(NET, PAIRS, utility)).flow_rates
+    if utility == "throughput":
+        assert solution.flow_rates.sum() == pytest.approx(expected.sum(), rel=1e-5)
+    else:
+        np.testing.assert_allclose(solution.flow_rates, expected, 2e-3)
+
+
 def test_where_it_hides_a_cheaper_path_the_gap_is_over_what_it_names_only():
     hides = netnum.solve(netnum.Problem(NET, PAIRS, "throughput", cheapest_paths=Listed([AROUND], [LAST])))
     assert hides.is_optimal and hides.flow_rates.sum() == pytest.approx(10.0, rel=1e-6)

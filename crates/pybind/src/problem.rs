@@ -110,7 +110,8 @@ use crate::{hints, path_forms, utility};
 ///     of segments. The first call is with prices of 1. The certificate is over the paths that it knows, and as good as
 ///     its answers: where it returns one that is not the cheapest, the gap is a bound for none but the paths that it
 ///     returned. A path that does not join its pair, that crosses a link twice, or that costs more than the one it
-///     returned before is an error. `Solution` shows its ``__name__``, or that of its class.
+///     returned before, by more than 10⁻⁶ of the highest price, is an error. `Solution` shows its ``__name__``, or that
+///     of its class.
 ///
 /// Warns
 /// -----

@@ -62,7 +62,10 @@ pub struct OverAllPaths {
 /// Solves a problem over all paths that `all` has for its flows. Its own paths, at least one per flow, are those to
 /// begin with, and its floors, caps and utilities are those of the flows. Where it is asked to start at a
 /// [point](Ask::with_point) over these, as [`NetworkPaths::go_on`](super::NetworkPaths::go_on) makes them, it goes on
-/// from there; otherwise more paths are found before anything is solved.
+/// from there; otherwise more paths are found before anything is solved, unless all demands fit on these.
+///
+/// An optimal answer takes no longer path of a flow where a shorter one that it has found costs as much and has room.
+/// With link costs these alone say which paths are better.
 ///
 /// The status is [`Status::Optimal`] where the certificate over all paths meets the settings: the gap and, as the stop
 /// has it, the KKT residual, which counts the cheapest path of every flow. A limit or an observer ends it with rates

@@ -77,14 +77,14 @@ pub(crate) use trace::Trace;
 ///     A cost of every link, in the forms of `Problem`'s `link_cost`: of all splits over several paths that give flows
 ///     these rates the cheapest is taken, by a second stage. 1.0 for the fewest links.
 /// few_paths : bool
-///     Of a problem of pairs, whose flows are otherwise split over all paths that are equally good: whether to give
-///     them the same rates over few paths, at most one for every flow and one for every full link, and short
-///     ones. It has no `sensitivity`. A solve that a limit ends keeps its split.
+///     Of a problem of pairs, whose flows are otherwise split over paths that are equally good, short ones where these
+///     have room: whether to give them the same rates over few paths, at most one for every flow and one for every full
+///     link, and short ones. It has no `sensitivity`. A solve that a limit ends keeps its split.
 /// max_paths : int, optional
 ///     Of a problem of pairs: the most paths of a flow, >= 1. Those that carry most of it are kept, and the problem is
-///     solved again over these. `gap` is then the distance to the optimum over all paths, and where it is above `tol`
-///     the status is ``"fewer_paths"``: more may be better. Of max-min nothing is proven (a gap of 1). Floors that
-///     do not fit over so few paths are an error.
+///     solved again over these. `gap` is then the distance to the optimum over all paths, and where the certificate
+///     is not what `stop` asks for the status is ``"fewer_paths"``: more may be better. Of max-min nothing is proven (a
+///     gap of 1). Floors that do not fit over so few paths are an error.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
