@@ -455,7 +455,7 @@ def main() -> None:
     parser.add_argument("--exact-up-to", type=int, default=10_000, help="flows of a solve to 1e-9, in beside_k4")
     parser.add_argument("--time-limit", type=float, default=600.0, help="seconds per solve")
     parser.add_argument("--patience", type=float, default=600.0, help="seconds of HiGHS by the clock; 0: without")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     parts[options.part](options)
 
 
