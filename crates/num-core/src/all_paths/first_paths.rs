@@ -51,10 +51,10 @@ pub(super) fn first_paths(
 
 /// Whether all demands fit, split as rates are if they are given.
 fn fit(problem: &Problem, rates: Option<&[f64]>) -> Result<bool> {
-    let caps: Vec<f64> = (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect();
     if !are_all_capped(problem) {
         return Ok(false);
     }
+    let caps: Vec<f64> = (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect();
     let loads = problem.loads(&split(problem, rates, &caps)?)?;
     Ok(loads.iter().zip(problem.capacities()).all(|(load, capacity)| load <= capacity))
 }
