@@ -42,7 +42,7 @@ pub(super) fn first_paths(
     let rates = start.map(|(_, rates)| rates);
     match start {
         _ if fit(&problem, rates)? => Ok(problem),
-        Some(_) if !are_all_capped(&problem) || problem.curvature() == Curvature::MaxMin => Ok(problem),
+        Some(_) if caps_of_all(&problem).is_none() || problem.curvature() == Curvature::MaxMin => Ok(problem),
         Some((prices, rates)) if pay(&problem, prices, rates)? => Ok(problem),
         None if dual_descent::serves(&problem) => dual_descent::descend(problem, all, reaches, link_costs, workers),
         _ => spread(problem, rates, all, link_costs, workers),
@@ -51,10 +51,7 @@ pub(super) fn first_paths(
 
 /// Whether all demands fit, split as rates are if they are given.
 fn fit(problem: &Problem, rates: Option<&[f64]>) -> Result<bool> {
-    if !are_all_capped(problem) {
-        return Ok(false);
-    }
-    let caps: Vec<f64> = (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect();
+    let Some(caps) = caps_of_all(problem) else { return Ok(false) };
     let loads = problem.loads(&split(problem, rates, &caps)?)?;
     Ok(loads.iter().zip(problem.capacities()).all(|(load, capacity)| load <= capacity))
 }
@@ -141,6 +138,10 @@ pub(super) fn unless_stopped<T>(result: Result<T>) -> Result<Option<T>> {
 
 /// What every flow would use: its cap, or where it has none its part of the capacity along its path.
 pub(super) fn volumes(problem: &Problem) -> Vec<f64> {
+    // Where every flow is capped, the caps say more than shares of links do.
+    if let Some(caps) = caps_of_all(problem) {
+        return caps;
+    }
     let mut crossing = vec![0.0; problem.links()];
     for path in 0..problem.paths().len() {
         problem.paths().row(path).add(1.0, &mut crossing);
@@ -154,10 +155,11 @@ pub(super) fn volumes(problem: &Problem) -> Vec<f64> {
         let share = if share.is_finite() { share } else { f64::MIN_POSITIVE };
         volumes[flow as usize] = volumes[flow as usize].max(problem.flow_cap(flow as usize).min(share));
     }
-    // Where every flow is capped, the caps say more than shares of links do.
-    if are_all_capped(problem) { (0..problem.flows()).map(|flow| problem.flow_cap(flow)).collect() } else { volumes }
+    volumes
 }
 
-fn are_all_capped(problem: &Problem) -> bool {
-    (0..problem.flows()).all(|flow| problem.flow_cap(flow).is_finite())
+/// The caps of flows, if all have one.
+fn caps_of_all(problem: &Problem) -> Option<Vec<f64>> {
+    let cap = |flow| Some(problem.flow_cap(flow)).filter(|cap| cap.is_finite());
+    (0..problem.flows()).map(cap).collect()
 }

@@ -5,8 +5,6 @@
 //! as well. Rates of flows stay, and with them the gap, where nothing but utilities counts. Paths that were never
 //! looked for may be shorter still.
 
-use std::mem;
-
 use super::missing::Missing;
 use crate::error::Result;
 use crate::interrupt::Pacer;
@@ -33,7 +31,7 @@ pub(super) fn over_shorter_paths(
     let marginals = problem.marginals(flow_rates);
     let length = |path: u32| paths.links(path as usize).len();
     let is_used = |path: u32, rate: f64| rate > IDLE_SHARE * flow_rates[group[path as usize] as usize];
-    // Of every flow the shortest of the paths that cost no more than the dearest it uses.
+    // Of every flow the shortest of the paths that cost as little as any.
     let most = |flow: usize| missing.least[flow] + SAME * marginals[flow];
     let is_good = |path: u32| {
         !problem.is_closed(path as usize) && missing.path_costs[path as usize] <= most(group[path as usize] as usize)
@@ -66,22 +64,19 @@ pub(super) fn over_shorter_paths(
         for own in own.chunk_by(|one, other| of_flow(one) == of_flow(other)) {
             for (place, &long) in own.iter().enumerate().rev() {
                 let links = paths.links(long as usize);
-                for &short in own[..place].iter().take_while(|short| length(**short) < links.len()) {
+                pacer.did(1 + place)?;
+                let shorter = own[..place].iter().take_while(|short| length(**short) < links.len());
+                for &short in shorter.filter(|short| is_good(**short)) {
                     if !is_used(long, rates[long as usize]) {
                         break;
-                    }
-                    pacer.did(1)?;
-                    if !is_good(short) {
-                        continue;
                     }
                     pacer.did(3 * links.len())?;
                     links.iter().for_each(|&link| is_left[link as usize] = true);
                     let entered = paths.links(short as usize).iter().filter(|link| !is_left[**link as usize]);
-                    let most = entered.map(|&link| room[link as usize]).fold(rates[long as usize], f64::min);
-                    if is_used(long, most) {
+                    let moved = entered.map(|&link| room[link as usize]).fold(rates[long as usize], f64::min);
+                    if is_used(long, moved) {
                         has_moved = true;
-                        let left = if most < rates[long as usize] { rates[long as usize] - most } else { 0.0 };
-                        let moved = mem::replace(&mut rates[long as usize], left) - left;
+                        rates[long as usize] -= moved;
                         rates[short as usize] += moved;
                         links.iter().for_each(|&link| room[link as usize] += moved);
                         paths.links(short as usize).iter().for_each(|&link| room[link as usize] -= moved);
@@ -100,7 +95,6 @@ pub(super) fn over_shorter_paths(
 #[cfg(test)]
 mod tests {
     use crate::all_paths::{NetworkPaths, OverAllPaths, solve_over_all_paths};
-    use crate::problem::Problem;
     use crate::solve::{Ask, Status};
     use crate::topology::{Link, Topology};
     use crate::utility::{AlphaFair, Linear, Utilities};
@@ -117,11 +111,7 @@ mod tests {
             solve_over_all_paths(&problem, &all, &Ask::default(), &mut ()).unwrap();
         assert_eq!(solution.status, Status::Optimal);
         assert_eq!(solution.loads, problem.loads(&solution.rates).unwrap());
-        (rows(&problem), solution.rates)
-    }
-
-    fn rows(problem: &Problem) -> Vec<Vec<u32>> {
-        problem.paths().iter().map(<[u32]>::to_vec).collect()
+        (problem.paths().iter().map(<[u32]>::to_vec).collect(), solution.rates)
     }
 
     #[test]
@@ -131,7 +121,7 @@ mod tests {
                 0.0 => Linear::new(vec![1.0; 2]).unwrap().into(),
                 _ => AlphaFair::new(alpha, vec![1.0; 2]).unwrap().into(),
             };
-            // The second is over its cap on the shortest paths alone.
+            // Both fit on their shortest paths; then the first does not.
             let (paths, _) = solved(3.0, 2.0, utility.clone());
             assert_eq!(paths, [vec![0], vec![2]]);
             let (paths, rates) = solved(6.0, 2.0, utility);
